@@ -1,0 +1,82 @@
+//! Compiles the charts in, with their templates and a validator of their `state.json`.
+//!
+//! The table below is the only place in Rust where a workflow is named. A chart's `home` and `quiet` are
+//! read here too, so that a hook in a project without that home need not parse the chart.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// (chart file, its demo scenario), in the order of `--help`; the first chart is the default one.
+const CHARTS: &[(&str, &str)] = &[("statechart.toml", "examples/demo.toml")];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
+    let mut code = String::new();
+    let mut table = String::new();
+    for (index, (file, demo)) in CHARTS.iter().enumerate() {
+        let path = root.join(file);
+        watch(&path);
+        watch(&root.join(demo));
+        let chart: toml::Table = fs::read_to_string(&path)?.parse().map_err(|error| format!("{file}: {error}"))?;
+        let beside = path.parent().unwrap_or(&root);
+        let schema = beside.join("schemas/state.schema.json");
+        watch(&schema);
+        writeln!(code, "#[jsonschema::validator(path = {schema:?})]\nstruct State{index};")?;
+        writeln!(
+            code,
+            "fn breaches{index}(state: &serde_json::Value) -> Vec<jsonschema::ValidationError<'_>> {{\n    \
+             if State{index}::is_valid(state) {{ Vec::new() }} else {{ State{index}::iter_errors(state).collect() }}\n}}"
+        )?;
+        let text = |value: Option<&toml::Value>| value.and_then(toml::Value::as_str).unwrap_or_default().to_owned();
+        let id = text(chart.get("id"));
+        let home = text(chart.get("scope").and_then(|scope| scope.get("home")));
+        let quiet = chart.get("quiet").and_then(toml::Value::as_bool).unwrap_or(false);
+        let mut templates: Vec<(String, PathBuf)> = Vec::new();
+        for folder in chart.get("templates").and_then(toml::Value::as_array).into_iter().flatten() {
+            let folder = beside.join(folder.as_str().unwrap_or_default());
+            watch(&folder);
+            collect(&folder, &folder, &mut templates)?;
+        }
+        // Stable: of two templates of one name, the one in the folder named first stays.
+        templates.sort_by(|(a, _), (b, _)| a.cmp(b));
+        templates.dedup_by(|(a, _), (b, _)| a == b);
+        writeln!(
+            table,
+            "    Embedded {{\n        id: {id:?},\n        home: {home:?},\n        quiet: {quiet},\n        \
+             text: include_str!({path:?}),\n        demo: include_str!({:?}),\n        \
+             validator: Validator::Compiled(breaches{index}),\n        templates: &[",
+            root.join(demo)
+        )?;
+        for (name, path) in &templates {
+            writeln!(table, "            ({name:?}, include_str!({path:?})),")?;
+        }
+        writeln!(table, "        ],\n    }},")?;
+    }
+    writeln!(code, "/// The charts compiled in; the first is the default one.\npub(crate) static CHARTS: &[Embedded] = &[\n{table}];")?;
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("embedded.rs"), code)?;
+    Ok(())
+}
+
+fn watch(path: &Path) {
+    println!("cargo::rerun-if-changed={}", path.display());
+}
+
+/// All Markdown files below `folder`, named from `top` with `/`.
+fn collect(top: &Path, folder: &Path, templates: &mut Vec<(String, PathBuf)>) -> Result<(), Box<dyn Error>> {
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .map_err(|error| format!("{}: {error}", folder.display()))?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            collect(top, &path, templates)?;
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            let name: Vec<_> = path.strip_prefix(top)?.iter().map(|part| part.to_string_lossy()).collect();
+            templates.push((name.join("/"), path));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! The charts compiled into the binary, and which chart `--chart` means.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::error::ChartError;
+use super::templates::Templates;
+use super::{Chart, load};
+
+include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
+
+/// A chart compiled in.
+#[derive(Debug)]
+pub(crate) struct Embedded {
+    /// What `--chart` calls it.
+    pub(crate) id: &'static str,
+    /// The chart's `scope.home`, known without parsing it.
+    pub(crate) home: &'static str,
+    /// The chart's `quiet`, known without parsing it.
+    pub(crate) quiet: bool,
+    text: &'static str,
+    /// The scenario that `taskie demo` plays.
+    pub(crate) demo: &'static str,
+    validator: Validator,
+    templates: &'static [(&'static str, &'static str)],
+}
+
+impl Embedded {
+    /// Parses the chart.
+    pub(crate) fn load(&self) -> Result<Arc<Chart>, ChartError> {
+        let mut chart = load::from_text(self.id, self.text, Templates::Embedded(self.templates))?;
+        chart.validator = Some(self.validator.clone());
+        Ok(Arc::new(chart))
+    }
+}
+
+/// Checks a state against a chart's schema.
+#[derive(Clone)]
+pub(crate) enum Validator {
+    /// Compiled with the binary.
+    Compiled(fn(&Json) -> Vec<jsonschema::ValidationError<'_>>),
+    /// Compiled just now, for a user's chart.
+    Interpreted(Arc<jsonschema::Validator>),
+}
+
+impl std::fmt::Debug for Validator {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Validator")
+    }
+}
+
+impl Validator {
+    /// What `state` breaks; empty where it fits.
+    pub(crate) fn breaches<'s>(&'s self, state: &'s Json) -> Vec<jsonschema::ValidationError<'s>> {
+        match self {
+            Self::Compiled(breaches) => breaches(state),
+            Self::Interpreted(validator) => validator.iter_errors(state).collect(),
+        }
+    }
+}
+
+/// Which chart a command line means.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Choice<'a> {
+    Embedded(&'static Embedded),
+    File(&'a Path),
+}
+
+impl<'a> Choice<'a> {
+    /// `name` is the id of a chart compiled in, else a path; without one it is the first chart.
+    pub(crate) fn of(name: Option<&'a str>) -> Self {
+        let Some(name) = name else { return Self::Embedded(&CHARTS[0]) };
+        CHARTS
+            .iter()
+            .find(|chart| chart.id == name)
+            .map_or(Self::File(Path::new(name)), Self::Embedded)
+    }
+
+    /// Loads the chart; a user's is resolved and its state schema compiled.
+    pub(crate) fn load(&self) -> Result<Arc<Chart>, ChartError> {
+        match self {
+            Self::Embedded(chart) => chart.load(),
+            Self::File(path) => {
+                let mut chart = load::from_path(path)?;
+                let schema = crate::schema::state::of(&chart);
+                let validator = jsonschema::draft7::new(&schema)
+                    .map_err(|error| ChartError::unreadable(&chart.origin, format!("its state schema: {error}")))?;
+                chart.validator = Some(Validator::Interpreted(Arc::new(validator)));
+                Ok(Arc::new(chart))
+            }
+        }
+    }
+}

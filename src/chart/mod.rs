@@ -1,0 +1,142 @@
+//! A chart: a workflow as data, loaded, its names resolved.
+//!
+//! [`model`] is what the TOML says, [`load`] makes a [`Chart`] of it or says what is wrong and where,
+//! [`embedded`] holds the charts compiled in. What a chart decides is [`crate::engine`]'s.
+
+pub(crate) mod embedded;
+pub(crate) mod error;
+pub(crate) mod load;
+pub(crate) mod model;
+pub(crate) mod templates;
+
+use indexmap::IndexMap;
+
+use crate::scope::pattern::Pattern;
+use model::{Advance, Arg, Assign, Check, Expr, Field, Invoke, Phase, Property, Rule, Text};
+use templates::Templates;
+
+/// A chart whose names all lead somewhere.
+#[derive(Debug)]
+pub(crate) struct Chart {
+    pub(crate) id: String,
+    /// Where it was read, for messages: a path, or the chart's id where it is compiled in.
+    pub(crate) origin: String,
+    pub(crate) initial: String,
+    /// The context field that holds the phase.
+    pub(crate) state: String,
+    /// The context field that holds the phase that is due.
+    pub(crate) next: Option<String>,
+    pub(crate) quiet: bool,
+    /// Seconds.
+    pub(crate) hook_timeout: u64,
+    pub(crate) scope: Scope,
+    pub(crate) context: IndexMap<String, Field>,
+    pub(crate) args: IndexMap<String, Arg>,
+    pub(crate) files: IndexMap<String, FileSet>,
+    pub(crate) tables: IndexMap<String, Table>,
+    pub(crate) lets: IndexMap<String, Expr>,
+    pub(crate) phases: IndexMap<String, PhaseEntry>,
+    pub(crate) cycles: IndexMap<String, Cycle>,
+    pub(crate) invoke: IndexMap<String, Invoke>,
+    pub(crate) on: IndexMap<String, Vec<Rule>>,
+    pub(crate) commands: IndexMap<String, Command>,
+    pub(crate) checks: IndexMap<String, Vec<Check>>,
+    pub(crate) properties: Vec<Property>,
+    pub(crate) templates: Templates,
+    /// Checks `state.json` against the chart's schema; compiled in for embedded charts.
+    pub(crate) validator: Option<embedded::Validator>,
+}
+
+/// Where instances live.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    pub(crate) home: String,
+    pub(crate) noun: String,
+    /// `plans/*`.
+    pub(crate) newest: String,
+    pub(crate) touch: Vec<Pattern>,
+}
+
+/// A named set of file names: patterns that add and patterns that take away.
+#[derive(Debug)]
+pub(crate) struct FileSet {
+    pub(crate) with: Vec<Pattern>,
+    pub(crate) without: Vec<Pattern>,
+}
+
+impl FileSet {
+    /// The captures of the first pattern that adds `name`; `None` where none does or one takes it away.
+    pub(crate) fn matches(&self, name: &str) -> Option<Vec<(&str, crate::scope::pattern::Capture)>> {
+        let captures = self.with.iter().find_map(|pattern| pattern.matches(name))?;
+        let taken = self.without.iter().any(|pattern| pattern.matches(name).is_some());
+        (!taken).then_some(captures)
+    }
+
+    /// True where the set reaches into subfolders.
+    pub(crate) fn is_nested(&self) -> bool {
+        self.with.iter().any(Pattern::is_nested)
+    }
+}
+
+/// Rows of a Markdown file.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) file: Pattern,
+    pub(crate) rows: RowShape,
+    pub(crate) path: Option<Pattern>,
+    pub(crate) finished: Vec<String>,
+}
+
+/// What is a row.
+#[derive(Debug)]
+pub(crate) enum RowShape {
+    /// A row of a pipe table: (field, heading).
+    Columns(IndexMap<String, String>),
+    /// A line that fits.
+    Line(Pattern),
+}
+
+/// A phase, and the cycle whose name it was made from.
+#[derive(Debug)]
+pub(crate) struct PhaseEntry {
+    pub(crate) phase: Phase,
+    /// `it.cycle`: set for a phase whose name has a `{cycle}` hole.
+    pub(crate) cycle: Option<String>,
+}
+
+/// A review cycle, what all cycles share filled in.
+#[derive(Debug)]
+pub(crate) struct Cycle {
+    pub(crate) id: String,
+    pub(crate) count: String,
+    pub(crate) limit: String,
+    pub(crate) exit: Expr,
+    pub(crate) entry: Assign,
+    pub(crate) post: String,
+    pub(crate) base: Pattern,
+    pub(crate) review: Pattern,
+    pub(crate) answer: Pattern,
+    pub(crate) subject: Vec<Text>,
+    pub(crate) ready: Option<Expr>,
+    pub(crate) resume: Option<String>,
+    pub(crate) stage: Option<String>,
+    pub(crate) text: IndexMap<String, Text>,
+    pub(crate) advance: Vec<Advance>,
+}
+
+/// A command: one rule, and what is said where it does not apply.
+#[derive(Debug)]
+pub(crate) struct Command {
+    pub(crate) about: String,
+    pub(crate) otherwise: Option<Text>,
+    pub(crate) rule: Rule,
+}
+
+/// The name among `names` that `wrong` was most likely meant to be.
+pub(crate) fn suggest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    names
+        .map(|name| (strsim::jaro_winkler(wrong, name), name))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, name)| name)
+}

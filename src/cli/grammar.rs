@@ -1,0 +1,149 @@
+//! What the command line may hold: clap's commands, those of the chart among them.
+
+use clap::builder::{PossibleValuesParser, ValueParser};
+use clap::{Arg, ArgAction, Command, value_parser};
+
+use crate::chart::Chart;
+use crate::chart::embedded::CHARTS;
+use crate::chart::model::{self, FieldType, Literal};
+use crate::expr::Expressions;
+use crate::hook::protocol::EVENTS;
+
+/// The whole command line for `chart`.
+pub(crate) fn command(chart: &Chart) -> Command {
+    let ids: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();
+    Command::new("taskie")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("A workflow engine for coding agents: every step passes an independent reviewer")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .max_term_width(100)
+        .arg(
+            Arg::new("chart")
+                .long("chart")
+                .global(true)
+                .value_name("CHART")
+                .default_value(ids.first().copied().unwrap_or_default())
+                .help(format!("The workflow: {} or the path of a statechart.toml", ids.join(", "))),
+        )
+        .subcommand(
+            Command::new("hook").about("Answer a hook event of the host (event JSON on stdin)").arg(
+                Arg::new("event")
+                    .required(true)
+                    .value_name("EVENT")
+                    .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
+            ),
+        )
+        .subcommand(enter(chart))
+        .subcommand(run(chart))
+        .subcommand(
+            Command::new("schema").about("Print a JSON Schema (draft-07)").arg(
+                Arg::new("of")
+                    .required(true)
+                    .value_name("WHAT")
+                    .value_parser(PossibleValuesParser::new(["state"]))
+                    .help("state: the chart's state.json"),
+            ),
+        )
+}
+
+fn enter(chart: &Chart) -> Command {
+    let phases = chart.phases.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let mut used: Vec<&str> = Vec::new();
+    let expressions = Expressions::new(chart.templates.clone());
+    for entry in chart.phases.values() {
+        let texts = entry.phase.guard.iter().map(|guard| guard.0.as_str());
+        let values = entry.phase.entry.values().filter_map(literal_text);
+        collect_args(chart, &expressions, texts.chain(values), &mut used);
+    }
+    Command::new("enter")
+        .about("Enter a phase: one atomic transition of state.json, as an action's last step")
+        .after_help(format!("Phases: {phases}"))
+        .arg(Arg::new("phase").required(true).value_name("PHASE").help("The phase to enter"))
+        .args(used.into_iter().map(|name| option(name, &chart.args[name], false)))
+        .args(instance_args(chart))
+        .arg(
+            Arg::new("force")
+                .long("force")
+                .action(ArgAction::SetTrue)
+                .help("Enter it although its guard forbids it (the schema is still kept to)"),
+        )
+}
+
+fn run(chart: &Chart) -> Command {
+    let expressions = Expressions::new(chart.templates.clone());
+    let subcommands = chart.commands.iter().map(|(name, command)| {
+        let rule = &command.rule;
+        let mut used = Vec::new();
+        let texts = rule.guard.iter().map(|guard| guard.0.as_str());
+        let more = [&rule.say, &command.otherwise].into_iter().flatten().map(|text| text.0.as_str());
+        let values = rule.assign.values().filter_map(literal_text);
+        collect_args(chart, &expressions, texts.chain(more).chain(values), &mut used);
+        Command::new(name.clone())
+            .about(command.about.clone())
+            .args(used.into_iter().map(|name| option(name, &chart.args[name], true)))
+            .args(instance_args(chart))
+    });
+    Command::new("run")
+        .about("Run a command that the chart declares")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(subcommands)
+}
+
+fn literal_text(literal: &Literal) -> Option<&str> {
+    match literal {
+        Literal::Text(text) => Some(&text.0),
+        Literal::Boolean(_) | Literal::Integer(_) => None,
+    }
+}
+
+/// The chart's options that the texts name as `args.NAME`.
+fn collect_args<'c>(
+    chart: &'c Chart,
+    expressions: &Expressions,
+    texts: impl Iterator<Item = &'c str>,
+    used: &mut Vec<&'c str>,
+) {
+    for text in texts {
+        let names = expressions.names_in(text);
+        for name in chart.args.keys() {
+            let dotted = format!("args.{name}");
+            if names.contains(&dotted) && !used.contains(&name.as_str()) {
+                used.push(name);
+            }
+        }
+    }
+}
+
+fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
+    let parser: ValueParser = match arg.kind {
+        FieldType::Integer => value_parser!(i64).range(arg.minimum.unwrap_or(i64::MIN)..).into(),
+        FieldType::Boolean | FieldType::String | FieldType::Phase => value_parser!(String).into(),
+    };
+    let mut option = Arg::new(name.to_owned()).value_name(name.to_uppercase()).value_parser(parser);
+    if let Some(about) = &arg.about {
+        option = option.help(about.clone());
+    }
+    if arg.kind == FieldType::Boolean {
+        return option.long(name.to_owned()).value_parser(value_parser!(bool)).action(ArgAction::SetTrue);
+    }
+    if arg.positional && may_be_positional {
+        return option.required(arg.default.is_none());
+    }
+    option.long(name.to_owned()).required(arg.default.is_none())
+}
+
+fn instance_args(chart: &Chart) -> [Arg; 2] {
+    let noun = chart.scope.noun.clone();
+    [
+        Arg::new("instance")
+            .long(noun.clone())
+            .value_name(noun.to_uppercase())
+            .help(format!("Which {noun}; left out: the one touched last")),
+        Arg::new("session")
+            .long("session")
+            .value_name("ID")
+            .help("The session that asks; left out: CLAUDE_CODE_SESSION_ID"),
+    ]
+}

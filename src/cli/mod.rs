@@ -1,0 +1,119 @@
+//! The command line. Hooks are dispatched first and by hand; everything else is clap's, with the options
+//! that the chart declares.
+
+mod enter;
+mod grammar;
+mod place;
+mod schema;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::chart::embedded::Choice;
+use crate::chart::error::ChartError;
+use crate::hook;
+
+/// A command that failed, and what its user is told.
+#[derive(Debug)]
+pub(crate) enum CliError {
+    /// The chart cannot be used.
+    Chart(ChartError),
+    /// Anything else, in a sentence, with what to do.
+    Told { message: String, help: Option<String> },
+}
+
+impl CliError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self::Told { message: message.into(), help: None }
+    }
+
+    pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Told { message: message.into(), help: Some(help.into()) }
+    }
+}
+
+impl From<ChartError> for CliError {
+    fn from(error: ChartError) -> Self {
+        Self::Chart(error)
+    }
+}
+
+/// Runs the command line of this process.
+pub(crate) fn run() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if let Some((event, chart)) = as_hook(&args) {
+        return hook::run(event, chart);
+    }
+    match dispatch(&args) {
+        Ok(code) => code,
+        Err(CliError::Chart(error)) => {
+            for report in error.reports() {
+                tell(&format!("{:?}", miette::Report::new(report)));
+            }
+            ExitCode::FAILURE
+        }
+        Err(CliError::Told { message, help }) => {
+            tell(&format!("taskie: {message}"));
+            if let Some(help) = help {
+                tell(&format!("  help: {help}"));
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// `[--chart C] hook EVENT [--chart C]` and nothing else; anything odd is left to clap.
+fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
+    let words: Option<Vec<&str>> = args.iter().skip(1).map(|arg| arg.to_str()).collect();
+    match words?.as_slice() {
+        ["hook", event] if !event.starts_with('-') => Some((event, None)),
+        ["--chart", chart, "hook", event] | ["hook", event, "--chart", chart] if !event.starts_with('-') => {
+            Some((event, Some(chart)))
+        }
+        _ => None,
+    }
+}
+
+fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
+    let name = chart_option(args);
+    let chart = Choice::of(name.as_deref()).load()?;
+    let matches = grammar::command(&chart).get_matches_from(args);
+    match matches.subcommand() {
+        Some(("hook", sub)) => {
+            let event = sub.get_one::<String>("event").map_or("", String::as_str);
+            Ok(hook::run(event, name.as_deref()))
+        }
+        Some(("enter", sub)) => enter::enter(&chart, sub),
+        Some(("run", sub)) => enter::run(&chart, sub),
+        Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// The value of `--chart`, which decides what else the command line may hold.
+fn chart_option(args: &[OsString]) -> Option<String> {
+    let mut words = args.iter().skip(1).map(|arg| arg.to_string_lossy());
+    while let Some(word) = words.next() {
+        if word == "--chart" {
+            return words.next().map(std::borrow::Cow::into_owned);
+        }
+        if let Some(value) = word.strip_prefix("--chart=") {
+            return Some(value.to_owned());
+        }
+        if word == "--" {
+            break;
+        }
+    }
+    None
+}
+
+/// A line on stdout; a reader that has gone away is no error.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
+
+/// A line on stderr.
+pub(crate) fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}

@@ -1,0 +1,328 @@
+//! `decide`: one event, one world, one decision. Pure.
+//!
+//! The rules of the event are read in order. One whose guard holds assigns, then answers or lets the next
+//! one be tried. A rule's guard, assignments and texts see the context as the earlier rules of the same
+//! decision have left it. A rule that invokes a process ends the first call; the second one, in a world
+//! read anew, passes it over and has the outcome as `review`.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use minijinja::value::Value;
+use serde_json::Value as Json;
+
+use super::context::{admit, describe, to_json};
+use super::decision::{Answer, Decision, Ended, Fired, Invocation, Outcome, Step};
+use super::event::{Event, Trigger};
+use super::fault::Fault;
+use super::names::Names;
+use super::world::World;
+use crate::chart::model::{Assign, Rule};
+use crate::chart::{Chart, Cycle, suggest};
+use crate::scope::pattern::Pattern;
+
+/// What `chart` decides about `event` in `world`.
+///
+/// `ended` is the run that an earlier call asked for. Its outcome counts only where this world still asks
+/// for that very run; else nothing is written, the event is allowed, and the decision says so.
+pub(crate) fn decide(
+    chart: &Arc<Chart>,
+    world: &Arc<dyn World>,
+    event: &Event,
+    ended: Option<Ended>,
+) -> Result<Step, Fault> {
+    let names = Names::new(chart, world, event);
+    let deciding = Deciding { names, decision: Decision::default(), ended };
+    match &event.trigger {
+        Trigger::Hook(name) => deciding.rules(&format!("on.{name}"), chart.on.get(name)),
+        Trigger::Enter { phase, force } => deciding.enter(phase, *force),
+        Trigger::Command(name) => deciding.command(name),
+    }
+}
+
+/// A decision that is being made.
+struct Deciding {
+    names: Arc<Names>,
+    decision: Decision,
+    ended: Option<Ended>,
+}
+
+impl Deciding {
+    fn rules(mut self, list: &str, rules: Option<&Vec<Rule>>) -> Result<Step, Fault> {
+        for (index, rule) in rules.into_iter().flatten().enumerate() {
+            let place = format!("{list}[{index}]");
+            let root = self.names.root();
+            if !self.holds(&place, rule, &root)? {
+                continue;
+            }
+            if let Some(name) = &rule.invoke {
+                if !self.names.has_review()
+                    && let Some(step) = self.invoke(&place, name)?
+                {
+                    return Ok(step);
+                }
+                continue;
+            }
+            self.fire(place, rule, &root)?;
+            if self.decision.answer != Answer::Pass {
+                break;
+            }
+        }
+        match self.ended {
+            Some(ended) => Ok(Step::Done(set_aside(&ended.invocation))),
+            None => Ok(Step::Done(self.decision)),
+        }
+    }
+
+    fn enter(mut self, name: &str, force: bool) -> Result<Step, Fault> {
+        let chart = Arc::clone(&self.names.chart);
+        let Some(entry) = chart.phases.get(name) else {
+            let close = suggest(name, chart.phases.keys().map(String::as_str));
+            let hint = close.map_or_else(
+                || format!("the phases are {}", chart.phases.keys().map(String::as_str).collect::<Vec<_>>().join(", ")),
+                |name| format!("did you mean `{name}`?"),
+            );
+            return Ok(refuse(format!("There is no phase `{}`; {hint}", name.escape_debug())));
+        };
+        let it = Value::from_pairs([("id", Value::from(name)), ("cycle", Value::from(entry.cycle.clone()))]);
+        let root = self.names.root_with(it);
+        let place = format!("phases.{name}");
+        if let Some(guard) = entry.phase.guard.as_ref().filter(|_| !force)
+            && !self.names.expressions.holds(&guard.0, &root).map_err(Fault::at(format!("{place}.guard")))?
+        {
+            let why = match &entry.phase.otherwise {
+                Some(text) => {
+                    self.names.expressions.text(text, &root).map_err(Fault::at(format!("{place}.else")))?
+                }
+                None => format!("`{name}` cannot be entered now: it needs {}{}", guard.0, self.standing(&guard.0)),
+            };
+            return Ok(refuse(why));
+        }
+        let mut fields = self.values(&place, &entry.phase.entry, &root)?;
+        fields.insert(chart.state.clone(), Json::from(name));
+        if let Some(arms) = &entry.phase.arms {
+            self.schedule(&place, arms, &root, &mut fields)?;
+        }
+        self.commit(place, fields)?;
+        self.rules("on.enter", chart.on.get("enter"))
+    }
+
+    fn command(mut self, name: &str) -> Result<Step, Fault> {
+        let chart = Arc::clone(&self.names.chart);
+        let Some(command) = chart.commands.get(name) else {
+            let close = suggest(name, chart.commands.keys().map(String::as_str));
+            let hint = close.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+            return Ok(refuse(format!("There is no command `{}`{hint}", name.escape_debug())));
+        };
+        let place = format!("commands.{name}");
+        let root = self.names.root();
+        if !self.holds(&place, &command.rule, &root)? {
+            let why = match &command.otherwise {
+                Some(text) => {
+                    self.names.expressions.text(text, &root).map_err(Fault::at(format!("{place}.else")))?
+                }
+                None => format!("`{name}` does not apply now"),
+            };
+            return Ok(refuse(why));
+        }
+        self.fire(place, &command.rule, &root)?;
+        Ok(Step::Done(self.decision))
+    }
+
+    fn holds(&self, place: &str, rule: &Rule, root: &Value) -> Result<bool, Fault> {
+        rule.guard.as_ref().map_or(Ok(true), |guard| {
+            self.names.expressions.holds(&guard.0, root).map_err(Fault::at(format!("{place}.guard")))
+        })
+    }
+
+    /// What a rule without an invocation does. Its texts are made before its own assignments take effect.
+    fn fire(&mut self, place: String, rule: &Rule, root: &Value) -> Result<(), Fault> {
+        let text = |key: &str, text: &Option<_>| {
+            let filled = text.as_ref().map(|text| self.names.expressions.text(text, root));
+            filled.transpose().map_err(Fault::at(format!("{place}.{key}")))
+        };
+        let message = text("message", &rule.message)?;
+        let say = text("say", &rule.say)?;
+        let block = text("block", &rule.block)?;
+        let action = text("action", &rule.action)?;
+        let mut fields = self.values(&format!("{place}.assign"), &rule.assign, root)?;
+        if let Some(target) = &rule.target {
+            fields.insert(self.names.chart.state.clone(), Json::from(target.as_str()));
+        }
+        if rule.advance {
+            let names = Arc::clone(&self.names);
+            let cycle = names.running().ok_or_else(|| Fault::NoCycle { place: place.clone() })?;
+            let target = names.next_target(cycle)?;
+            self.schedule(&place, &target, root, &mut fields)?;
+        }
+        self.commit(place, fields)?;
+        self.decision.messages.extend(message);
+        match (block, action) {
+            (Some(reason), _) => {
+                self.decision.answer = Answer::Block(reason);
+                self.decision.says.extend(say);
+            }
+            (None, Some(action)) => {
+                self.decision.answer = Answer::Action { action, why: say.unwrap_or_default() };
+            }
+            (None, None) => {
+                self.decision.says.extend(say);
+                if rule.allow {
+                    self.decision.answer = Answer::Allow;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `target` becomes what comes next; a cycle starts afresh.
+    fn schedule(
+        &self,
+        place: &str,
+        target: &str,
+        root: &Value,
+        fields: &mut IndexMap<String, Json>,
+    ) -> Result<(), Fault> {
+        let chart = &self.names.chart;
+        if let Some(next) = &chart.next {
+            fields.insert(next.clone(), Json::from(target));
+        }
+        if let Some(cycle) = chart.cycles.get(target) {
+            fields.extend(self.values(place, &cycle.entry, root)?);
+        }
+        Ok(())
+    }
+
+    /// The values of assignments, each admitted by its field.
+    fn values(&self, place: &str, assign: &Assign, root: &Value) -> Result<IndexMap<String, Json>, Fault> {
+        assign
+            .iter()
+            .map(|(name, literal)| {
+                let value = self
+                    .names
+                    .expressions
+                    .literal(literal, root)
+                    .map_err(Fault::at(format!("{place}.{name}")))?;
+                let json = to_json(&value);
+                let admitted = match (&json, self.names.chart.context.get(name)) {
+                    (Some(json), Some(field)) => {
+                        admit(&self.names.chart, field, json).map_err(|expected| (json.to_string(), expected))
+                    }
+                    (None, Some(field)) => Err((value.to_string(), describe(field))),
+                    (_, None) => Err((value.to_string(), "no context field".to_owned())),
+                };
+                match (admitted, json) {
+                    (Ok(()), Some(json)) => Ok((name.clone(), json)),
+                    (Err((value, expected)), _) => Err(Fault::Assignment {
+                        place: place.to_owned(),
+                        field: name.clone(),
+                        value,
+                        expected,
+                    }),
+                    (Ok(()), None) => Err(Fault::World(format!("{place}.{name} has no value"))),
+                }
+            })
+            .collect()
+    }
+
+    fn commit(&mut self, place: String, fields: IndexMap<String, Json>) -> Result<(), Fault> {
+        self.names.assign(&fields);
+        self.decision.patch.extend(fields);
+        self.decision.fired.push(Fired { place });
+        Ok(())
+    }
+
+    /// The step that a rule with an invocation leads to; `None` once its outcome is known and rules go on.
+    fn invoke(&mut self, place: &str, name: &str) -> Result<Option<Step>, Fault> {
+        let names = Arc::clone(&self.names);
+        let cycle = names.running().ok_or_else(|| Fault::NoCycle { place: place.to_owned() })?;
+        let request = self.request(cycle, name);
+        let ended = match (request, self.ended.take()) {
+            // Without a subject there is nothing to run: it counts as a run that failed.
+            (Err(fault), None) => Ended {
+                invocation: unnamed(cycle, name, names.count(cycle) + 1),
+                outcome: Outcome::Failed(fault.to_string()),
+                superseded: false,
+            },
+            (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
+            (Ok(request), Some(ended)) if !ended.superseded && request.is_same_request(&ended.invocation) => ended,
+            (_, Some(ended)) => return Ok(Some(Step::Done(set_aside(&ended.invocation)))),
+        };
+        self.decision.fired.push(Fired { place: place.to_owned() });
+        names.set_review(ended);
+        Ok(None)
+    }
+
+    fn request(&self, cycle: &Cycle, name: &str) -> Result<Invocation, Fault> {
+        let invoke = self
+            .names
+            .chart
+            .invoke
+            .get(name)
+            .ok_or_else(|| Fault::World(format!("there is no invocation `{name}`")))?;
+        let n = self.names.count(cycle) + 1;
+        let root = self.names.root();
+        let subject = self.names.subject(cycle)?;
+        let file = self.names.file_name(cycle, &cycle.review, n)?;
+        let log = Pattern::parse(&invoke.log.0).map_err(Fault::World)?;
+        let argv = invoke
+            .argv
+            .iter()
+            .enumerate()
+            .map(|(index, text)| {
+                let place = format!("invoke.{name}.argv[{index}]");
+                self.names.expressions.text(text, &root).map_err(Fault::at(place))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Invocation {
+            name: name.to_owned(),
+            cycle: cycle.id.clone(),
+            n,
+            log: self.names.file_name(cycle, &log, n)?,
+            file,
+            subject,
+            argv,
+        })
+    }
+
+    /// What the fields that a guard names hold: `; next_phase is "post-code-review"`.
+    fn standing(&self, guard: &str) -> String {
+        let mut fields: Vec<String> = self
+            .names
+            .chart
+            .context
+            .keys()
+            .filter(|name| Some(*name) == self.names.chart.next.as_ref() || **name == self.names.chart.state || guard.contains(name.as_str()))
+            .map(|name| format!("{name} is {}", self.names.field(name)))
+            .collect();
+        fields.dedup();
+        format!(" ({})", fields.join(", "))
+    }
+}
+
+fn refuse(why: String) -> Step {
+    Step::Done(Decision { answer: Answer::Refuse(why), ..Decision::default() })
+}
+
+fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
+    Invocation {
+        name: name.to_owned(),
+        cycle: cycle.id.clone(),
+        n,
+        file: String::new(),
+        subject: Vec::new(),
+        argv: Vec::new(),
+        log: String::new(),
+    }
+}
+
+fn set_aside(invocation: &Invocation) -> Decision {
+    Decision {
+        messages: vec![format!(
+            "The {} {} was set aside: the state changed while it ran and no longer asks for it. Nothing was written; what it says is in {}.",
+            invocation.cycle, invocation.n, invocation.file
+        )],
+        answer: Answer::Allow,
+        ..Decision::default()
+    }
+}

@@ -1,0 +1,50 @@
+//! Why a decision could not be made. Data only; how it reads is its `Display`.
+
+use std::fmt;
+
+use crate::expr::ExprError;
+
+/// Why a decision could not be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// An expression or a text of the chart gave no value.
+    Expression { place: String, error: ExprError },
+    /// An assignment gives a field a value that its type forbids.
+    Assignment { place: String, field: String, value: String, expected: String },
+    /// A cycle ends and none of its advance targets is open.
+    NowhereToAdvance { cycle: String },
+    /// `advance` where no cycle is running.
+    NoCycle { place: String },
+    /// An option has a value that the chart forbids.
+    Argument { name: String, detail: String },
+    /// The world could not be looked at.
+    World(String),
+}
+
+impl Fault {
+    /// Names where in the chart an expression stands.
+    pub(crate) fn at(place: impl Into<String>) -> impl FnOnce(ExprError) -> Self {
+        let place = place.into();
+        move |error| Self::Expression { place, error }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Expression { place, error } => write!(out, "{place}: {error}"),
+            Self::Assignment { place, field, value, expected } => {
+                write!(out, "{place} assigns {value} to `{field}`, which is {expected}")
+            }
+            Self::NowhereToAdvance { cycle } => write!(
+                out,
+                "`{cycle}` is over and none of its advance targets is open: give the last one no guard"
+            ),
+            Self::NoCycle { place } => write!(out, "{place} advances, but no cycle is running"),
+            Self::Argument { name, detail } => write!(out, "--{name}: {detail}"),
+            Self::World(detail) => out.write_str(detail),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}

@@ -1,0 +1,527 @@
+//! The names that an expression sees, looked up when they are asked for.
+//!
+//! A bare name is a context field or a let; everything else carries its source: `event`, `scope`,
+//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `session`, `it`. Within a decision the context
+//! is what the rules so far have made of it.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use indexmap::IndexMap;
+use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
+use serde_json::Value as Json;
+
+use super::context::{self, Context};
+use super::decision::{Ended, Outcome};
+use super::event::{EVENT_DEFAULTS, Event, FieldDefault};
+use super::fault::Fault;
+use super::world::{Source, World};
+use crate::chart::{Chart, Cycle};
+use crate::chart::model::Check;
+use crate::expr::Expressions;
+use crate::scope::pattern::{Pattern, is_slug};
+
+/// How deep lets may refer to lets.
+const LET_DEPTH: usize = 32;
+
+/// Everything one decision can look at.
+#[derive(Debug)]
+pub(crate) struct Names {
+    pub(crate) chart: Arc<Chart>,
+    pub(crate) expressions: Expressions,
+    world: Arc<dyn World>,
+    event: Event,
+    moving: Mutex<Moving>,
+}
+
+/// What changes in the course of a decision.
+#[derive(Debug)]
+struct Moving {
+    context: Context,
+    review: Option<Arc<Ended>>,
+    /// Values of lets and checks; emptied when the context changes.
+    known: IndexMap<String, Value>,
+    depth: usize,
+}
+
+impl Names {
+    /// The names of a decision that begins.
+    pub(crate) fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
+        Arc::new(Self {
+            chart: Arc::clone(chart),
+            expressions: Expressions::new(chart.templates.clone()),
+            world: Arc::clone(world),
+            event: event.clone(),
+            moving: Mutex::new(Moving {
+                context: world.context().clone(),
+                review: None,
+                known: IndexMap::new(),
+                depth: 0,
+            }),
+        })
+    }
+
+    /// The root object for expressions.
+    pub(crate) fn root(self: &Arc<Self>) -> Value {
+        Value::from_object(Root { names: Arc::clone(self), it: None })
+    }
+
+    /// The root object for expressions, with `it`.
+    pub(crate) fn root_with(self: &Arc<Self>, it: Value) -> Value {
+        Value::from_object(Root { names: Arc::clone(self), it: Some(it) })
+    }
+
+    /// A context field as it stands; null where the chart has none of that name.
+    pub(crate) fn field(&self, name: &str) -> Json {
+        self.moving().context.get(name).cloned().unwrap_or(Json::Null)
+    }
+
+    /// Writes context fields; later rules see them.
+    pub(crate) fn assign(&self, fields: &IndexMap<String, Json>) {
+        let mut moving = self.moving();
+        for (name, value) in fields {
+            moving.context.insert(name.clone(), value.clone());
+        }
+        moving.known.clear();
+    }
+
+    /// Makes a run's outcome visible as `review`.
+    pub(crate) fn set_review(&self, ended: Ended) {
+        let mut moving = self.moving();
+        moving.review = Some(Arc::new(ended));
+        moving.known.clear();
+    }
+
+    /// True once a run's outcome is visible.
+    pub(crate) fn has_review(&self) -> bool {
+        self.moving().review.is_some()
+    }
+
+    /// The running cycle: the one that is due, or whose post phase is.
+    pub(crate) fn running(&self) -> Option<&Cycle> {
+        let field = self.chart.next.as_ref()?;
+        let next = self.field(field);
+        let next = next.as_str()?;
+        self.chart.cycles.values().find(|cycle| cycle.id == next || cycle.post == next)
+    }
+
+    /// How many reviews the cycle has had; a null count is 0.
+    pub(crate) fn count(&self, cycle: &Cycle) -> i64 {
+        self.field(&cycle.count).as_i64().unwrap_or(0)
+    }
+
+    /// A file name of the cycle with its holes filled: `base`, `n`, and context fields that are safe in a name.
+    pub(crate) fn file_name(&self, cycle: &Cycle, pattern: &Pattern, n: i64) -> Result<String, Fault> {
+        pattern.render(|hole| match hole {
+            "base" => cycle.base.render(|hole| self.slug(hole)),
+            "n" => Ok(n.to_string()),
+            other => self.slug(other),
+        })
+    }
+
+    /// A context field as part of a file name.
+    pub(crate) fn slug(&self, field: &str) -> Result<String, Fault> {
+        match self.field(field) {
+            Json::Number(number) => Ok(number.to_string()),
+            Json::String(text) if is_slug(&text) => Ok(text),
+            Json::Null => Err(Fault::World(format!("`{field}` is null, so there is no file of its name"))),
+            other => Err(Fault::World(format!(
+                "`{field}` is {other}, which cannot be part of a file name (letters, digits, _ and -)"
+            ))),
+        }
+    }
+
+    /// The name of a file of the instance as the agent and the reviewer write it: from the project's root.
+    pub(crate) fn path(&self, name: &str) -> Result<String, Fault> {
+        let scope = self.world.look(&Source::Scope)?;
+        let path = scope.get_attr("path").map_err(|error| Fault::World(error.to_string()))?;
+        Ok(format!("{path}/{name}"))
+    }
+
+    /// The files a review of `cycle` reads; a list that turns out empty is an error.
+    pub(crate) fn subject(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
+        let mut files = Vec::new();
+        for entry in &cycle.subject {
+            let place = || format!("cycles.{}.subject", cycle.id);
+            match crate::expr::single_expression(&entry.0) {
+                Some(expr) => {
+                    let names = self.expressions.items(expr, &self.root()).map_err(Fault::at(place()))?;
+                    if names.is_empty() {
+                        return Err(Fault::World(format!("there is nothing to review: {expr} is empty")));
+                    }
+                    for name in names {
+                        let name = name.to_string();
+                        // A list of the chart may name a file as often as its table does.
+                        if !files.contains(&name) {
+                            files.push(name);
+                        }
+                    }
+                }
+                None => {
+                    let pattern = Pattern::parse(&entry.0).map_err(Fault::World)?;
+                    files.push(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
+                }
+            }
+        }
+        Ok(files)
+    }
+
+    /// The first advance target of `cycle` that is open.
+    pub(crate) fn next_target(self: &Arc<Self>, cycle: &Cycle) -> Result<String, Fault> {
+        for (index, advance) in cycle.advance.iter().enumerate() {
+            let open = match &advance.guard {
+                None => true,
+                Some(guard) => self
+                    .expressions
+                    .holds(&guard.0, &self.root())
+                    .map_err(Fault::at(format!("cycles.{}.advance[{index}].guard", cycle.id)))?,
+            };
+            if open {
+                return Ok(advance.target.clone());
+            }
+        }
+        Err(Fault::NowhereToAdvance { cycle: cycle.id.clone() })
+    }
+
+    /// The cycle's next review is due: it is what comes next, or its answer is already there.
+    pub(crate) fn is_due(&self, cycle: &Cycle) -> Result<bool, Fault> {
+        let next = self.chart.next.as_ref().map(|field| self.field(field)).unwrap_or_default();
+        Ok(next.as_str() == Some(&cycle.id) || self.is_answered(cycle)?)
+    }
+
+    /// The last review has its answer on disk, written after it.
+    pub(crate) fn is_answered(&self, cycle: &Cycle) -> Result<bool, Fault> {
+        let n = self.count(cycle);
+        let (Ok(answer), Ok(review)) =
+            (self.file_name(cycle, &cycle.answer, n), self.file_name(cycle, &cycle.review, n))
+        else {
+            return Ok(false);
+        };
+        Ok(n > 0 && self.world.look(&Source::Answers { answer, review })?.is_true())
+    }
+
+    fn moving(&self) -> MutexGuard<'_, Moving> {
+        // A panic elsewhere cannot have left this half-written: every change is one call.
+        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A value that is made once and forgotten when the context changes.
+    fn remembered(&self, key: &str, make: impl FnOnce() -> Result<Value, Fault>) -> Result<Value, Fault> {
+        {
+            let mut moving = self.moving();
+            if let Some(value) = moving.known.get(key) {
+                return Ok(value.clone());
+            }
+            if moving.depth >= LET_DEPTH {
+                return Err(Fault::World(format!("`{key}` refers to itself")));
+            }
+            moving.depth += 1;
+        }
+        let value = make();
+        let mut moving = self.moving();
+        moving.depth -= 1;
+        if let Ok(value) = &value {
+            moving.known.insert(key.to_owned(), value.clone());
+        }
+        value
+    }
+
+    fn let_value(self: &Arc<Self>, name: &str) -> Option<Result<Value, Fault>> {
+        let expr = self.chart.lets.get(name)?;
+        Some(self.remembered(name, || {
+            self.expressions.value(&expr.0, &self.root()).map_err(Fault::at(format!("let.{name}")))
+        }))
+    }
+
+    fn findings(self: &Arc<Self>, name: &str) -> Option<Result<Value, Fault>> {
+        let checks = self.chart.checks.get(name)?;
+        Some(self.remembered(&format!("checks.{name}"), || {
+            let mut findings = Vec::new();
+            for (index, check) in checks.iter().enumerate() {
+                self.find(check, &mut findings).map_err(Fault::at(format!("checks.{name}[{index}]")))?;
+            }
+            Ok(Value::from(findings))
+        }))
+    }
+
+    fn find(self: &Arc<Self>, check: &Check, findings: &mut Vec<String>) -> Result<(), crate::expr::ExprError> {
+        let guard = check.guard.as_ref().map(|guard| guard.0.as_str());
+        let found = match &check.each {
+            Some(each) => {
+                let items = self.expressions.items(&each.0, &self.root())?;
+                self.expressions.select(guard, items, |it| self.root_with(it))?
+            }
+            None => self.expressions.select(guard, vec![Value::from(())], |_| self.root())?,
+        };
+        for names in &found {
+            findings.push(self.expressions.text(&check.say, names)?);
+        }
+        Ok(())
+    }
+
+    fn arg(self: &Arc<Self>, name: &str) -> Option<Result<Value, Fault>> {
+        let arg = self.chart.args.get(name)?;
+        Some(self.remembered(&format!("args.{name}"), || {
+            let place = |key: &str| format!("args.{name}.{key}");
+            let value = match (self.event.args.get(name), &arg.default) {
+                (Some(given), _) => context::to_value(given),
+                (None, Some(default)) => self
+                    .expressions
+                    .literal(default, &self.root())
+                    .map_err(Fault::at(place("default")))?,
+                (None, None) => {
+                    return Err(Fault::Argument { name: name.to_owned(), detail: "is missing".to_owned() });
+                }
+            };
+            if let Some(one_of) = &arg.one_of {
+                let allowed = self
+                    .expressions
+                    .items(&one_of.0, &self.root())
+                    .map_err(Fault::at(place("one_of")))?;
+                if !allowed.contains(&value) {
+                    return Err(Fault::Argument { name: name.to_owned(), detail: not_one_of(&value, &allowed) });
+                }
+            }
+            Ok(value)
+        }))
+    }
+
+    fn review_value(&self, key: &str) -> Option<Result<Value, Fault>> {
+        let review = self.moving().review.clone();
+        let Some(ended) = review else {
+            return match key {
+                "ok" => Some(Ok(Value::from(false))),
+                "n" => Some(Ok(Value::from(0))),
+                "error" | "verdict" | "file" | "answer" => Some(Ok(Value::from(()))),
+                _ => None,
+            };
+        };
+        let cycle = self.chart.cycles.get(&ended.invocation.cycle);
+        Some(Ok(match key {
+            "ok" => Value::from(matches!(ended.outcome, Outcome::Ran { .. })),
+            "error" => match &ended.outcome {
+                Outcome::Failed(why) => Value::from(why.as_str()),
+                Outcome::Ran { .. } => Value::from(()),
+            },
+            "verdict" => match &ended.outcome {
+                Outcome::Ran { verdict: Some(verdict) } => Value::from(verdict.as_str()),
+                _ => Value::from(()),
+            },
+            "n" => Value::from(ended.invocation.n),
+            "file" => return Some(self.path(&ended.invocation.file).map(Value::from)),
+            "answer" => {
+                let path = cycle.map(|cycle| {
+                    self.file_name(cycle, &cycle.answer, ended.invocation.n).and_then(|name| self.path(&name))
+                });
+                return Some(path.map_or(Ok(Value::from(())), |path| path.map(Value::from)));
+            }
+            _ => return None,
+        }))
+    }
+
+    fn cycle_value(self: &Arc<Self>, key: &str) -> Option<Result<Value, Fault>> {
+        let Some(cycle) = self.running() else {
+            return match key {
+                "due" | "owed" | "answered" | "exit" | "ready" => Some(Ok(Value::from(false))),
+                "n" | "limit" => Some(Ok(Value::from(0))),
+                "id" | "post" | "resume" | "last" | "next" | "review" | "stage" => Some(Ok(Value::from(()))),
+                "text" | "subject" => Some(Ok(Value::from(Vec::<Value>::new()))),
+                _ => None,
+            };
+        };
+        let place = |key: &str| format!("cycles.{}.{key}", cycle.id);
+        let n = self.count(cycle);
+        let path = |pattern: &Pattern, n: i64| {
+            self.file_name(cycle, pattern, n).and_then(|name| self.path(&name)).map(Value::from)
+        };
+        let holds = |expr: Option<&str>| match expr {
+            None => Ok(Value::from(true)),
+            Some(expr) => {
+                self.expressions.holds(expr, &self.root()).map(Value::from).map_err(Fault::at(place(key)))
+            }
+        };
+        Some(match key {
+            "id" => Ok(Value::from(cycle.id.as_str())),
+            "post" => Ok(Value::from(cycle.post.as_str())),
+            "stage" => Ok(Value::from(cycle.stage.clone())),
+            "resume" => Ok(Value::from(cycle.resume.clone())),
+            "n" => Ok(Value::from(n + 1)),
+            "limit" => Ok(context::to_value(&self.field(&cycle.limit))),
+            "due" => self.is_due(cycle).map(Value::from),
+            "answered" => self.is_answered(cycle).map(Value::from),
+            "owed" => {
+                let next = self.chart.next.as_ref().map(|field| self.field(field)).unwrap_or_default();
+                let post = next.as_str() == Some(&cycle.post);
+                self.is_answered(cycle).map(|answered| Value::from(post && !answered))
+            }
+            "exit" => holds(Some(&cycle.exit.0)),
+            "ready" => holds(cycle.ready.as_ref().map(|ready| ready.0.as_str())),
+            "next" => self.next_target(cycle).map(Value::from),
+            "review" => path(&cycle.review, n + 1),
+            "last" => path(&cycle.review, n).and_then(|review| {
+                Ok(Value::from_pairs([("review", review), ("answer", path(&cycle.answer, n)?)]))
+            }),
+            "subject" => self.subject(cycle).and_then(|files| {
+                files.iter().map(|file| self.path(file)).collect::<Result<Vec<_>, _>>().map(Value::from)
+            }),
+            "text" => cycle
+                .text
+                .iter()
+                .map(|(name, text)| {
+                    let text = self.expressions.text(text, &self.root());
+                    text.map(|text| (name.as_str(), Value::from(text))).map_err(Fault::at(place("text")))
+                })
+                .collect::<Result<Vec<_>, _>>()
+                .map(Value::from_pairs),
+            _ => return None,
+        })
+    }
+
+    fn event_value(&self, key: &str) -> Option<Result<Value, Fault>> {
+        let given = self.event.fields.get(key).filter(|value| !value.is_null());
+        let default = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key).map(|(_, default)| *default);
+        let fits = |value: &Json| match default {
+            Some(FieldDefault::False) => value.is_boolean(),
+            Some(FieldDefault::Text) => value.is_string(),
+            Some(FieldDefault::List) => value.is_array(),
+            None => true,
+        };
+        match (given.filter(|value| fits(value)), default) {
+            (Some(value), _) => Some(Ok(context::to_value(value))),
+            (None, Some(FieldDefault::False)) => Some(Ok(Value::from(false))),
+            (None, Some(FieldDefault::Text)) => Some(Ok(Value::from(""))),
+            (None, Some(FieldDefault::List)) => Some(Ok(Value::from(Vec::<Value>::new()))),
+            (None, None) => None,
+        }
+    }
+}
+
+fn not_one_of(value: &Value, allowed: &[Value]) -> String {
+    let names: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+    if value.is_none() {
+        return "is missing, and there is none left to take".to_owned();
+    }
+    let text = value.to_string();
+    if names.is_empty() {
+        return format!("`{}` is unknown: there are none at all", text.escape_debug());
+    }
+    let close = crate::chart::suggest(&text, names.iter().map(String::as_str));
+    let hint = close.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    format!("`{}` is none of {}{more}{hint}", text.escape_debug(), shown.join(", "))
+}
+
+/// The root of all names; `it` is set inside `each` and while a phase is entered.
+struct Root {
+    names: Arc<Names>,
+    it: Option<Value>,
+}
+
+/// A name that carries its source, with its fields looked up when asked for.
+struct Group {
+    names: Arc<Names>,
+    kind: GroupKind,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum GroupKind {
+    Args,
+    Checks,
+    Cycle,
+    Event,
+    Files,
+    Review,
+    Tables,
+}
+
+impl fmt::Debug for Root {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("names")
+    }
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.kind, out)
+    }
+}
+
+/// A fault travels through minijinja as a value that is an error wherever it is used.
+fn or_invalid(value: Result<Value, Fault>) -> Value {
+    value.unwrap_or_else(|fault| {
+        Value::from(minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, fault.to_string()))
+    })
+}
+
+impl Object for Root {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        let names = &self.names;
+        if let Some(field) = names.moving().context.get(key) {
+            return Some(context::to_value(field));
+        }
+        if let Some(value) = names.let_value(key) {
+            return Some(or_invalid(value));
+        }
+        let kind = match key {
+            "args" => GroupKind::Args,
+            "checks" => GroupKind::Checks,
+            "cycle" => GroupKind::Cycle,
+            "event" => GroupKind::Event,
+            "files" => GroupKind::Files,
+            "review" => GroupKind::Review,
+            "tables" => GroupKind::Tables,
+            "scope" => return Some(or_invalid(names.world.look(&Source::Scope))),
+            "session" => return Some(Value::from(names.event.session.clone())),
+            "it" => return self.it.clone(),
+            _ => return None,
+        };
+        Some(Value::from_object(Group { names: Arc::clone(names), kind }))
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::NonEnumerable
+    }
+}
+
+impl Object for Group {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        let names = &self.names;
+        let value = match self.kind {
+            GroupKind::Args => names.arg(key),
+            GroupKind::Checks => names.findings(key),
+            GroupKind::Cycle => names.cycle_value(key),
+            GroupKind::Event => names.event_value(key),
+            GroupKind::Review => names.review_value(key),
+            GroupKind::Files => {
+                let known = names.chart.files.contains_key(key);
+                known.then(|| names.world.look(&Source::Files(key.to_owned())))
+            }
+            GroupKind::Tables => {
+                let known = names.chart.tables.contains_key(key);
+                known.then(|| names.world.look(&Source::Table(key.to_owned())))
+            }
+        };
+        value.map(or_invalid)
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::NonEnumerable
+    }
+}

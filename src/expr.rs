@@ -1,0 +1,217 @@
+//! Expressions and texts of a chart: the only file that knows minijinja.
+//!
+//! An expression is evaluated against one root object, the names of a decision. Strict: an undefined
+//! name is an error, and so is a condition that is neither a boolean nor a list.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use minijinja::value::{Value, ValueKind};
+use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
+
+use crate::chart::model::{Literal, Text};
+use crate::chart::templates::Templates;
+
+/// The most characters that a filtered list takes up in a message; the host cuts texts above 10,000.
+const BRIEF_LIMIT: usize = 8_000;
+
+/// Why an expression or a text gave no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ExprError {
+    /// The expression or text, or the name of the template it happened in.
+    pub(crate) source: String,
+    /// What went wrong, in one line.
+    pub(crate) detail: String,
+    /// The line, where it happened in a template file.
+    pub(crate) line: Option<usize>,
+}
+
+impl fmt::Display for ExprError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(out, "{}:{line}: {}", self.source, self.detail),
+            None => write!(out, "`{}`: {}", self.source, self.detail),
+        }
+    }
+}
+
+/// Evaluates a chart's expressions, with its templates at hand.
+pub(crate) struct Expressions {
+    env: Environment<'static>,
+}
+
+impl fmt::Debug for Expressions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Expressions")
+    }
+}
+
+impl Expressions {
+    /// Nothing is compiled and no template is read until it is asked for.
+    pub(crate) fn new(templates: Templates) -> Self {
+        let mut env = Environment::new();
+        env.set_undefined_behavior(UndefinedBehavior::Strict);
+        env.set_auto_escape_callback(|_| AutoEscape::None);
+        env.set_debug(true);
+        env.set_loader(move |name| templates.get(name).map(|text| text.map(Cow::into_owned)));
+        env.add_filter("brief", brief);
+        Self { env }
+    }
+
+    /// The value of a bare expression.
+    pub(crate) fn value(&self, expr: &str, names: &Value) -> Result<Value, ExprError> {
+        self.env
+            .compile_expression(expr)
+            .and_then(|compiled| compiled.eval(names))
+            .map_err(|error| explain(expr, &error))
+    }
+
+    /// Whether a condition holds: a boolean, or a list that has items.
+    pub(crate) fn holds(&self, expr: &str, names: &Value) -> Result<bool, ExprError> {
+        condition(expr, &self.value(expr, names)?)
+    }
+
+    /// For each item of a list: whether it holds, with the item as the root given by `names_of`.
+    pub(crate) fn select(
+        &self,
+        guard: Option<&str>,
+        items: Vec<Value>,
+        names_of: impl Fn(Value) -> Value,
+    ) -> Result<Vec<Value>, ExprError> {
+        let Some(guard) = guard else {
+            return Ok(items.into_iter().map(names_of).collect());
+        };
+        let compiled = self.env.compile_expression(guard).map_err(|error| explain(guard, &error))?;
+        let mut selected = Vec::new();
+        for item in items {
+            let names = names_of(item);
+            let value = compiled.eval(&names).map_err(|error| explain(guard, &error))?;
+            if condition(guard, &value)? {
+                selected.push(names);
+            }
+        }
+        Ok(selected)
+    }
+
+    /// The items of a list expression.
+    pub(crate) fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
+        let value = self.value(expr, names)?;
+        items(&value).map_err(|detail| ExprError { source: expr.to_owned(), detail, line: None })
+    }
+
+    /// A text with its holes filled.
+    pub(crate) fn text(&self, text: &Text, names: &Value) -> Result<String, ExprError> {
+        if !has_holes(&text.0) {
+            return Ok(text.0.clone());
+        }
+        self.env
+            .template_from_named_str("text", &text.0)
+            .and_then(|template| template.render(names))
+            .map(|text| text.trim_end().to_owned())
+            .map_err(|error| explain(&text.0, &error))
+    }
+
+    /// A literal's value: a text that is exactly one `{{ … }}` keeps its type.
+    pub(crate) fn literal(&self, literal: &Literal, names: &Value) -> Result<Value, ExprError> {
+        Ok(match literal {
+            Literal::Boolean(value) => Value::from(*value),
+            Literal::Integer(value) => Value::from(*value),
+            Literal::Text(text) => match single_expression(&text.0) {
+                Some(expr) => self.value(expr, names)?,
+                None => Value::from(self.text(text, names)?),
+            },
+        })
+    }
+
+    /// The dotted names that an expression or a text looks at, its own loop variables aside.
+    pub(crate) fn names_in(&self, source: &str) -> Vec<String> {
+        let bare = self.env.compile_expression(source).map(|expr| expr.undeclared_variables(true));
+        let names = match bare {
+            Ok(names) if !has_holes(source) => Ok(names),
+            _ => self.env.template_from_str(source).map(|text| text.undeclared_variables(true)),
+        };
+        names.map(|names| names.into_iter().collect()).unwrap_or_default()
+    }
+}
+
+/// The expression inside a text that is one `{{ … }}` and nothing else.
+pub(crate) fn single_expression(text: &str) -> Option<&str> {
+    let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
+    (!inside.contains("{{") && !inside.contains("}}")).then(|| inside.trim())
+}
+
+fn has_holes(text: &str) -> bool {
+    text.contains("{{") || text.contains("{%") || text.contains("{#")
+}
+
+fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
+    match value.kind() {
+        ValueKind::Bool => Ok(value.is_true()),
+        ValueKind::Seq | ValueKind::Iterable => Ok(value.try_iter().is_ok_and(|mut items| items.next().is_some())),
+        other => Err(ExprError {
+            source: expr.to_owned(),
+            detail: format!("a condition is a boolean or a list, this is {}", article(other)),
+            line: None,
+        }),
+    }
+}
+
+fn items(value: &Value) -> Result<Vec<Value>, String> {
+    match value.kind() {
+        ValueKind::Seq | ValueKind::Iterable => {
+            value.try_iter().map(Iterator::collect).map_err(|error| error.to_string())
+        }
+        other => Err(format!("a list is expected, this is {}", article(other))),
+    }
+}
+
+fn article(kind: ValueKind) -> String {
+    match kind {
+        ValueKind::Undefined => "undefined".to_owned(),
+        ValueKind::None => "none".to_owned(),
+        other => format!("a {other}"),
+    }
+}
+
+/// The filter `brief(separator)`: a list joined, cut with "and N more" before it gets too long for a message.
+fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
+    let list = items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
+    let mut text = String::new();
+    let mut length = 0;
+    for (index, item) in list.iter().enumerate() {
+        let item = item.to_string();
+        length += item.chars().count() + separator.chars().count();
+        if length > BRIEF_LIMIT && index > 0 {
+            return Ok(format!("{text}{separator}and {} more", list.len() - index));
+        }
+        if index > 0 {
+            text.push_str(separator);
+        }
+        text.push_str(&item);
+    }
+    Ok(text)
+}
+
+/// One line out of minijinja's error and what caused it, innermost last.
+fn explain(source: &str, error: &minijinja::Error) -> ExprError {
+    let mut inner = error;
+    while let Some(next) = std::error::Error::source(inner).and_then(|next| next.downcast_ref::<minijinja::Error>()) {
+        inner = next;
+    }
+    let template = inner.name().filter(|name| !matches!(*name, "<expression>" | "text"));
+    let mut detail = match inner.kind() {
+        ErrorKind::UndefinedError => "an undefined name".to_owned(),
+        kind => kind.to_string(),
+    };
+    if let Some(more) = inner.detail() {
+        detail = match inner.kind() {
+            ErrorKind::InvalidOperation => more.to_owned(),
+            _ => format!("{detail}: {more}"),
+        };
+    }
+    ExprError {
+        source: template.unwrap_or(source).to_owned(),
+        detail,
+        line: template.and(inner.line()),
+    }
+}

@@ -1,0 +1,127 @@
+//! The host's side of a hook: event names, and how an answer is written.
+//!
+//! A Stop answer is one JSON object on one line with a space after each colon (scripts grep
+//! `"decision": "block"`); other events print plain text or nothing.
+
+use serde::Serialize;
+use serde_json::ser::{Formatter, Serializer};
+use serde_json::{Map, Value as Json};
+
+use crate::engine::decision::{Answer, Decision};
+
+/// Subcommand → the host's name of the event.
+pub(crate) const EVENTS: &[(&str, &str)] = &[
+    ("stop", "Stop"),
+    ("subagent-stop", "SubagentStop"),
+    ("user-prompt-submit", "UserPromptSubmit"),
+    ("pre-compact", "PreCompact"),
+    ("post-compact", "PostCompact"),
+    ("session-start", "SessionStart"),
+    ("session-end", "SessionEnd"),
+];
+
+/// The host shows longer texts only in part.
+const TEXT_LIMIT: usize = 9_900;
+
+/// An answer to the host.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    /// The event is a stop, which is answered in JSON.
+    is_stop: bool,
+    quiet: bool,
+    block: Option<String>,
+    messages: Vec<String>,
+    says: Vec<String>,
+    /// For stderr too.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Reply {
+    /// The event takes its course, and there is nothing to say.
+    pub(crate) fn silent(event: &str, quiet: bool) -> Self {
+        Self::of(event, quiet, Decision::default())
+    }
+
+    /// The event takes its course because no decision could be made.
+    pub(crate) fn undecided(event: &str, why: String) -> Self {
+        let why = format!("taskie could not decide about this {event} and lets it through: {why}");
+        Self::silent(event, false).with_warnings(vec![why])
+    }
+
+    /// A decision as the host is told.
+    pub(crate) fn of(event: &str, quiet: bool, decision: Decision) -> Self {
+        let block = match decision.answer {
+            Answer::Block(reason) => Some(reason),
+            Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
+        };
+        Self {
+            is_stop: matches!(event, "Stop" | "SubagentStop"),
+            quiet,
+            block,
+            messages: decision.messages,
+            says: decision.says,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds what is wrong with files: said to the user before all else, and on stderr.
+    pub(crate) fn with_warnings(mut self, warnings: Vec<String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
+
+    /// The text for stdout.
+    pub(crate) fn render(&self) -> String {
+        if !self.is_stop {
+            let text = self.says.join("\n");
+            return if text.is_empty() { text } else { format!("{}\n", cut(&text)) };
+        }
+        let mut object = Map::new();
+        if let Some(reason) = &self.block {
+            object.insert("decision".to_owned(), Json::from("block"));
+            object.insert("reason".to_owned(), Json::from(cut(reason)));
+        }
+        let mut messages: Vec<&str> = self.messages.iter().map(String::as_str).collect();
+        // The failure of a review stands in the chart's message already.
+        messages.extend(self.warnings.iter().map(String::as_str).filter(|text| !text.starts_with("the review failed: ")));
+        if !messages.is_empty() {
+            object.insert("systemMessage".to_owned(), Json::from(cut(&messages.join("\n"))));
+        }
+        if self.block.is_none() {
+            if self.quiet && messages.is_empty() {
+                return String::new();
+            }
+            object.insert("suppressOutput".to_owned(), Json::from(true));
+        }
+        one_line(&Json::Object(object))
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(TEXT_LIMIT) {
+        Some((end, _)) => format!("{}… (cut)", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// JSON on one line, with a space after each colon and comma.
+fn one_line(json: &Json) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut bytes, Spaced);
+    // Writing a JSON value into a vector cannot fail.
+    let _ = json.serialize(&mut serializer);
+    bytes.push(b'\n');
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_object_key<W: ?Sized + std::io::Write>(&mut self, out: &mut W, first: bool) -> std::io::Result<()> {
+        if first { Ok(()) } else { out.write_all(b", ") }
+    }
+
+    fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W) -> std::io::Result<()> {
+        out.write_all(b": ")
+    }
+}

@@ -1,0 +1,189 @@
+//! Which project and which instance are meant: the home is searched upward, the instance touched last
+//! below it counts. A directory's name is checked before anyone makes a path or a prompt of it.
+
+use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::pattern::{Pattern, is_slug};
+
+/// An instance of a chart: one directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Instance {
+    /// The directory's name.
+    pub(crate) name: String,
+    /// The directory, below the project's root.
+    pub(crate) dir: PathBuf,
+}
+
+/// What a search for the newest instance gave.
+#[derive(Debug, Default)]
+pub(crate) struct Newest {
+    /// The instance touched last, if there is one that can be used.
+    pub(crate) instance: Option<Instance>,
+    /// Why a directory was passed over, or why the newest cannot be used.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The directories around a run, as the environment names them.
+#[derive(Debug, Default)]
+pub(crate) struct Surroundings {
+    /// The user's home: never searched, nor anything above it.
+    pub(crate) user_home: Option<PathBuf>,
+    /// Where the host says the session's project is.
+    pub(crate) project_dir: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Reads `HOME` and `CLAUDE_PROJECT_DIR`.
+    pub(crate) fn from_env() -> Self {
+        let dir = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        Self { user_home: dir("HOME"), project_dir: dir("CLAUDE_PROJECT_DIR") }
+    }
+}
+
+/// The project's root: the nearest directory from `cwd` upward that has `home` in it, not above the git
+/// root, nor into or above the user's home; then the host's project directory.
+pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Option<PathBuf> {
+    for dir in cwd.ancestors() {
+        if is_same(dir, around.user_home.as_deref()) {
+            break;
+        }
+        if dir.join(home).is_dir() {
+            return Some(dir.to_owned());
+        }
+        if dir.join(".git").exists() {
+            break;
+        }
+    }
+    around.project_dir.as_ref().filter(|dir| dir.join(home).is_dir()).cloned()
+}
+
+/// Where a new home is made: at the git root above `cwd`, else in `cwd`.
+pub(crate) fn new_root(cwd: &Path) -> PathBuf {
+    cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd).to_owned()
+}
+
+fn is_same(dir: &Path, other: Option<&Path>) -> bool {
+    other.is_some_and(|other| {
+        dir == other || matches!((dir.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b)
+    })
+}
+
+/// The reason why `name` cannot name an instance, if there is one.
+pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
+    let plain = name.split('.').all(is_slug) && !name.starts_with('-');
+    (!plain).then_some("a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`")
+}
+
+/// The directory fitting `place` (`plans/*`, below `root/home`) that was touched last: the newest
+/// modification of a file that fits one of `touch`; of equals the last name.
+pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[Pattern]) -> Newest {
+    let parent = parent_of(place);
+    let mut warnings = Vec::new();
+    let mut best: Option<(SystemTime, std::ffi::OsString)> = None;
+    let entries = fs::read_dir(root.join(home).join(parent)).into_iter().flatten().flatten();
+    for entry in entries {
+        let Ok(kind) = entry.file_type() else { continue };
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        if kind.is_symlink() {
+            if !entry.path().is_dir() {
+                continue;
+            }
+            if !stays_inside(&entry.path(), root) {
+                warnings.push(format!(
+                    "{noun} `{}` is a symbolic link that leads outside the project: it is not followed.",
+                    name.display()
+                ));
+                continue;
+            }
+        } else if !kind.is_dir() {
+            continue;
+        }
+        let Some(touched) = touched(&entry.path(), touch) else { continue };
+        let newer = best.as_ref().is_none_or(|(time, last)| match touched.cmp(time) {
+            Ordering::Greater => true,
+            Ordering::Equal => name > *last,
+            Ordering::Less => false,
+        });
+        if newer {
+            best = Some((touched, name));
+        }
+    }
+    let instance = best.and_then(|(_, name)| {
+        usable(&name, noun).map_err(|warning| warnings.push(warning)).ok().map(|name| Instance {
+            dir: Path::new(home).join(parent).join(&name),
+            name,
+        })
+    });
+    Newest { instance, warnings }
+}
+
+/// The instance called `name`; the error says why that is no name.
+pub(crate) fn named(home: &str, noun: &str, place: &str, name: &str) -> Result<Instance, String> {
+    let name = usable(OsStr::new(name), noun)?;
+    Ok(Instance { dir: Path::new(home).join(parent_of(place)).join(&name), name })
+}
+
+/// The names of all instances, sorted.
+pub(crate) fn names(root: &Path, home: &str, place: &str) -> Vec<String> {
+    let entries = fs::read_dir(root.join(home).join(parent_of(place))).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name_flaw(name).is_none())
+        .collect();
+    names.sort();
+    names
+}
+
+/// True where `path`, links followed, is below `root`.
+pub(crate) fn stays_inside(path: &Path, root: &Path) -> bool {
+    matches!((path.canonicalize(), root.canonicalize()), (Ok(path), Ok(root)) if path.starts_with(&root))
+}
+
+fn parent_of(place: &str) -> &str {
+    place.strip_suffix("/*").unwrap_or(place)
+}
+
+fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
+    let text = name.to_string_lossy();
+    match name_flaw(&text) {
+        None if name.to_str().is_some() => Ok(text.into_owned()),
+        None => Err(format!("{noun} `{text}`: its name is not UTF-8. Rename the directory.")),
+        Some(flaw) => Err(format!("{noun} `{}` is passed over: {flaw}. Rename the directory.", text.escape_debug())),
+    }
+}
+
+fn touched(dir: &Path, touch: &[Pattern]) -> Option<SystemTime> {
+    fs::read_dir(dir)
+        .ok()?
+        .flatten()
+        .filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            touch.iter().any(|pattern| pattern.matches(&name).is_some())
+        })
+        .filter_map(|entry| entry.metadata().ok()?.modified().ok())
+        .max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_safe_in_a_path_a_prompt_and_a_shell() {
+        for name in ["a", "my-plan", "v1.2", "2026_x", "A.b-c"] {
+            assert_eq!(name_flaw(name), None, "{name}");
+        }
+        for name in ["", ".", "..", "a b", "a/b", "-a", ".a", "a..b", "a'", "a\n", "ü", "$(x)"] {
+            assert!(name_flaw(name).is_some(), "{name:?}");
+        }
+    }
+}

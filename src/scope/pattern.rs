@@ -1,0 +1,282 @@
+//! File names with holes: one pattern renders a name (`task-{id}.md` with id 3) and matches one.
+//!
+//! `{x}` is any text, `{x:int}` a number without leading zeros, `{x:slug}` letters, digits, `_` and `-`,
+//! `{x:a|b}` one of the words; `*` is any text and `**/` any folders. No hole spans a `/`. This is
+//! small and its own because it runs for every file at every stop, and because no glob crate
+//! renders.
+
+use std::fmt::Write as _;
+
+/// A parsed pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    Literal(String),
+    Hole { name: String, kind: Kind },
+    Star,
+    Folders,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Any,
+    Integer,
+    Slug,
+    OneOf(Vec<String>),
+}
+
+/// What a hole matched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Capture {
+    Text(String),
+    Integer(u64),
+}
+
+/// True for a name that may become part of a path or a shell line: letters, digits, `_` and `-`.
+pub(crate) fn is_slug(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(is_slug_byte)
+}
+
+fn is_slug_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+impl Pattern {
+    /// Parses a pattern; the error says what is wrong with it.
+    pub(crate) fn parse(source: &str) -> Result<Self, String> {
+        let mut pieces = Vec::new();
+        let mut literal = String::new();
+        let mut rest = source;
+        while let Some(first) = rest.chars().next() {
+            let piece = match first {
+                '{' => {
+                    let end = rest
+                        .find('}')
+                        .ok_or_else(|| format!("`{source}` has a `{{` without its `}}`"))?;
+                    let hole = parse_hole(&rest[1..end])?;
+                    rest = &rest[end + 1..];
+                    hole
+                }
+                '}' => return Err(format!("`{source}` has a `}}` without its `{{`")),
+                '*' if rest.starts_with("**/") => {
+                    rest = &rest[3..];
+                    Piece::Folders
+                }
+                '*' => {
+                    rest = &rest[1..];
+                    Piece::Star
+                }
+                other => {
+                    literal.push(other);
+                    rest = &rest[other.len_utf8()..];
+                    continue;
+                }
+            };
+            if !literal.is_empty() {
+                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+            }
+            pieces.push(piece);
+        }
+        if !literal.is_empty() {
+            pieces.push(Piece::Literal(literal));
+        }
+        Ok(Self { pieces })
+    }
+
+    /// The names of the holes, in order.
+    pub(crate) fn holes(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Hole { name, .. } => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// True where the pattern matches files in subfolders.
+    pub(crate) fn is_nested(&self) -> bool {
+        self.pieces.iter().any(|piece| match piece {
+            Piece::Folders => true,
+            Piece::Literal(text) => text.contains('/'),
+            _ => false,
+        })
+    }
+
+    /// True where the pattern has a `*`, and so cannot render a name.
+    pub(crate) fn has_wildcard(&self) -> bool {
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Star | Piece::Folders))
+    }
+
+    /// The captures where the whole of `name` fits, `None` where it does not.
+    pub(crate) fn matches(&self, name: &str) -> Option<Vec<(&str, Capture)>> {
+        let mut captures = Vec::new();
+        fit(&self.pieces, name, &mut captures).then_some(captures)
+    }
+
+    /// The name with every hole filled; `fill` gets a hole's name. The pattern must have no wildcard.
+    pub(crate) fn render<E>(&self, mut fill: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
+        let mut name = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(text) => name.push_str(text),
+                Piece::Hole { name: hole, .. } => name.push_str(&fill(hole)?),
+                Piece::Star => name.push('*'),
+                Piece::Folders => name.push_str("**/"),
+            }
+        }
+        Ok(name)
+    }
+}
+
+fn parse_hole(inside: &str) -> Result<Piece, String> {
+    let (name, kind) = match inside.split_once(':') {
+        None => (inside, Kind::Any),
+        Some((name, "int")) => (name, Kind::Integer),
+        Some((name, "slug")) => (name, Kind::Slug),
+        Some((name, words)) => (name, Kind::OneOf(words.split('|').map(str::to_owned).collect())),
+    };
+    let fits = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if !fits {
+        return Err(format!(
+            "`{{{inside}}}` is no hole: write {{name}}, {{name:int}}, {{name:slug}} or {{name:one|two}}"
+        ));
+    }
+    if let Kind::OneOf(words) = &kind
+        && let Some(bad) = words.iter().find(|word| !is_slug(word))
+    {
+        let mut message = String::new();
+        let _ = write!(
+            message,
+            "`{bad}` in `{{{inside}}}` is neither int, slug nor a word of letters, digits, _ and -"
+        );
+        return Err(message);
+    }
+    Ok(Piece::Hole { name: name.to_owned(), kind })
+}
+
+/// Backtracking, longest first: `{base}-review-{n:int}.md` takes the last `-review-` it can.
+fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Vec<(&'p str, Capture)>) -> bool {
+    let Some((piece, rest)) = pieces.split_first() else {
+        return input.is_empty();
+    };
+    match piece {
+        Piece::Literal(text) => input
+            .strip_prefix(text.as_str())
+            .is_some_and(|input| fit(rest, input, captures)),
+        Piece::Star => lengths(input, |byte| byte != b'/').any(|length| fit(rest, &input[length..], captures)),
+        Piece::Folders => {
+            if fit(rest, input, captures) {
+                return true;
+            }
+            input
+                .match_indices('/')
+                .any(|(at, _)| at > 0 && fit(rest, &input[at + 1..], captures))
+        }
+        Piece::Hole { name, kind } => {
+            let mark = captures.len();
+            let mut attempt = |length: usize| {
+                let Some(capture) = kind.capture(&input[..length]) else {
+                    return false;
+                };
+                captures.push((name, capture));
+                if fit(rest, &input[length..], captures) {
+                    return true;
+                }
+                captures.truncate(mark);
+                false
+            };
+            match kind {
+                Kind::OneOf(words) => words.iter().any(|word| input.starts_with(word.as_str()) && attempt(word.len())),
+                Kind::Any => lengths(input, |byte| byte != b'/').any(attempt),
+                Kind::Integer => lengths(input, |byte| byte.is_ascii_digit()).any(attempt),
+                Kind::Slug => lengths(input, is_slug_byte).any(attempt),
+            }
+        }
+    }
+}
+
+/// The lengths of the prefixes of `input` made of `allowed` bytes, longest first, at char boundaries.
+fn lengths(input: &str, allowed: impl Fn(u8) -> bool) -> impl Iterator<Item = usize> {
+    let most = input.bytes().take_while(|byte| allowed(*byte)).count();
+    (0..=most).rev().filter(|length| input.is_char_boundary(*length))
+}
+
+impl Kind {
+    fn capture(&self, text: &str) -> Option<Capture> {
+        match self {
+            Self::Any | Self::Slug | Self::OneOf(_) => (!text.is_empty()).then(|| Capture::Text(text.to_owned())),
+            Self::Integer => {
+                let plain = text == "0" || !text.starts_with('0');
+                plain.then(|| text.parse().ok().map(Capture::Integer)).flatten()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it should do")]
+
+    use super::*;
+
+    fn matched(pattern: &str, name: &str) -> Option<String> {
+        let pattern = Pattern::parse(pattern).unwrap();
+        pattern.matches(name).map(|captures| {
+            captures
+                .iter()
+                .map(|(hole, capture)| match capture {
+                    Capture::Text(text) => format!("{hole}={text}"),
+                    Capture::Integer(number) => format!("{hole}:{number}"),
+                })
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+    }
+
+    #[test]
+    fn names_match_as_a_whole() {
+        let cases: &[(&str, &str, Option<&str>)] = &[
+            ("*.md", "plan.md", Some("")),
+            ("*.md", ".md", Some("")),
+            ("*.md", "a/b.md", None),
+            ("*.md", "plan.mdx", None),
+            ("task-{id:slug}.md", "task-3.md", Some("id=3")),
+            ("task-{id:slug}.md", "task-.md", None),
+            ("task-{id:slug}.md", "task-a b.md", None),
+            ("{base:plan|design}-review-{n:int}.md", "plan-review-12.md", Some("base=plan n:12")),
+            ("{base:plan|design}-review-{n:int}.md", "plan-review-012.md", None),
+            ("{base:plan|design}-review-{n:int}.md", "plan-review-99999999999999999999.md", None),
+            ("{base}-post-review-{n:int}.md", "task-1-post-review-2.md", Some("base=task-1 n:2")),
+            ("{base}-review-{n:int}.md", "a-review-1-review-2.md", Some("base=a-review-1 n:2")),
+            ("*/**/*.md", "a/b.md", Some("")),
+            ("*/**/*.md", "a/b/c.md", Some("")),
+            ("*/**/*.md", "b.md", None),
+            ("{x}.md", "ü.md", Some("x=ü")),
+            ("- **Status**: {status}", "- **Status**: done", None),
+        ];
+        for (pattern, name, expected) in cases {
+            assert_eq!(matched(pattern, name).as_deref(), *expected, "{pattern} on {name}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_renders_what_it_matches() {
+        let pattern = Pattern::parse("{base}-review-{n:int}.md").unwrap();
+        let name = pattern
+            .render(|hole| Ok::<_, String>(if hole == "n" { "7".to_owned() } else { "task-1".to_owned() }))
+            .unwrap();
+        assert_eq!(name, "task-1-review-7.md");
+        assert!(pattern.matches(&name).is_some());
+    }
+
+    #[test]
+    fn broken_patterns_are_refused() {
+        for source in ["{n", "n}", "{}", "{a b}", "{a:x y}", "{a:}"] {
+            assert!(Pattern::parse(source).is_err(), "{source}");
+        }
+    }
+}

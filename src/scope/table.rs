@@ -1,0 +1,227 @@
+//! Rows read out of Markdown: a pipe table by its header, or the lines that fit a pattern.
+//!
+//! Forgiving as people's and agents' files are: Windows line ends, a BOM, ragged rows, escaped pipes,
+//! emphasis and links in cells. What a row means is the chart's business.
+
+use super::pattern::{Capture, Pattern, is_slug};
+
+/// What a file holds.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// The file exists.
+    pub(crate) exists: bool,
+    /// It has a table line.
+    pub(crate) head: bool,
+    /// It has a line that is neither blank nor of a table.
+    pub(crate) prose: bool,
+    /// How many lines it has.
+    pub(crate) lines: usize,
+    /// The rows, in order.
+    pub(crate) rows: Vec<Row>,
+    /// What is wrong with rows that were left out.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// One row: field name → value.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) fields: Vec<(String, String)>,
+}
+
+/// Reads a pipe table. `columns` are (field, heading); a field named `id` must be a slug.
+pub(crate) fn read_columns<'c>(text: &str, columns: impl Iterator<Item = (&'c str, &'c str)> + Clone) -> Content {
+    let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().map(str::trim).collect();
+    let mut content = Content { exists: true, lines: lines.len(), ..Content::default() };
+    // The places of the columns, once a header was seen: None where a heading is missing.
+    let mut places: Option<Vec<(&str, Option<usize>)>> = None;
+    for (index, line) in lines.iter().enumerate() {
+        if line.is_empty() {
+            continue;
+        }
+        if !line.starts_with('|') {
+            content.prose = true;
+            continue;
+        }
+        content.head = true;
+        if is_separator(line) {
+            continue;
+        }
+        let cells = cells(line);
+        let heads_a_table = lines.get(index + 1).is_some_and(|next| is_separator(next));
+        let Some(places) = places.as_ref().filter(|_| !heads_a_table) else {
+            places = Some(locate(&cells, columns.clone()));
+            continue;
+        };
+        let fields: Vec<(String, String)> = places
+            .iter()
+            .map(|(field, place)| {
+                let cell = place.and_then(|place| cells.get(place)).map_or("", String::as_str);
+                ((*field).to_owned(), cell.to_owned())
+            })
+            .collect();
+        match fields.iter().find(|(field, _)| field == "id") {
+            Some((_, id)) if id.is_empty() => {}
+            Some((_, id)) if !is_slug(id) => content.warnings.push(format!(
+                "line {}: `{}` is no id (letters, digits, _ and -): the row is left out",
+                index + 1,
+                id.escape_debug()
+            )),
+            _ => content.rows.push(Row { fields }),
+        }
+    }
+    if let Some(places) = places {
+        for (field, place) in places {
+            if place.is_none() {
+                let heading = columns.clone().find(|(name, _)| *name == field).map_or(field, |(_, heading)| heading);
+                content.warnings.push(format!("the table has no column `{heading}`"));
+            }
+        }
+    }
+    content
+}
+
+/// Reads the lines that fit `pattern`; a line's surrounding blanks do not count.
+pub(crate) fn read_lines(text: &str, pattern: &Pattern) -> Content {
+    let mut content = Content { exists: true, ..Content::default() };
+    for line in text.trim_start_matches('\u{feff}').lines() {
+        content.lines += 1;
+        if let Some(captures) = pattern.matches(line.trim()) {
+            let fields = captures
+                .into_iter()
+                .map(|(hole, capture)| {
+                    let value = match capture {
+                        Capture::Text(text) => plain(&text),
+                        Capture::Integer(number) => number.to_string(),
+                    };
+                    (hole.to_owned(), value)
+                })
+                .collect();
+            content.rows.push(Row { fields });
+        }
+    }
+    content
+}
+
+/// True where `status` is one of `finished`, case and Markdown emphasis aside.
+pub(crate) fn is_finished(status: &str, finished: &[String]) -> bool {
+    let status = plain(status).trim_matches('_').to_lowercase();
+    finished.iter().any(|word| word.to_lowercase() == status)
+}
+
+fn locate<'c>(
+    header: &[String],
+    columns: impl Iterator<Item = (&'c str, &'c str)>,
+) -> Vec<(&'c str, Option<usize>)> {
+    columns
+        .map(|(field, heading)| (field, header.iter().position(|cell| cell.eq_ignore_ascii_case(heading))))
+        .collect()
+}
+
+fn is_separator(line: &str) -> bool {
+    line.starts_with('|')
+        && line.contains('-')
+        && line.chars().all(|sign| matches!(sign, '|' | '-' | ':' | ' ' | '\t'))
+}
+
+/// The cells of a table line, `\|` being a pipe inside one.
+fn cells(line: &str) -> Vec<String> {
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let mut cells = Vec::new();
+    let mut cell = String::new();
+    let mut signs = line.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\\' if signs.peek() == Some(&'|') => {
+                signs.next();
+                cell.push('|');
+            }
+            '|' => cells.push(plain(&std::mem::take(&mut cell))),
+            other => cell.push(other),
+        }
+    }
+    if !cell.trim().is_empty() {
+        cells.push(plain(&cell));
+    }
+    cells
+}
+
+/// A cell's text without surrounding blanks, emphasis, code marks and link.
+fn plain(cell: &str) -> String {
+    let mut text = cell.trim();
+    if let Some((label, _)) = text.strip_prefix('[').and_then(|rest| rest.split_once("](")) {
+        text = label;
+    }
+    text.trim_matches(['*', '`', '~']).trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it should do")]
+
+    use super::*;
+
+    const COLUMNS: [(&str, &str); 2] = [("id", "Id"), ("status", "Status")];
+
+    fn rows(text: &str) -> Vec<String> {
+        read_columns(text, COLUMNS.into_iter())
+            .rows
+            .iter()
+            .map(|row| row.fields.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("/"))
+            .collect()
+    }
+
+    #[test]
+    fn tables_as_people_write_them() {
+        let cases: &[(&str, &str, &[&str])] = &[
+            ("plain", "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | pending |\n", &["1/done", "2/pending"]),
+            ("windows, BOM", "\u{feff}| Id | Status |\r\n|----|---|\r\n| 1 | done |\r\n", &["1/done"]),
+            ("other order and case", "| status | x | ID |\n|:-:|---|--:|\n| done | y | 7 |\n", &["7/done"]),
+            ("ragged", "| Id | Status |\n|---|---|\n| 1\n| 2 | done | more | x\n", &["1/", "2/done"]),
+            ("escaped pipe", "| Id | T | Status |\n|---|---|---|\n| 1 | a \\| b | done |\n", &["1/done"]),
+            ("emphasis and link", "| Id | Status |\n|---|---|\n| **1** | ~~done~~ |\n| [2](task-2.md) | `x` |\n", &["1/done", "2/x"]),
+            ("no separator", "| Id | Status |\n| 1 | done |\n", &["1/done"]),
+            ("two tables", "| Id | Status |\n|---|---|\n| 1 | a |\n\n| Status | Id |\n|---|---|\n| b | 2 |\n", &["1/a", "2/b"]),
+            ("empty id", "| Id | Status |\n|---|---|\n|  | a |\n", &[]),
+            ("bad id", "| Id | Status |\n|---|---|\n| ../x | a |\n| 2 | b |\n", &["2/b"]),
+            ("empty", "", &[]),
+        ];
+        for (name, text, expected) in cases {
+            assert_eq!(rows(text), *expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_row_without_a_usable_id_is_named() {
+        let content = read_columns("| Id | Status |\n|---|---|\n| ../x | a |\n", COLUMNS.into_iter());
+        assert_eq!(content.warnings, ["line 3: `../x` is no id (letters, digits, _ and -): the row is left out"]);
+        let content = read_columns("| Id | State |\n|---|---|\n| 1 | a |\n", COLUMNS.into_iter());
+        assert_eq!(content.warnings, ["the table has no column `Status`"]);
+    }
+
+    #[test]
+    fn prose_and_head() {
+        let prose = read_columns("# Tasks\n\n| Id | Status |\n", COLUMNS.into_iter());
+        assert!(prose.prose && prose.head);
+        let blank = read_columns("\n \n", COLUMNS.into_iter());
+        assert!(!blank.prose && !blank.head && blank.exists && blank.lines == 2);
+    }
+
+    #[test]
+    fn lines_by_pattern() {
+        let pattern = Pattern::parse("## {title}").unwrap();
+        let content = read_lines("# A\n## Overview\r\n  ## **B** \n", &pattern);
+        let titles: Vec<_> = content.rows.iter().map(|row| row.fields[0].1.as_str()).collect();
+        assert_eq!((titles, content.lines), (vec!["Overview", "B"], 3));
+    }
+
+    #[test]
+    fn finished_whatever_the_dress() {
+        let finished = ["done".to_owned(), "complete".to_owned()];
+        for status in ["done", "Done", "**DONE**", "_complete_", " `done` "] {
+            assert!(is_finished(status, &finished), "{status}");
+        }
+        for status in ["", "pending", "not done", "dones"] {
+            assert!(!is_finished(status, &finished), "{status}");
+        }
+    }
+}

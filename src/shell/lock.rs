@@ -1,0 +1,95 @@
+//! Locks of one instance, kept by the operating system and so released by a crash.
+//!
+//! They live in `.locks` below the chart's home, which git ignores, and not in the instance's directory.
+//! The write lock covers one read-decide-write of `state.json` and is held for milliseconds; its file holds
+//! the revision, a count of the phases entered and commands run. The review lock is held for a whole run.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The folder of the lock files, below the chart's home.
+const FOLDER: &str = ".locks";
+
+/// How long the write lock is waited for; nobody holds it that long unless stopped in the middle.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The right to read and write one instance's state.
+#[derive(Debug)]
+pub(crate) struct WriteLock {
+    file: File,
+}
+
+/// The right to run a review of one instance.
+#[derive(Debug)]
+pub(crate) struct ReviewLock {
+    _file: File,
+}
+
+impl WriteLock {
+    /// Waits for the lock; an error names its file.
+    pub(crate) fn acquire(home: &Path, instance: &str) -> io::Result<Self> {
+        let file = open(home, instance, "state")?;
+        let start = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self { file }),
+                Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::TimedOut,
+                        format!("another taskie has been writing the state of `{instance}` for over {} seconds", PATIENCE.as_secs()),
+                    ));
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// How many phases were entered and commands run so far.
+    pub(crate) fn revision(&mut self) -> io::Result<u64> {
+        let mut text = String::new();
+        self.file.rewind()?;
+        // A file that holds no number counts as a new one.
+        let _ = self.file.read_to_string(&mut text);
+        Ok(text.trim().parse().unwrap_or(0))
+    }
+
+    /// Counts one more.
+    pub(crate) fn bump(&mut self) -> io::Result<()> {
+        let next = self.revision()?.wrapping_add(1);
+        self.file.set_len(0)?;
+        self.file.rewind()?;
+        writeln!(self.file, "{next}")
+    }
+}
+
+impl ReviewLock {
+    /// The lock, or `None` while someone else holds it.
+    pub(crate) fn try_acquire(home: &Path, instance: &str) -> io::Result<Option<Self>> {
+        let file = open(home, instance, "review")?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
+    let folder = home.join(FOLDER);
+    let path = folder.join(format!("{instance}.{kind}"));
+    let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let opened = match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(&folder)?;
+            fs::write(folder.join(".gitignore"), "*\n")?;
+            open()
+        }
+        other => other,
+    };
+    opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+}

@@ -1,0 +1,6 @@
+//! The imperative shell: reads the world for a decision and carries the decision out.
+
+pub(crate) mod lock;
+pub(crate) mod perform;
+pub(crate) mod snapshot;
+pub(crate) mod store;

@@ -1,0 +1,280 @@
+//! From an event to its answer: takes a snapshot, decides, runs what the decision invokes, decides again,
+//! writes.
+//!
+//! State is written at most once, under the write lock, on a world read under that lock. Killed at any
+//! moment, this leaves the old state or the new one.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json};
+
+use super::lock::{ReviewLock, WriteLock};
+use super::snapshot::Snapshot;
+use super::store::{self, Reading};
+use crate::REVIEWER;
+use crate::chart::Chart;
+use crate::engine::decide::decide;
+use crate::engine::decision::{Answer, Decision, Ended, Invocation, Outcome, Step};
+use crate::engine::event::{Event, Trigger};
+use crate::engine::fault::Fault;
+use crate::engine::world::World;
+use crate::invoke::{outcome, process};
+use crate::scope::find::Instance;
+
+/// An instance of a chart in a project.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) chart: Arc<Chart>,
+    /// The project's root.
+    pub(crate) root: PathBuf,
+    pub(crate) instance: Instance,
+}
+
+/// A decision that was carried out, with what went wrong on the way that the user should know.
+#[derive(Debug, Default)]
+pub(crate) struct Performed {
+    pub(crate) decision: Decision,
+    /// What is wrong with the files that were read.
+    pub(crate) warnings: Vec<String>,
+    /// Why a run that was asked for failed.
+    pub(crate) failure: Option<String>,
+    /// The context after the decision.
+    pub(crate) context: IndexMap<String, Json>,
+}
+
+/// Why an event could not be carried out. Nothing was written.
+#[derive(Debug)]
+pub(crate) enum Stuck {
+    /// No decision could be made.
+    Fault(Fault),
+    /// The file system is in the way.
+    Io { what: String, error: std::io::Error },
+    /// The state is unusable, and the decision would write it.
+    Broken(String),
+    /// This process was told to end while a run was going on; the run was ended.
+    Interrupted { signal: i32 },
+}
+
+impl std::fmt::Display for Stuck {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Fault(fault) => write!(out, "{fault}"),
+            Self::Io { what, error } => write!(out, "{what}: {error}"),
+            Self::Broken(why) => write!(out, "{why}"),
+            Self::Interrupted { signal } => write!(out, "ended by signal {signal}"),
+        }
+    }
+}
+
+impl std::error::Error for Stuck {}
+
+impl From<Fault> for Stuck {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Stuck {
+    let what = what.into();
+    move |error| Stuck::Io { what, error }
+}
+
+/// Decides `event` at `place` and carries the decision out.
+pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
+    let snapshot = place.snapshot();
+    let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
+    match step {
+        Step::Done(decision) if decision.patch.is_empty() => Ok(done(snapshot, decision, None)),
+        Step::Done(_) => place.write(event, None),
+        Step::Invoke(_) => place.review(event),
+    }
+}
+
+impl Place {
+    fn home(&self) -> PathBuf {
+        self.root.join(&self.chart.scope.home)
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.root.join(&self.instance.dir)
+    }
+
+    fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::new(Snapshot::take(&self.chart, &self.root, &self.instance))
+    }
+
+    fn lock(&self) -> Result<WriteLock, Stuck> {
+        WriteLock::acquire(&self.home(), &self.instance.name).map_err(io("the state cannot be locked"))
+    }
+
+    /// Decides anew under the write lock, and writes.
+    fn write(&self, event: &Event, ended: Option<(Ended, u64)>) -> Result<Performed, Stuck> {
+        let mut lock = self.lock()?;
+        let (ended, failure) = match ended {
+            Some((mut ended, revision)) => {
+                ended.superseded = lock.revision().map_err(io("the revision cannot be read"))? != revision;
+                let failure = match &ended.outcome {
+                    Outcome::Failed(why) => Some(why.clone()),
+                    Outcome::Ran { .. } => None,
+                };
+                (Some(ended), failure)
+            }
+            None => (None, None),
+        };
+        let snapshot = self.snapshot();
+        let step = decide(&self.chart, &snapshot.as_world(), event, ended)?;
+        let Step::Done(decision) = step else {
+            // Only a first call without an outcome invokes, and only hook events have rules that do.
+            return Err(Fault::World("the state changed in between; try again".to_owned()).into());
+        };
+        if !decision.patch.is_empty() {
+            self.store(&snapshot, &decision.patch)?;
+            if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
+                lock.bump().map_err(io("the revision cannot be written"))?;
+            }
+        }
+        Ok(done(snapshot, decision, failure))
+    }
+
+    fn store(&self, snapshot: &Snapshot, patch: &IndexMap<String, Json>) -> Result<(), Stuck> {
+        let context = snapshot.context();
+        let (raw, absent) = match &snapshot.state {
+            Reading::Sound { raw, absent, .. } => (raw.clone(), absent.clone()),
+            Reading::Missing => (Map::new(), self.chart.context.keys().cloned().collect()),
+            Reading::Broken(why) => {
+                let file = self.instance.dir.join(store::FILE);
+                return Err(Stuck::Broken(format!("{}: {why}", file.display())));
+            }
+        };
+        // A new state has the required fields and those assigned, in the chart's order.
+        let is_written = |name: &String| patch.contains_key(name) || !self.chart.context[name].optional;
+        let absent = absent
+            .into_iter()
+            .filter(is_written)
+            .map(|name| (name.clone(), context[&name].clone()))
+            .collect();
+        store::write(&self.dir(), raw, &absent, patch)
+            .map_err(io(format!("{} cannot be written", self.instance.dir.join(store::FILE).display())))
+    }
+
+    /// Runs the review that is due, unless one is already running.
+    fn review(&self, event: &Event) -> Result<Performed, Stuck> {
+        let running = ReviewLock::try_acquire(&self.home(), &self.instance.name).map_err(io("the review cannot be locked"))?;
+        let Some(_running) = running else {
+            return Ok(Performed {
+                decision: Decision {
+                    messages: vec![format!(
+                        "A review of {} `{}` is running already: this stop goes through.",
+                        self.chart.scope.noun, self.instance.name
+                    )],
+                    answer: Answer::Allow,
+                    ..Decision::default()
+                },
+                ..Performed::default()
+            });
+        };
+        // Whoever held the lock a moment ago may have done what this decision asks for.
+        let revision = self.lock()?.revision().map_err(io("the revision cannot be read"))?;
+        let snapshot = self.snapshot();
+        let invocation = match decide(&self.chart, &snapshot.as_world(), event, None)? {
+            Step::Invoke(invocation) => *invocation,
+            Step::Done(decision) if decision.patch.is_empty() => return Ok(done(snapshot, decision, None)),
+            Step::Done(_) => return self.write(event, None),
+        };
+        let outcome = self.run(&invocation)?;
+        self.write(event, Some((Ended { invocation, outcome, superseded: false }, revision)))
+    }
+
+    fn run(&self, invocation: &Invocation) -> Result<Outcome, Stuck> {
+        let Some(invoke) = self.chart.invoke.get(&invocation.name) else {
+            return Ok(Outcome::Failed(format!("there is no invocation `{}`", invocation.name)));
+        };
+        let dir = self.dir();
+        if let Some(missing) = invocation.subject.iter().find(|name| !dir.join(name).is_file()) {
+            return Ok(Outcome::Failed(format!("{} does not exist", self.instance.dir.join(missing).display())));
+        }
+        let file = dir.join(&invocation.file);
+        let before = Stamp::of(&file);
+        let log = dir.join(&invocation.log);
+        let ended = process::run(&process::Spec {
+            argv: &invocation.argv,
+            cwd: &self.root,
+            env: &[(REVIEWER.to_owned(), "1".to_owned())],
+            log: &log,
+            timeout: Duration::from_secs(invoke.timeout),
+        });
+        let program = invocation.argv.first().map_or("", String::as_str);
+        let failed = |why: String| {
+            let last = process::last_line(&log).map(|line| format!(" ({line})")).unwrap_or_default();
+            let shown = self.instance.dir.join(&invocation.log);
+            Ok(Outcome::Failed(format!("{why}{last}; its log is {}", shown.display())))
+        };
+        let (code, signal, stdout) = match ended {
+            process::Ended::Interrupted { signal } => return Err(Stuck::Interrupted { signal }),
+            process::Ended::NotStarted(why) => {
+                // Nothing was started, so there is nothing in it.
+                let _ = std::fs::remove_file(&log);
+                return Ok(Outcome::Failed(why));
+            }
+            process::Ended::TimedOut => return failed(format!("`{program}` took over {} seconds and was ended", invoke.timeout)),
+            process::Ended::Exited { code, signal, stdout } => (code, signal, stdout),
+        };
+        let verdict = match (code, outcome::verdict(invoke, &stdout)) {
+            (Some(0), Ok(verdict)) => verdict,
+            (Some(0), Err(why)) => return failed(format!("`{program}` failed: {why}")),
+            (Some(code), _) => {
+                let why = outcome::reason_in(invoke, &stdout).map(|why| format!(": {why}")).unwrap_or_default();
+                return failed(format!("`{program}` exited with code {code}{why}"));
+            }
+            (None, _) => return failed(format!("`{program}` was ended by signal {}", signal.unwrap_or_default())),
+        };
+        if Stamp::of(&file).is_none_or(|after| after.len == 0 || Some(after) == before) {
+            let shown = self.instance.dir.join(&invocation.file);
+            return failed(format!("`{program}` did not write {}", shown.display()));
+        }
+        // The log of a run that went well is of no use to anyone; if it stays, nothing is lost.
+        let _ = std::fs::remove_file(&log);
+        Ok(Outcome::Ran { verdict })
+    }
+}
+
+trait AsWorld {
+    fn as_world(&self) -> Arc<dyn World>;
+}
+
+impl AsWorld for Arc<Snapshot> {
+    fn as_world(&self) -> Arc<dyn World> {
+        Self::clone(self)
+    }
+}
+
+fn done(snapshot: Arc<Snapshot>, decision: Decision, failure: Option<String>) -> Performed {
+    let mut context = snapshot.context().clone();
+    context.extend(decision.patch.clone());
+    Performed { warnings: snapshot.warnings(), decision, failure, context }
+}
+
+/// What tells one writing of a file from another.
+#[derive(Debug, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    len: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        Some(Self {
+            inode: meta.ino(),
+            len: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        })
+    }
+}

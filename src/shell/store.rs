@@ -1,0 +1,149 @@
+//! `state.json`: reading it forgivingly, writing it atomically.
+//!
+//! What is absent gets its default and a warning; what is wrong makes the whole file unusable until it is
+//! mended, so that nothing is decided, and nothing written, on a guess. Keys the chart does not know stay.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json};
+
+use crate::chart::model::FieldType;
+use crate::chart::{Chart, suggest};
+use crate::engine::context::{self, Context};
+
+/// The file's name in an instance's directory.
+pub(crate) const FILE: &str = "state.json";
+
+/// What the file holds.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    /// There is no file.
+    Missing,
+    /// It can be used.
+    Sound {
+        /// The file as it is.
+        raw: Map<String, Json>,
+        /// Its typed fields, with defaults.
+        context: Context,
+        /// Fields that are required and absent.
+        absent: Vec<String>,
+    },
+    /// It cannot be used, and why.
+    Broken(String),
+}
+
+/// Reads the state in `dir`.
+pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
+    let path = dir.join(FILE);
+    if path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_symlink()) {
+        return Reading::Broken("it is a symbolic link".to_owned());
+    }
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Reading::Missing,
+        Err(error) => return Reading::Broken(format!("it cannot be read: {error}")),
+    };
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let mut json: Json = match serde_json::from_slice(text) {
+        Ok(json) => json,
+        Err(error) => return Reading::Broken(format!("it is not valid JSON: {error}")),
+    };
+    if let Some(breach) = first_breach(chart, &json) {
+        return Reading::Broken(breach);
+    }
+    let Json::Object(raw) = &mut json else {
+        return Reading::Broken(format!("it holds {}, not an object", kind_of(&json)));
+    };
+    let mut fields = Context::with_capacity(chart.context.len());
+    let mut absent = Vec::new();
+    for (name, field) in &chart.context {
+        let value = match raw.get(name) {
+            Some(value) => whole(value),
+            None => {
+                if !field.optional {
+                    absent.push(name.clone());
+                }
+                context::default_of(chart, field)
+            }
+        };
+        fields.insert(name.clone(), value);
+    }
+    Reading::Sound { raw: std::mem::take(raw), context: fields, absent }
+}
+
+/// Writes `patch` over `raw`: a temporary file in the same directory, synced, then renamed. Required fields
+/// that are absent are written too, so that the result fits the schema.
+pub(crate) fn write(
+    dir: &Path,
+    mut raw: Map<String, Json>,
+    absent: &IndexMap<String, Json>,
+    patch: &IndexMap<String, Json>,
+) -> io::Result<()> {
+    for (name, value) in absent.iter().chain(patch) {
+        raw.insert(name.clone(), value.clone());
+    }
+    let path = dir.join(FILE);
+    let mut text = serde_json::to_string_pretty(&raw)?;
+    text.push('\n');
+    let mode = fs::metadata(&path).map(|meta| meta.permissions()).ok();
+    let mut file = tempfile::Builder::new()
+        .prefix(".state.json.")
+        .permissions(mode.unwrap_or_else(|| std::os::unix::fs::PermissionsExt::from_mode(0o666)))
+        .tempfile_in(dir)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(&path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The first thing about `json` that the schema forbids, absent keys aside.
+fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
+    let breaches = chart.validator.as_ref().map(|validator| validator.breaches(json)).unwrap_or_default();
+    let breach = breaches.iter().find(|breach| !matches!(breach.kind(), jsonschema::error::ValidationErrorKind::Required { .. }))?;
+    let path = breach.instance_path().to_string();
+    let name = path.trim_start_matches('/');
+    let Some(field) = chart.context.get(name) else {
+        return Some(match name {
+            "" => format!("it holds {}, not an object", kind_of(json)),
+            name => format!("`{name}`: {breach}"),
+        });
+    };
+    let value = breach.instance().as_ref();
+    let mut message = format!("`{name}` is {}, and must be {}", shown(value), context::describe(field));
+    if let (FieldType::Phase, Some(wrong)) = (field.kind, value.as_str())
+        && let Some(close) = suggest(wrong, chart.phases.keys().map(String::as_str))
+    {
+        message.push_str(&format!("; did you mean \"{close}\"?"));
+    }
+    Some(message)
+}
+
+/// `2.0` is an integer to JSON Schema; it is read as 2.
+fn whole(value: &Json) -> Json {
+    match value.as_f64() {
+        Some(number) if value.is_f64() && number.fract() == 0.0 => Json::from(number as i64),
+        _ => value.clone(),
+    }
+}
+
+fn shown(value: &Json) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn kind_of(json: &Json) -> &'static str {
+    match json {
+        Json::Null => "null",
+        Json::Bool(_) => "a boolean",
+        Json::Number(_) => "a number",
+        Json::String(_) => "a string",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,289 @@
+//! A temporary project with a plan, a scripted reviewer, and the binary to run in it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+/// The name of the plan that a [`Project`] begins with.
+pub const PLAN: &str = "test-plan";
+
+/// A reviewer: notes its arguments (one line each, newlines as `\n`, a `--` line after each call), writes the
+/// review to the path that ends the prompt, and prints what the real client prints.
+const CLAUDE: &str = r#"#!/bin/sh
+here=$(dirname "$0")
+for arg in "$@"; do printf '%s' "$arg" | awk 'BEGIN{ORS=""} NR>1{print "\\n"} {print}'; echo; done >> "$here/calls"
+echo "--" >> "$here/calls"
+for prompt in "$@"; do :; done
+file=$(printf '%s' "$prompt" | sed -n '$p'); file=${file#Write your review to }
+. "$here/behaviour"
+"#;
+
+/// What a scripted reviewer does when it is called.
+#[derive(Clone)]
+pub struct Reviewer {
+    pub verdict: &'static str,
+    pub exit: i32,
+    pub writes: bool,
+    /// Shell commands run before anything is written.
+    pub first: String,
+    /// Printed instead of the real client's JSON.
+    pub stdout: Option<String>,
+    pub stderr: &'static str,
+}
+
+impl Default for Reviewer {
+    fn default() -> Self {
+        Self { verdict: "FAIL", exit: 0, writes: true, first: String::new(), stdout: None, stderr: "" }
+    }
+}
+
+impl Reviewer {
+    pub fn pass() -> Self {
+        Self { verdict: "PASS", ..Self::default() }
+    }
+
+    pub fn fail() -> Self {
+        Self::default()
+    }
+
+    fn script(&self) -> String {
+        let mut script = format!("{}\n", self.first);
+        if self.writes {
+            script.push_str("echo '# Review' > \"$file\"\n");
+        }
+        if !self.stderr.is_empty() {
+            script.push_str(&format!("echo '{}' >&2\n", self.stderr));
+        }
+        let stdout = self.stdout.clone().unwrap_or_else(|| {
+            json!({
+                "type": "result", "subtype": "success", "is_error": false, "num_turns": 2,
+                "result": format!("{{\"verdict\":\"{}\"}}", self.verdict),
+                "total_cost_usd": 0.00075, "structured_output": { "verdict": self.verdict },
+            })
+            .to_string()
+        });
+        script.push_str(&format!("cat <<'TASKIE_END'\n{stdout}\nTASKIE_END\nexit {}\n", self.exit));
+        script
+    }
+}
+
+/// What the binary did.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    pub fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The answer as JSON; null where nothing was printed.
+    pub fn json(&self) -> Value {
+        if self.stdout.is_empty() { Value::Null } else { serde_json::from_str(&self.stdout).unwrap() }
+    }
+}
+
+/// A temporary project. Its `bin` holds the scripted `claude`, outside the project.
+pub struct Project {
+    _temp: tempfile::TempDir,
+    pub root: PathBuf,
+    pub bin: PathBuf,
+}
+
+impl Project {
+    /// An empty directory: no `.taskie`, no git.
+    pub fn empty() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let base = temp.path().canonicalize().unwrap();
+        let (root, bin) = (base.join("project"), base.join("bin"));
+        fs::create_dir_all(&root).unwrap();
+        fs::create_dir_all(&bin).unwrap();
+        Self { _temp: temp, root, bin }
+    }
+
+    /// A project whose plan has these files.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let project = Self::empty();
+        fs::create_dir_all(project.plan()).unwrap();
+        for (name, text) in files {
+            project.write(name, text);
+        }
+        project
+    }
+
+    /// A project with a valid plan of two pending tasks.
+    pub fn valid() -> Self {
+        Self::with(&[
+            ("plan.md", "# Plan\n\n## Overview\n\nDo it.\n"),
+            ("tasks.md", "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n| 1 | pending | high | One | x |\n| 2 | pending | low | Two | x |\n"),
+            ("task-1.md", "# Task 1\n"),
+            ("task-2.md", "# Task 2\n"),
+        ])
+    }
+
+    pub fn plan(&self) -> PathBuf {
+        self.root.join(".taskie/plans").join(PLAN)
+    }
+
+    /// Writes a file of the plan; folders are made as needed.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.plan().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.plan().join(name)).unwrap()
+    }
+
+    /// Writes `state.json`: [`state`] with `changes` over it.
+    pub fn set_state(&self, changes: Value) {
+        self.write("state.json", serde_json::to_string_pretty(&state(changes)).unwrap());
+    }
+
+    pub fn state(&self) -> Value {
+        serde_json::from_str(&self.read("state.json")).unwrap()
+    }
+
+    /// Puts a scripted `claude` on PATH.
+    pub fn reviewer(&self, reviewer: &Reviewer) {
+        let path = self.bin.join("claude");
+        if !path.exists() {
+            fs::write(&path, CLAUDE).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        fs::write(self.bin.join("behaviour"), reviewer.script()).unwrap();
+    }
+
+    /// The arguments of each call of `claude`, in order.
+    pub fn calls(&self) -> Vec<Vec<String>> {
+        let text = fs::read_to_string(self.bin.join("calls")).unwrap_or_default();
+        let mut calls = vec![Vec::new()];
+        for line in text.lines() {
+            match line {
+                "--" => calls.push(Vec::new()),
+                line => calls.last_mut().unwrap().push(line.to_owned()),
+            }
+        }
+        calls.pop();
+        calls
+    }
+
+    /// The command with a clean environment, in the project's root, the scripted `claude` first on PATH.
+    pub fn command<I: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = I>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_taskie"));
+        for (name, _) in std::env::vars_os() {
+            let name_text = name.to_string_lossy();
+            if name_text.starts_with("CLAUDE") || name_text.starts_with("TASKIE") {
+                command.env_remove(&name);
+            }
+        }
+        let path = std::env::var("PATH").unwrap_or_default();
+        command
+            .args(args)
+            .current_dir(&self.root)
+            .env("PATH", format!("{}:{path}", self.bin.display()))
+            .env("HOME", self.bin.parent().unwrap().join("home"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the binary.
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).output().unwrap())
+    }
+
+    /// `taskie hook EVENT` with this text on stdin.
+    pub fn hook_raw(&self, event: &str, stdin: impl AsRef<[u8]>) -> Ran {
+        feed(self.command(["hook", event]), stdin)
+    }
+
+    /// `taskie hook stop` as the host calls it; `active` is `stop_hook_active`.
+    pub fn stop_active(&self, active: bool) -> Ran {
+        let event = json!({ "session_id": "s", "cwd": self.root, "hook_event_name": "Stop", "stop_hook_active": active });
+        self.hook_raw("stop", event.to_string())
+    }
+
+    /// A turn's first stop.
+    pub fn stop(&self) -> Ran {
+        self.stop_active(false)
+    }
+
+    /// Every file below the root with its text, `.taskie/.locks` aside: what a test compares whole.
+    pub fn files(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        collect(&self.root, &self.root, &mut files);
+        files
+    }
+
+    /// The names of the files in the plan's directory.
+    pub fn names(&self) -> Vec<String> {
+        let prefix = format!(".taskie/plans/{PLAN}/");
+        self.files().into_keys().filter_map(|name| name.strip_prefix(&prefix).map(str::to_owned)).collect()
+    }
+}
+
+/// A whole state: a task's code review is due, with `changes` over it. A null removes nothing; it is null.
+pub fn state(changes: Value) -> Value {
+    let mut state = json!({
+        "max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0,
+        "next_phase": "code-review", "review_model": "opus", "consecutive_clean": 0, "tdd": false,
+    });
+    for (name, value) in changes.as_object().unwrap() {
+        state[name] = value.clone();
+    }
+    state
+}
+
+/// Runs a command with this text on stdin.
+pub fn feed(mut command: Command, stdin: impl AsRef<[u8]>) -> Ran {
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    // A program that does not read its stdin closes the pipe.
+    let _ = child.stdin.take().unwrap().write_all(stdin.as_ref());
+    Ran::of(child.wait_with_output().unwrap())
+}
+
+/// The silent allow.
+pub fn silent() -> &'static str {
+    "{\"suppressOutput\": true}\n"
+}
+
+/// An allow with a message to the user.
+pub fn allowed(message: &str) -> Value {
+    json!({ "systemMessage": message, "suppressOutput": true })
+}
+
+/// The allow of a plan without a flaw.
+pub fn validated() -> Value {
+    allowed(&format!("Plan '{PLAN}' structure validated successfully"))
+}
+
+fn collect(top: &Path, dir: &Path, files: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(dir).unwrap().flatten() {
+        let path = entry.path();
+        let name = path.strip_prefix(top).unwrap().to_string_lossy().into_owned();
+        if name == ".taskie/.locks" || name == ".git" {
+            continue;
+        }
+        if path.is_dir() {
+            collect(top, &path, files);
+        } else {
+            files.insert(name, String::from_utf8_lossy(&fs::read(&path).unwrap_or_default()).into_owned());
+        }
+    }
+}
