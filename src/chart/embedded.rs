@@ -20,7 +20,8 @@ pub(crate) struct Embedded {
     pub(crate) home: &'static str,
     /// The chart's `quiet`, known without parsing it.
     pub(crate) quiet: bool,
-    text: &'static str,
+    /// The chart's TOML.
+    pub(crate) text: &'static str,
     /// The scenario that `taskie demo` plays.
     pub(crate) demo: &'static str,
     validator: Validator,

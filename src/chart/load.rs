@@ -5,6 +5,7 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
+use super::check;
 use super::error::{ChartError, Flaw, Step, locate};
 use super::model::{Assign, CycleSource, FilePattern, FieldType, Literal, Phase, Rule, Source, Table as TableSource};
 use super::templates::Templates;
@@ -15,16 +16,16 @@ use crate::scope::pattern::Pattern;
 /// The hole in a phase's name that makes one phase per cycle.
 const CYCLE_HOLE: &str = "{cycle}";
 
-/// Loads the chart at `path`; its templates are the folders it names, beside it.
+/// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its
+/// expressions.
 pub(crate) fn from_path(path: &Path) -> Result<Chart, ChartError> {
     let origin = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| ChartError::unreadable(&origin, format!("the chart cannot be read: {error}")))?;
-    let mut chart = from_text(&origin, &text, Templates::Folders(Vec::new()))?;
-    if let Templates::Folders(folders) = &mut chart.templates {
-        let beside = path.parent().unwrap_or(Path::new("."));
-        *folders = parse(&origin, &text)?.templates.iter().map(|folder| beside.join(folder)).collect();
-    }
+    let beside = path.parent().unwrap_or(Path::new("."));
+    let folders = parse(&origin, &text)?.templates.iter().map(|folder| beside.join(folder)).collect();
+    let chart = from_text(&origin, &text, Templates::Folders(folders))?;
+    check::check(&chart, &text)?;
     Ok(chart)
 }
 
@@ -440,5 +441,19 @@ impl Resolver<'_> {
             None => None,
         };
         Some(Table { file, rows, path, finished: table.finished.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::embedded::CHARTS;
+    use super::*;
+
+    #[test]
+    fn charts_compiled_in_are_without_a_flaw() {
+        for embedded in CHARTS {
+            let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(check::flaws(&chart, embedded.text), [], "{}", embedded.id);
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use minijinja::{Error, ErrorKind};
+use walkdir::WalkDir;
 
 /// The templates of one chart.
 #[derive(Debug, Clone)]
@@ -37,6 +38,27 @@ impl Templates {
                     }
                 }
                 Ok(None)
+            }
+        }
+    }
+
+    /// The names of all templates, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Embedded(table) => table.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            Self::Folders(folders) => {
+                let mut names: Vec<String> = folders
+                    .iter()
+                    .flat_map(|folder| {
+                        let files = WalkDir::new(folder).into_iter().flatten().filter(|entry| entry.file_type().is_file());
+                        files.filter_map(move |entry| {
+                            entry.path().strip_prefix(folder).ok().map(|name| name.to_string_lossy().into_owned())
+                        })
+                    })
+                    .collect();
+                names.sort();
+                names.dedup();
+                names
             }
         }
     }
