@@ -22,6 +22,8 @@ pub(crate) struct Embedded {
     pub(crate) quiet: bool,
     /// The chart's TOML.
     pub(crate) text: &'static str,
+    /// The same as JSON.
+    json: &'static str,
     /// The scenario that `taskie demo` plays.
     pub(crate) demo: &'static str,
     validator: Validator,
@@ -31,7 +33,7 @@ pub(crate) struct Embedded {
 impl Embedded {
     /// Parses the chart.
     pub(crate) fn load(&self) -> Result<Arc<Chart>, ChartError> {
-        let mut chart = load::from_text(self.id, self.text, Templates::Embedded(self.templates))?;
+        let mut chart = load::from_json(self.id, self.json, self.text, Templates::Embedded(self.templates))?;
         chart.validator = Some(self.validator.clone());
         Ok(Arc::new(chart))
     }
