@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 /// The name of the plan that a [`Project`] begins with.
 pub const PLAN: &str = "test-plan";
 
-/// A reviewer: notes its arguments (one line each, newlines as `\n`, a `--` line after each call), writes the
-/// review to the path that ends the prompt, and prints what the real client prints.
+/// A reviewer: notes its arguments (a NUL after each, a record separator after each call), writes the review
+/// to the path that ends the prompt, and prints what the real client prints.
 const CLAUDE: &str = r#"#!/bin/sh
-here=$(dirname "$0")
-for arg in "$@"; do printf '%s' "$arg" | awk 'BEGIN{ORS=""} NR>1{print "\\n"} {print}'; echo; done >> "$here/calls"
-echo "--" >> "$here/calls"
+here=${0%/*}
+printf '%s\000' "$@" >> "$here/calls"
+printf '\036' >> "$here/calls"
 for prompt in "$@"; do :; done
-file=$(printf '%s' "$prompt" | sed -n '$p'); file=${file#Write your review to }
+file=${prompt##*Write your review to }
 . "$here/behaviour"
 "#;
 
@@ -168,18 +168,11 @@ impl Project {
         fs::write(self.bin.join("behaviour"), reviewer.script()).unwrap();
     }
 
-    /// The arguments of each call of `claude`, in order.
+    /// The arguments of each call of `claude`, in order, newlines as `\n`.
     pub fn calls(&self) -> Vec<Vec<String>> {
         let text = fs::read_to_string(self.bin.join("calls")).unwrap_or_default();
-        let mut calls = vec![Vec::new()];
-        for line in text.lines() {
-            match line {
-                "--" => calls.push(Vec::new()),
-                line => calls.last_mut().unwrap().push(line.to_owned()),
-            }
-        }
-        calls.pop();
-        calls
+        let arguments = |call: &str| call.split_terminator('\0').map(|arg| arg.replace('\n', "\\n")).collect();
+        text.split_terminator('\u{1e}').map(arguments).collect()
     }
 
     /// The command with a clean environment, in the project's root, the scripted `claude` first on PATH.
