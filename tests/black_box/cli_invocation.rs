@@ -18,10 +18,8 @@ use crate::support::{Project, Reviewer, feed};
 const LOG: &str = "; its log is .taskie/plans/test-plan/.review-1.log";
 
 /// A review that is called for with these fields set, by the model that they name; it finds issues.
-fn called(before: Value, next_model: &str, review: Review, cycle: &str, n: u32) {
-    let after = json!({
-        "phase": cycle, "next_phase": format!("post-{cycle}"), "phase_iteration": n, "review_model": next_model,
-    });
+fn called(before: Value, next_model: &str, review: Review) {
+    let after = review.after(next_model);
     blocks(before, Reviewer::fail(), review, after);
 }
 
@@ -34,22 +32,22 @@ fn failed(why: &str) -> Expected {
 }
 
 rows! {
-    t01_model_opus => called(json!({ "review_model": "opus" }), "sonnet", review("code-review", 1), "code-review", 1);
-    t02_model_sonnet => called(json!({ "review_model": "sonnet" }), "opus", review("code-review", 1), "code-review", 1);
+    t01_model_opus => called(json!({ "review_model": "opus" }), "sonnet", review("code-review", 1));
+    t02_model_sonnet => called(json!({ "review_model": "sonnet" }), "opus", review("code-review", 1));
     t03_permissions => called(
-        json!({ "next_phase": "plan-review", "review_model": "sonnet" }), "opus", review("plan-review", 1), "plan-review", 1);
+        json!({ "next_phase": "plan-review", "review_model": "sonnet" }), "opus", review("plan-review", 1));
     t04_print => called(
-        json!({ "next_phase": "tasks-review", "phase_iteration": 6 }), "sonnet", review("tasks-review", 7), "tasks-review", 7);
+        json!({ "next_phase": "tasks-review", "phase_iteration": 6 }), "sonnet", review("tasks-review", 7));
     t06_plan_review_names_the_plan => called(
-        json!({ "next_phase": "plan-review", "current_task": null }), "sonnet", review("plan-review", 1), "plan-review", 1);
+        json!({ "next_phase": "plan-review", "current_task": null }), "sonnet", review("plan-review", 1));
     t07_tasks_review_names_the_tasks => called(
-        json!({ "next_phase": "tasks-review", "current_task": null }), "sonnet", review("tasks-review", 1), "tasks-review", 1);
+        json!({ "next_phase": "tasks-review", "current_task": null }), "sonnet", review("tasks-review", 1));
     t08_all_code_review_names_all => called(
-        json!({ "next_phase": "all-code-review", "current_task": "2" }), "sonnet", review("all-code-review", 1), "all-code-review", 1);
+        json!({ "next_phase": "all-code-review", "current_task": "2" }), "sonnet", review("all-code-review", 1));
     t09_review_file => called(
-        json!({ "current_task": "2", "phase_iteration": 2 }), "sonnet", review("code-review", 3).of_task("2"), "code-review", 3);
+        json!({ "current_task": "2", "phase_iteration": 2 }), "sonnet", review("code-review", 3).of_task("2"));
     t14_structured_output => called(
-        json!({ "next_phase": "all-code-review", "phase_iteration": 7 }), "sonnet", review("all-code-review", 8), "all-code-review", 8);
+        json!({ "next_phase": "all-code-review", "phase_iteration": 7 }), "sonnet", review("all-code-review", 8));
 }
 
 #[test]
@@ -61,14 +59,9 @@ fn t05_code_review_names_the_task() {
     );
     project.write("task-3.md", "# Task 3\n");
     let review = review("code-review", 1).of_task("3");
-    let after = json!({
-        "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "sonnet",
-    });
     check(
         &project,
-        Expected::block(&review.block())
-            .review(&review, "opus")
-            .state(after),
+        Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
     );
 }
 
@@ -241,14 +234,9 @@ fn the_task_files_of_the_table() {
             project.write(&format!("task-{id}.md"), "# Task\n");
         }
         let review = review(cycle, 1).reading(reads);
-        let after = json!({
-            "phase": cycle, "next_phase": format!("post-{cycle}"), "phase_iteration": 1, "review_model": "sonnet",
-        });
         check(
             &project,
-            Expected::block(&review.block())
-                .review(&review, "opus")
-                .state(after),
+            Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
         );
     }
 }
@@ -277,9 +265,7 @@ fn task_10_is_not_task_1() {
         };
         check(
             &project,
-            Expected::allow(&review.passed(next))
-                .review(&review, "opus")
-                .state(after),
+            Expected::passed_by(&review, "opus", next).state(after),
         );
     }
 }

@@ -41,14 +41,9 @@ fn t01_newest_of_several_plans() {
     set_modified(&other.join("notes.txt"), minute(3));
     set_modified(&project.plan().join("task-2.md"), minute(2));
     let review = review("code-review", 1);
-    let after = json!({
-        "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "sonnet",
-    });
     check(
         &project,
-        Expected::block(&review.block())
-            .review(&review, "opus")
-            .state(after),
+        Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
     );
     set_modified(
         &other.join("flawed.md"),
@@ -102,14 +97,9 @@ fn t06_review_goes_before_structure() {
     let project = plan_in(&json!({}), &Reviewer::fail());
     project.write("nested/extra.md", "");
     let review = review("code-review", 1);
-    let after = json!({
-        "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "sonnet",
-    });
     check(
         &project,
-        Expected::block(&review.block())
-            .review(&review, "opus")
-            .state(after),
+        Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
     );
     check(
         &project,
@@ -175,12 +165,7 @@ fn t10_models_alternate() {
         (4, "sonnet", "opus"),
     ] {
         let review = review("code-review", n);
-        let after = json!({
-            "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": n, "review_model": next_model,
-        });
-        let expected = Expected::block(&review.block())
-            .review(&review, model)
-            .state(after);
+        let expected = Expected::blocked_by(&review, model).state(review.after(next_model));
         check_run(&project, expected, |project| project.stop_active(n > 1));
         post_review(&project, n);
     }
@@ -194,20 +179,13 @@ fn t11_two_clean_reviews() {
         "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "sonnet",
         "consecutive_clean": 1,
     });
-    check(
-        &project,
-        Expected::block(&first.block())
-            .review(&first, "opus")
-            .state(after),
-    );
+    check(&project, Expected::blocked_by(&first, "opus").state(after));
     post_review(&project, 1);
     let after = json!({
         "phase": "code-review", "next_phase": "complete-task", "phase_iteration": 2, "review_model": "opus",
         "consecutive_clean": 2,
     });
-    let expected = Expected::allow(&second.passed("complete-task"))
-        .review(&second, "sonnet")
-        .state(after);
+    let expected = Expected::passed_by(&second, "sonnet", "complete-task").state(after);
     check_run(&project, expected, |project| project.stop_active(true));
     check_run(&project, Expected::silent(), |project| {
         project.stop_active(true)

@@ -1,7 +1,7 @@
 //! What a stop is expected to come to, all of it compared: stdout, stderr, the exit code, `state.json`, every
 //! file, every call of the reviewer. The texts are written out here once more, apart from the program's own.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{PLAN, Project, Ran, Reviewer, silent, state};
 
@@ -110,6 +110,15 @@ impl Review {
     /// The review's name in the plan's directory.
     pub fn file(&self) -> String {
         format!("{}-review-{}.md", self.fill(self.cycle.base), self.n)
+    }
+
+    /// What it makes of `state.json` if it finds issues, whatever else is in there.
+    pub fn after(&self, next_model: &str) -> Value {
+        let id = self.cycle.id;
+        json!({
+            "phase": id, "next_phase": format!("post-{id}"), "phase_iteration": self.n, "review_model": next_model,
+            "consecutive_clean": 0,
+        })
     }
 
     fn fill(&self, text: &str) -> String {
@@ -254,6 +263,16 @@ impl Expected {
         ))
     }
 
+    /// A review runs, and the agent has to answer it.
+    pub fn blocked_by(review: &Review, model: &str) -> Self {
+        Self::block(&review.block()).review(review, model)
+    }
+
+    /// A review runs, its cycle is over, and the user is told what is next.
+    pub fn passed_by(review: &Review, model: &str, next: &str) -> Self {
+        Self::allow(&review.passed(next)).review(review, model)
+    }
+
     /// Input that cannot be used.
     pub fn refused(stderr: &str) -> Self {
         Self {
@@ -351,17 +370,13 @@ pub fn plan_in(before: &Value, reviewer: &Reviewer) -> Project {
 
 /// A review runs, and the agent has to answer it.
 pub fn blocks(before: Value, reviewer: Reviewer, review: Review, after: Value) {
-    let expected = Expected::block(&review.block())
-        .review(&review, &model(&before))
-        .state(after);
+    let expected = Expected::blocked_by(&review, &model(&before)).state(after);
     check(&plan_in(&before, &reviewer), expected);
 }
 
 /// A clean review runs, the cycle is over, and the user is told what is next.
 pub fn passes(before: Value, review: Review, next: &str, after: Value) {
-    let expected = Expected::allow(&review.passed(next))
-        .review(&review, &model(&before))
-        .state(after);
+    let expected = Expected::passed_by(&review, &model(&before), next).state(after);
     check(&plan_in(&before, &Reviewer::pass()), expected);
 }
 

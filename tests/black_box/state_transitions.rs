@@ -73,15 +73,9 @@ fn t08_current_task_stays() {
     project.write("tasks.md", tasks(&[("3", "pending")]));
     project.write("task-3.md", "# Task 3\n");
     let review = review("code-review", 1).of_task("3");
-    let after = json!({
-        "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "sonnet",
-        "current_task": "3",
-    });
     check(
         &project,
-        Expected::block(&review.block())
-            .review(&review, "opus")
-            .state(after),
+        Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
     );
 }
 
@@ -133,9 +127,7 @@ fn the_last_code_review_leads_to_all_code_review() {
         });
         check(
             &project,
-            Expected::allow(&review.passed("all-code-review"))
-                .review(&review, "sonnet")
-                .state(after),
+            Expected::passed_by(&review, "sonnet", "all-code-review").state(after),
         );
     }
 }

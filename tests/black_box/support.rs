@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -13,16 +12,9 @@ use serde_json::{Value, json};
 /// The name of the plan that a [`Project`] begins with.
 pub const PLAN: &str = "test-plan";
 
-/// A reviewer: notes its arguments (a NUL after each, a record separator after each call), writes the review
-/// to the path that ends the prompt, and prints what the real client prints.
-const CLAUDE: &str = r#"#!/bin/sh
-here=${0%/*}
-printf '%s\000' "$@" >> "$here/calls"
-printf '\036' >> "$here/calls"
-for prompt in "$@"; do :; done
-file=${prompt##*Write your review to }
-. "$here/behaviour"
-"#;
+/// The scripted reviewer. A link to it is put on PATH, not a copy: another test's process, forked while a copy
+/// is written, would make it "busy" for a moment.
+const CLAUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/claude.sh");
 
 /// What a scripted reviewer does when it is called.
 #[derive(Clone)]
@@ -162,8 +154,7 @@ impl Project {
     pub fn reviewer(&self, reviewer: &Reviewer) {
         let path = self.bin.join("claude");
         if !path.exists() {
-            fs::write(&path, CLAUDE).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            std::os::unix::fs::symlink(CLAUDE, &path).unwrap();
         }
         fs::write(self.bin.join("behaviour"), reviewer.script()).unwrap();
     }
