@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 pub const PLAN: &str = "test-plan";
 
 /// The scripted reviewer. A link to it is put on PATH, not a copy: another test's process, forked while a copy
-/// is written, would make it "busy" for a moment.
+/// is written, would make it "busy" for a moment. Never write to it.
 const CLAUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/claude.sh");
 
 /// What a scripted reviewer does when it is called.
