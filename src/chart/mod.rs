@@ -5,6 +5,7 @@
 
 pub(crate) mod embedded;
 pub(crate) mod error;
+pub(crate) mod label;
 pub(crate) mod load;
 pub(crate) mod model;
 pub(crate) mod templates;

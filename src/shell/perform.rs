@@ -14,6 +14,7 @@ use serde_json::{Map, Value as Json};
 use super::lock::{ReviewLock, WriteLock};
 use super::snapshot::Snapshot;
 use super::store::{self, Reading};
+use super::trace;
 use crate::REVIEWER;
 use crate::chart::Chart;
 use crate::engine::decide::decide;
@@ -39,10 +40,20 @@ pub(crate) struct Performed {
     pub(crate) decision: Decision,
     /// What is wrong with the files that were read.
     pub(crate) warnings: Vec<String>,
-    /// Why a run that was asked for failed.
-    pub(crate) failure: Option<String>,
+    /// The run that was asked for.
+    pub(crate) ended: Option<Ended>,
     /// The context after the decision.
     pub(crate) context: IndexMap<String, Json>,
+}
+
+impl Performed {
+    /// Why the run that was asked for failed.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        match &self.ended.as_ref()?.outcome {
+            Outcome::Failed(why) => Some(why),
+            Outcome::Ran { .. } => None,
+        }
+    }
 }
 
 /// Why an event could not be carried out. Nothing was written.
@@ -84,6 +95,17 @@ fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Stuck {
 
 /// Decides `event` at `place` and carries the decision out.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
+    let mut result = carry_out(place, event);
+    if let Some(file) = std::env::var_os(trace::VARIABLE).filter(|file| !file.is_empty()) {
+        let written = trace::append(Path::new(&file), place, event, &result);
+        if let (Err(error), Ok(performed)) = (written, &mut result) {
+            performed.warnings.push(format!("the trace {} cannot be written: {error}", file.display()));
+        }
+    }
+    result
+}
+
+fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let snapshot = place.snapshot();
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
     match step {
@@ -113,19 +135,15 @@ impl Place {
     /// Decides anew under the write lock, and writes.
     fn write(&self, event: &Event, ended: Option<(Ended, u64)>) -> Result<Performed, Stuck> {
         let mut lock = self.lock()?;
-        let (ended, failure) = match ended {
+        let ended = match ended {
             Some((mut ended, revision)) => {
                 ended.superseded = lock.revision().map_err(io("the revision cannot be read"))? != revision;
-                let failure = match &ended.outcome {
-                    Outcome::Failed(why) => Some(why.clone()),
-                    Outcome::Ran { .. } => None,
-                };
-                (Some(ended), failure)
+                Some(ended)
             }
-            None => (None, None),
+            None => None,
         };
         let snapshot = self.snapshot();
-        let step = decide(&self.chart, &snapshot.as_world(), event, ended)?;
+        let step = decide(&self.chart, &snapshot.as_world(), event, ended.clone())?;
         let Step::Done(decision) = step else {
             // Only a first call without an outcome invokes, and only hook events have rules that do.
             return Err(Fault::World("the state changed in between; try again".to_owned()).into());
@@ -136,7 +154,7 @@ impl Place {
                 lock.bump().map_err(io("the revision cannot be written"))?;
             }
         }
-        Ok(done(snapshot, decision, failure))
+        Ok(done(snapshot, decision, ended))
     }
 
     fn store(&self, snapshot: &Snapshot, patch: &IndexMap<String, Json>) -> Result<(), Stuck> {
@@ -251,10 +269,10 @@ impl AsWorld for Arc<Snapshot> {
     }
 }
 
-fn done(snapshot: Arc<Snapshot>, decision: Decision, failure: Option<String>) -> Performed {
+fn done(snapshot: Arc<Snapshot>, decision: Decision, ended: Option<Ended>) -> Performed {
     let mut context = snapshot.context().clone();
     context.extend(decision.patch.clone());
-    Performed { warnings: snapshot.warnings(), decision, failure, context }
+    Performed { warnings: snapshot.warnings(), decision, ended, context }
 }
 
 /// What tells one writing of a file from another.
