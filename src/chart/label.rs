@@ -19,9 +19,7 @@ fn steps(place: &str) -> Option<Vec<Step>> {
         let (key, indices) = part.split_at(part.find('[').unwrap_or(part.len()));
         steps.push(Step::from(key));
         for index in indices.split_terminator(']') {
-            steps.push(Step::from(
-                index.strip_prefix('[')?.parse::<usize>().ok()?,
-            ));
+            steps.push(Step::from(index.strip_prefix('[')?.parse::<usize>().ok()?));
         }
     }
     Some(steps)
