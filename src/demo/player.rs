@@ -52,6 +52,13 @@ pub(crate) fn play(
     played
 }
 
+/// A field of the state that changed.
+struct Change {
+    name: String,
+    old: String,
+    new: String,
+}
+
 /// A demo that is being played.
 struct Player<'c> {
     chart: &'c Chart,
@@ -100,9 +107,15 @@ impl Player<'_> {
         let rules = self.rules(&stop.decision);
         self.page.numbered(number, "stop", FAINT, &rules);
         self.review(&stop, step.review.as_ref());
-        let changes = self.changes(&before, &after, |name, old, new| {
-            Some((format!("{name} {old} → "), new.to_owned()))
+        let changes = self.changes(&before, &after);
+        let changes = changes.iter().map(|change| {
+            let Change { name, old, new } = change;
+            self.change(&format!("{name} {old} → "), new)
         });
+        let changes = match changes.collect::<Vec<_>>() {
+            none if none.is_empty() => paint(FAINT, "unchanged"),
+            some => some.join(&separator()),
+        };
         self.page.row("state", FAINT, &changes);
         self.answer(&stop);
         expected(number, step, &stop)
@@ -133,17 +146,20 @@ impl Player<'_> {
             let before = self.stage.state();
             self.stage.run(line)?;
             let after = self.stage.state();
+            let mut text = self.page.whole(&format!("$ {line}"));
+            let changes = self.changes(&before, &after);
             // What the command line says already need not be said again.
-            let changes = self.changes(&before, &after, |name, _, new| {
-                let said = line.split_whitespace().any(|word| word == new);
-                (!said).then(|| (format!("{name} "), new.to_owned()))
-            });
-            let command = self.page.whole(&format!("$ {line}"));
-            self.page.row(
-                "",
-                FAINT,
-                &format!("{command} {}{changes}", paint(FAINT, "→\u{a0}")),
-            );
+            let unsaid = |change: &&Change| line.split_whitespace().all(|word| word != change.new);
+            let changes = changes
+                .iter()
+                .filter(unsaid)
+                .map(|change| self.change(&format!("{} ", change.name), &change.new));
+            let changes: Vec<String> = changes.collect();
+            if !changes.is_empty() {
+                let arrow = paint(FAINT, "→\u{a0}");
+                text.push_str(&format!(" {arrow}{}", changes.join(&separator())));
+            }
+            self.page.row("", FAINT, &text);
         }
         Ok(())
     }
@@ -176,19 +192,20 @@ impl Player<'_> {
         let Some(call) = &stop.call else { return };
         let by = call.model.as_deref().unwrap_or("the reviewer");
         let file = call.file.rsplit('/').next().unwrap_or_default();
-        let text = match (stop.verdict(), review) {
-            (Some(verdict), Some(Review::Verdict { text, .. })) => {
+        let words = match review {
+            Some(Review::Verdict { text, .. }) => text.lines().next().unwrap_or_default(),
+            _ => "",
+        };
+        let text = match stop.verdict() {
+            Some(verdict) => {
                 *self.verdicts.entry(verdict.to_owned()).or_default() += 1;
                 let verdict = paint(self.style_of(verdict), verdict);
-                let first = text.lines().next().unwrap_or_default();
-                format!(
-                    "{verdict} by {by} in {file}: {}",
-                    paint(FAINT, format!("“{first}”"))
-                )
+                let words = paint(FAINT, format!("“{words}”"));
+                format!("{verdict} by {by} in {file}: {words}")
             }
-            _ => {
+            None => {
                 self.failed += 1;
-                format!("{}: {by} wrote no {file}", paint(BAD, "failed"))
+                format!("{} from {by}: it failed", paint(BAD, "none"))
             }
         };
         self.page.row("review", FAINT, &text);
@@ -219,15 +236,9 @@ impl Player<'_> {
         self.page.row(stop.answer.word(), style, &text);
     }
 
-    /// The fields that changed, phases first, as `tell(name, old, new)` says: what comes before the new
-    /// value, and that. Where there was no state, the fields that are not what they are by default, and
-    /// the phase.
-    fn changes(
-        &self,
-        before: &State,
-        after: &State,
-        tell: impl Fn(&str, &str, &str) -> Option<(String, String)>,
-    ) -> String {
+    /// The fields that changed, phases first. Where there was no state: those that are not what they are by
+    /// default, and the phase.
+    fn changes(&self, before: &State, after: &State) -> Vec<Change> {
         let defaults = context::initial(self.chart);
         let is_phase = |name: &str| {
             let field = self.chart.context.get(name);
@@ -236,10 +247,6 @@ impl Player<'_> {
         let (mut names, others): (Vec<_>, Vec<_>) =
             defaults.keys().partition(|name| is_phase(name));
         names.extend(others);
-        let short = |name: &str, value: &Json| match is_phase(name) {
-            true => shown(value),
-            false => cut(shown(value)),
-        };
         let value = |state: &State, name: &str| {
             let given = state.as_ref().and_then(|state| state.get(name));
             given
@@ -247,27 +254,29 @@ impl Player<'_> {
                 .cloned()
                 .unwrap_or_default()
         };
-        let is_new = before.is_none() && after.is_some();
-        let changes: Vec<String> = names
-            .into_iter()
-            .filter_map(|name| {
-                let (old, new) = (value(before, name), value(after, name));
-                if old == new && !(is_new && *name == self.chart.state) {
-                    return None;
-                }
-                let (head, new) = tell(name, &short(name, &old), &short(name, &new))?;
-                Some(format!(
-                    "{}{}",
-                    paint(FAINT, self.page.whole(&head)),
-                    paint(NEW, self.page.whole(&new))
-                ))
-            })
-            .collect();
-        if changes.is_empty() {
-            return paint(FAINT, "unchanged");
+        let is_first = |name: &str| before.is_none() && after.is_some() && name == self.chart.state;
+        let mut changes = Vec::new();
+        for name in names {
+            let (old, new) = (value(before, name), value(after, name));
+            if old != new || is_first(name) {
+                let text = |value| match is_phase(name) {
+                    true => shown(value),
+                    false => cut(shown(value)),
+                };
+                changes.push(Change {
+                    name: name.clone(),
+                    old: text(&old),
+                    new: text(&new),
+                });
+            }
         }
-        // A line ends with the dot and begins with a change.
-        changes.join(&paint(FAINT, "\u{a0}· "))
+        changes
+    }
+
+    /// A change as it is shown: what leads to the new value, and that.
+    fn change(&self, head: &str, new: &str) -> String {
+        let (head, new) = (self.page.whole(head), self.page.whole(new));
+        format!("{}{}", paint(FAINT, head), paint(NEW, new))
     }
 
     fn sum_up(&mut self, scenario: &Scenario, phase: &str, keep: bool) {
@@ -336,6 +345,11 @@ fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
         what: format!("stop {number}: {what}"),
         details: stop.transcript.clone(),
     })
+}
+
+/// Between two changes: a line ends with the dot, and the next one begins with a change.
+fn separator() -> String {
+    paint(FAINT, "\u{a0}· ")
 }
 
 /// A field of a line of the trace.
