@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 mod chart;
 mod cli;
+mod demo;
 mod engine;
 mod expr;
 mod hook;

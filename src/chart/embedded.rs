@@ -1,5 +1,6 @@
 //! The charts compiled into the binary, and which chart `--chart` means.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -79,6 +80,14 @@ impl<'a> Choice<'a> {
             .iter()
             .find(|chart| chart.id == name)
             .map_or(Self::File(Path::new(name)), Self::Embedded)
+    }
+
+    /// The chart's text as its author wrote it; `None` where it cannot be read.
+    pub(crate) fn text(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Embedded(chart) => Some(Cow::Borrowed(chart.text)),
+            Self::File(path) => std::fs::read_to_string(path).ok().map(Cow::Owned),
+        }
     }
 
     /// Loads the chart; a user's is resolved and its state schema compiled.

@@ -249,7 +249,7 @@ impl Deciding {
             (_, Some(ended)) => return self.set_aside(&ended).map(|decision| Some(Step::Done(decision))),
         };
         self.decision.fired.push(Fired { place: place.to_owned() });
-        self.decision.failure = failure(&ended.outcome);
+        self.decision.ended = Some(ended.clone());
         names.set_review(ended);
         Ok(None)
     }
@@ -289,15 +289,14 @@ impl Deciding {
     /// What is said of a run that this world does not ask for any more.
     fn set_aside(&self, ended: &Ended) -> Result<Decision, Fault> {
         let Invocation { cycle, n, file, .. } = &ended.invocation;
-        let failure = failure(&ended.outcome);
-        let rest = match &failure {
-            Some(why) => format!("Nothing was written. It had failed: {why}."),
-            None => format!("Nothing was written; what it says is in {}.", self.names.path(file)?),
+        let rest = match &ended.outcome {
+            Outcome::Failed(why) => format!("Nothing was written. It had failed: {why}."),
+            Outcome::Ran { .. } => format!("Nothing was written; what it says is in {}.", self.names.path(file)?),
         };
         let message = format!(
             "The {cycle} {n} was set aside: the state changed while it ran and no longer asks for it. {rest}"
         );
-        Ok(Decision { messages: vec![message], answer: Answer::Allow, failure, ..Decision::default() })
+        Ok(Decision { messages: vec![message], answer: Answer::Allow, ended: Some(ended.clone()), ..Decision::default() })
     }
 
     /// What the fields that a guard names hold: `; next_phase is "post-code-review"`.
@@ -328,12 +327,5 @@ fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
         subject: Vec::new(),
         argv: Vec::new(),
         log: String::new(),
-    }
-}
-
-fn failure(outcome: &Outcome) -> Option<String> {
-    match outcome {
-        Outcome::Failed(why) => Some(why.clone()),
-        Outcome::Ran { .. } => None,
     }
 }

@@ -9,8 +9,10 @@
 mod auto_review;
 mod block_messages;
 mod cli_invocation;
+mod demo;
 mod edge_cases;
 mod expected;
 mod state_transitions;
 mod support;
+mod trace;
 mod validation;
