@@ -12,6 +12,7 @@ mod cli_invocation;
 mod demo;
 mod edge_cases;
 mod expected;
+mod readme;
 mod state_transitions;
 mod support;
 mod trace;
