@@ -56,8 +56,8 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 Arg::new("of")
                     .required(true)
                     .value_name("WHAT")
-                    .value_parser(PossibleValuesParser::new(["state"]))
-                    .help("state: the chart's state.json"),
+                    .value_parser(PossibleValuesParser::new(["statechart", "state"]))
+                    .help("statechart: a chart file; state: the chart's state.json"),
             ),
         )
 }

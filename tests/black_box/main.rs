@@ -13,6 +13,7 @@ mod demo;
 mod edge_cases;
 mod expected;
 mod readme;
+mod schema;
 mod state_transitions;
 mod support;
 mod trace;
