@@ -13,6 +13,7 @@ mod engine;
 mod expr;
 mod hook;
 mod invoke;
+mod lint;
 mod schema;
 mod scope;
 mod shell;

@@ -13,6 +13,7 @@ use crate::engine::context::describe;
 use crate::expr::infer::{self, Problem};
 use crate::expr::single_expression;
 use crate::expr::types::Type;
+use crate::lint::Code;
 
 /// All that is wrong with the expressions of `chart`, whose TOML is `text`; in the order of the file.
 pub(crate) fn flaws(chart: &Chart, text: &str) -> Vec<Flaw> {
@@ -180,7 +181,7 @@ impl Checker<'_> {
             Type::Any => Type::Any,
             other => {
                 let message = format!("a list is expected, and this is {other}");
-                problems.push(Problem { span: 0..expr.0.len(), template: None, message, help: None });
+                problems.push(Problem { code: Code::WrongOperand, span: 0..expr.0.len(), template: None, message, help: None });
                 Type::Any
             }
         };
@@ -219,7 +220,7 @@ impl Checker<'_> {
             if !wanted.can_equal(&given) {
                 let help = (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
                 let message = format!("`{name}` is {}, and this is {given}", describe(field));
-                self.flaws.push(Flaw { message, help, span: locate(self.text, &path) });
+                self.flaws.push(Flaw { code: Code::WrongAssignment, message, help, span: locate(self.text, &path) });
             }
         }
     }
@@ -239,7 +240,7 @@ impl Checker<'_> {
                     (problem.message, token.or_else(|| value.clone()))
                 }
             };
-            self.flaws.push(Flaw { message, help: problem.help, span });
+            self.flaws.push(Flaw { code: problem.code, message, help: problem.help, span });
         }
     }
 

@@ -6,6 +6,8 @@ use std::ops::Range;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use toml::de::{DeTable, DeValue};
 
+use crate::lint::Code;
+
 /// One step of the way to a value in a chart file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
@@ -34,6 +36,8 @@ impl From<usize> for Step {
 /// One thing that is wrong with a chart file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Flaw {
+    /// What kind of thing.
+    pub(crate) code: Code,
     /// What is wrong.
     pub(crate) message: String,
     /// What to do.
@@ -56,7 +60,7 @@ pub(crate) struct ChartError {
 impl ChartError {
     /// A file that cannot be read at all.
     pub(crate) fn unreadable(origin: &str, message: String) -> Self {
-        let flaw = Flaw { message, help: None, span: None };
+        let flaw = Flaw { code: Code::TomlSyntax, message, help: None, span: None };
         Self { origin: origin.to_owned(), text: String::new(), flaws: vec![flaw] }
     }
 
@@ -111,6 +115,10 @@ impl fmt::Display for FlawReport {
 impl std::error::Error for FlawReport {}
 
 impl Diagnostic for FlawReport {
+    fn code(&self) -> Option<Box<dyn fmt::Display + '_>> {
+        Some(Box::new(self.flaw.code))
+    }
+
     fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
         self.flaw.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
     }

@@ -12,6 +12,7 @@ use minijinja::value::{Value, ValueKind};
 
 use super::types::Type;
 use crate::chart::suggest;
+use crate::lint::Code;
 
 /// The names an expression sees.
 pub(crate) trait Scope {
@@ -31,6 +32,7 @@ pub(crate) trait Scope {
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
+    pub(crate) code: Code,
     /// Bytes of the text it stands in.
     pub(crate) span: Range<usize>,
     /// The template file it stands in; `None`: the text itself.
@@ -57,6 +59,7 @@ pub(crate) fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     let (kind, mut problems) = expression(source, scope);
     if !kind.is_condition() {
         problems.push(Problem {
+            code: Code::NotACondition,
             span: 0..source.len(),
             template: None,
             message: format!("a condition is a boolean or a list, and this is {kind}"),
@@ -96,8 +99,9 @@ impl<'s> Infer<'s> {
         Self { scope, problems: Vec::new(), locals: Vec::new(), files: Vec::new() }
     }
 
-    fn problem(&mut self, span: Span, message: String, help: Option<String>) {
+    fn problem(&mut self, code: Code, span: Span, message: String, help: Option<String>) {
         self.problems.push(Problem {
+            code,
             span: span.start_offset as usize..span.end_offset as usize,
             template: self.files.last().cloned(),
             message,
@@ -108,7 +112,7 @@ impl<'s> Infer<'s> {
     fn syntax(&mut self, source: &str, error: &minijinja::Error) {
         let span = error.range().unwrap_or(0..source.len());
         let message = error.detail().map_or_else(|| error.to_string(), str::to_owned);
-        self.problems.push(Problem { span, template: self.files.last().cloned(), message, help: None });
+        self.problems.push(Problem { code: Code::ExpressionSyntax, span, template: self.files.last().cloned(), message, help: None });
     }
 
     fn template(&mut self, source: &str) {
@@ -182,7 +186,7 @@ impl<'s> Infer<'s> {
                     _ => Span::default(),
                 };
                 let help = "a template has if, for, set, with and include".to_owned();
-                self.problem(span, "this kind of block has no use in a chart".to_owned(), Some(help));
+                self.problem(Code::ExpressionSyntax, span, "this kind of block has no use in a chart".to_owned(), Some(help));
             }
         }
     }
@@ -197,7 +201,7 @@ impl<'s> Infer<'s> {
                     let known = self.scope.templates_like("", "");
                     let help = suggest(&name_text, known.iter().map(String::as_str))
                         .map(|name| format!("did you mean `{name}`?"));
-                    self.problem(name.span(), format!("there is no template `{name_text}`"), help);
+                    self.problem(Code::UnknownTemplate, name.span(), format!("there is no template `{name_text}`"), help);
                 }
             };
         }
@@ -212,14 +216,14 @@ impl<'s> Infer<'s> {
         for template in names {
             match self.scope.template(&template) {
                 Some(text) => self.file(&template, &text),
-                None => self.problem(name.span(), format!("there is no template `{template}`"), None),
+                None => self.problem(Code::UnknownTemplate, name.span(), format!("there is no template `{template}`"), None),
             }
         }
     }
 
     fn file(&mut self, name: &str, text: &str) {
         if self.files.iter().any(|file| file == name) {
-            return self.problem(Span::default(), format!("template `{name}` includes itself"), None);
+            return self.problem(Code::UnknownTemplate, Span::default(), format!("template `{name}` includes itself"), None);
         }
         self.files.push(name.to_owned());
         self.template(text);
@@ -246,7 +250,7 @@ impl<'s> Infer<'s> {
         let kind = self.expr(expr);
         if !kind.is_condition() {
             let help = condition_help(&kind);
-            self.problem(expr.span(), format!("a condition is a boolean or a list, and this is {kind}"), help);
+            self.problem(Code::NotACondition, expr.span(), format!("a condition is a boolean or a list, and this is {kind}"), help);
         }
         kind
     }
@@ -256,7 +260,7 @@ impl<'s> Infer<'s> {
             Type::List(item) => (**item).clone(),
             Type::Any => Type::Any,
             other => {
-                self.problem(span, format!("a list is expected, and this is {other}"), None);
+                self.problem(Code::WrongOperand, span, format!("a list is expected, and this is {other}"), None);
                 Type::Any
             }
         }
@@ -311,7 +315,7 @@ impl<'s> Infer<'s> {
                     None => {
                         let help = "add the `else`".to_owned();
                         let message = "without `else` this is undefined where the test does not hold".to_owned();
-                        self.problem(choice.span(), message, Some(help));
+                        self.problem(Code::ExpressionSyntax, choice.span(), message, Some(help));
                         then
                     }
                 }
@@ -322,13 +326,13 @@ impl<'s> Infer<'s> {
                 self.args(&test.args);
                 if !TESTS.contains(&test.name) {
                     let help = did_you_mean(test.name, TESTS);
-                    self.problem(test.span(), format!("there is no test `{}`", test.name), help);
+                    self.problem(Code::UnknownTest, test.span(), format!("there is no test `{}`", test.name), help);
                 }
                 Type::Boolean
             }
             Expr::Call(call) => {
                 let help = "a chart has names and filters, no functions and no methods".to_owned();
-                self.problem(call.span(), "nothing can be called here".to_owned(), Some(help));
+                self.problem(Code::ExpressionSyntax, call.span(), "nothing can be called here".to_owned(), Some(help));
                 Type::Any
             }
         }
@@ -343,7 +347,7 @@ impl<'s> Infer<'s> {
         }
         let names = self.scope.names();
         let help = suggest(name, names.iter().map(String::as_str)).map(|name| format!("did you mean `{name}`?"));
-        self.problem(span, format!("there is no name `{name}` here"), help);
+        self.problem(Code::UnknownName, span, format!("there is no name `{name}` here"), help);
         Type::Any
     }
 
@@ -354,11 +358,11 @@ impl<'s> Infer<'s> {
                 let names: Vec<&str> = fields.keys().map(String::as_str).collect();
                 let help = did_you_mean(name, &names)
                     .or_else(|| (!names.is_empty()).then(|| format!("it has {}", names.join(", "))));
-                self.problem(span, format!("there is no `{name}` in this"), help);
+                self.problem(Code::UnknownName, span, format!("there is no `{name}` in this"), help);
                 Type::Any
             }),
             other => {
-                self.problem(span, format!("{other} has no `{name}`"), None);
+                self.problem(Code::UnknownName, span, format!("{other} has no `{name}`"), None);
                 Type::Any
             }
         }
@@ -372,7 +376,7 @@ impl<'s> Infer<'s> {
             (Type::List(item), _) if matches!(key, Type::Integer | Type::Any) => (**item).clone(),
             (Type::Any, _) => Type::Any,
             _ => {
-                self.problem(get.span(), format!("{kind} cannot be indexed by {key}"), None);
+                self.problem(Code::WrongOperand, get.span(), format!("{kind} cannot be indexed by {key}"), None);
                 Type::Any
             }
         }
@@ -386,7 +390,7 @@ impl<'s> Infer<'s> {
     fn integer(&mut self, expr: &Expr<'_>) -> Type {
         let kind = self.expr(expr);
         if !matches!(kind, Type::Integer | Type::Any) {
-            self.problem(expr.span(), format!("an integer is expected, and this is {kind}"), None);
+            self.problem(Code::WrongOperand, expr.span(), format!("an integer is expected, and this is {kind}"), None);
         }
         Type::Integer
     }
@@ -402,7 +406,7 @@ impl<'s> Infer<'s> {
                 for side in [&op.left, &op.right] {
                     let kind = self.expr(side);
                     if matches!(kind.some(), Type::List(_) | Type::Record(_)) {
-                        self.problem(side.span(), format!("a text is expected, and this is {kind}"), None);
+                        self.problem(Code::WrongOperand, side.span(), format!("a text is expected, and this is {kind}"), None);
                     }
                 }
                 return Type::Text;
@@ -437,13 +441,13 @@ impl<'s> Infer<'s> {
                 if !left.can_equal(right) {
                     let help = unlike_help(left, right);
                     let message = format!("{left} never equals {right}");
-                    self.problem(right_expr.span(), message, help);
+                    self.problem(Code::UnlikeTypes, right_expr.span(), message, help);
                 }
             }
             CompareOpKind::Lt | CompareOpKind::Lte | CompareOpKind::Gt | CompareOpKind::Gte => {
                 for (expr, kind) in [(left_expr, left), (right_expr, right)] {
                     if !matches!(kind, Type::Integer | Type::Any) {
-                        self.problem(expr.span(), format!("only integers have an order, and this is {kind}"), None);
+                        self.problem(Code::WrongOperand, expr.span(), format!("only integers have an order, and this is {kind}"), None);
                     }
                 }
             }
@@ -454,19 +458,19 @@ impl<'s> Infer<'s> {
                             let kind = self.quietly(item);
                             if !left.can_equal(&kind) {
                                 let help = unlike_help(left, &kind);
-                                self.problem(item.span(), format!("{left} never equals {kind}"), help);
+                                self.problem(Code::UnlikeTypes, item.span(), format!("{left} never equals {kind}"), help);
                             }
                         }
                     } else if !item.can_equal(left) {
-                        self.problem(right_expr.span(), format!("a list of {item} never holds {left}"), None);
+                        self.problem(Code::UnlikeTypes, right_expr.span(), format!("a list of {item} never holds {left}"), None);
                     }
                 }
                 kind if kind.is_text() => {
                     if !left.is_text() {
-                        self.problem(left_expr.span(), format!("a text holds texts, and this is {left}"), None);
+                        self.problem(Code::WrongOperand, left_expr.span(), format!("a text holds texts, and this is {left}"), None);
                     }
                 }
-                other => self.problem(right_expr.span(), format!("a list is expected, and this is {other}"), None),
+                other => self.problem(Code::WrongOperand, right_expr.span(), format!("a list is expected, and this is {other}"), None),
             },
         }
     }
@@ -493,7 +497,7 @@ impl<'s> Infer<'s> {
         match filter.name {
             "length" | "count" => {
                 if !matches!(input, Type::Any | Type::List(_)) && !input.is_text() {
-                    self.problem(span, format!("{input} has no length"), None);
+                    self.problem(Code::WrongOperand, span, format!("{input} has no length"), None);
                 }
                 Type::Integer
             }
@@ -526,7 +530,7 @@ impl<'s> Infer<'s> {
             "default" | "d" => Type::Any,
             unknown => {
                 let help = did_you_mean(unknown, FILTERS);
-                self.problem(filter.span(), format!("there is no filter `{unknown}`"), help);
+                self.problem(Code::UnknownFilter, filter.span(), format!("there is no filter `{unknown}`"), help);
                 Type::Any
             }
         }
