@@ -112,7 +112,7 @@ fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
         });
     };
     let value = breach.instance().as_ref();
-    let mut message = format!("`{name}` is {}, and must be {}", shown(value), context::describe(field));
+    let mut message = format!("`{name}` is {}, and must be {}", shown(value), context::wanted(field, value));
     if let (FieldType::Phase, Some(wrong)) = (field.kind, value.as_str())
         && let Some(close) = suggest(wrong, chart.phases.keys().map(String::as_str))
     {
