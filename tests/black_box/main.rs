@@ -5,4 +5,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that panics has failed, which is what it should do")]
 
+mod bench;
+mod review_loop;
 mod support;
