@@ -6,5 +6,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that panics has failed, which is what it should do")]
 
 mod bench;
+mod fixtures;
 mod review_loop;
 mod support;
