@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use serde_json::Value as Json;
 
@@ -140,7 +140,7 @@ impl Names {
 
     /// The files a review of `cycle` reads; a list that turns out empty is an error.
     pub(crate) fn subject(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
-        let mut files = Vec::new();
+        let mut files = IndexSet::new();
         for entry in &cycle.subject {
             let place = || format!("cycles.{}.subject", cycle.id);
             match crate::expr::single_expression(&entry.0) {
@@ -149,21 +149,16 @@ impl Names {
                     if names.is_empty() {
                         return Err(Fault::World(format!("there is nothing to review: {expr} is empty")));
                     }
-                    for name in names {
-                        let name = name.to_string();
-                        // A list of the chart may name a file as often as its table does.
-                        if !files.contains(&name) {
-                            files.push(name);
-                        }
-                    }
+                    // A list of the chart may name a file as often as its table does.
+                    files.extend(names.iter().map(ToString::to_string));
                 }
                 None => {
                     let pattern = Pattern::parse(&entry.0).map_err(Fault::World)?;
-                    files.push(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
+                    files.insert(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
                 }
             }
         }
-        Ok(files)
+        Ok(files.into_iter().collect())
     }
 
     /// The first advance target of `cycle` that is open.
