@@ -68,8 +68,8 @@ impl Deciding {
                 break;
             }
         }
-        match self.ended {
-            Some(ended) => Ok(Step::Done(set_aside(&ended.invocation))),
+        match self.ended.take() {
+            Some(ended) => self.set_aside(&ended).map(Step::Done),
             None => Ok(Step::Done(self.decision)),
         }
     }
@@ -246,9 +246,10 @@ impl Deciding {
             },
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
             (Ok(request), Some(ended)) if !ended.superseded && request.is_same_request(&ended.invocation) => ended,
-            (_, Some(ended)) => return Ok(Some(Step::Done(set_aside(&ended.invocation)))),
+            (_, Some(ended)) => return self.set_aside(&ended).map(|decision| Some(Step::Done(decision))),
         };
         self.decision.fired.push(Fired { place: place.to_owned() });
+        self.decision.failure = failure(&ended.outcome);
         names.set_review(ended);
         Ok(None)
     }
@@ -285,6 +286,20 @@ impl Deciding {
         })
     }
 
+    /// What is said of a run that this world does not ask for any more.
+    fn set_aside(&self, ended: &Ended) -> Result<Decision, Fault> {
+        let Invocation { cycle, n, file, .. } = &ended.invocation;
+        let failure = failure(&ended.outcome);
+        let rest = match &failure {
+            Some(why) => format!("Nothing was written. It had failed: {why}."),
+            None => format!("Nothing was written; what it says is in {}.", self.names.path(file)?),
+        };
+        let message = format!(
+            "The {cycle} {n} was set aside: the state changed while it ran and no longer asks for it. {rest}"
+        );
+        Ok(Decision { messages: vec![message], answer: Answer::Allow, failure, ..Decision::default() })
+    }
+
     /// What the fields that a guard names hold: `; next_phase is "post-code-review"`.
     fn standing(&self, guard: &str) -> String {
         let mut fields: Vec<String> = self
@@ -316,13 +331,9 @@ fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
     }
 }
 
-fn set_aside(invocation: &Invocation) -> Decision {
-    Decision {
-        messages: vec![format!(
-            "The {} {} was set aside: the state changed while it ran and no longer asks for it. Nothing was written; what it says is in {}.",
-            invocation.cycle, invocation.n, invocation.file
-        )],
-        answer: Answer::Allow,
-        ..Decision::default()
+fn failure(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Failed(why) => Some(why.clone()),
+        Outcome::Ran { .. } => None,
     }
 }

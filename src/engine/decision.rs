@@ -23,6 +23,8 @@ pub(crate) struct Decision {
     pub(crate) messages: Vec<String>,
     /// For the agent.
     pub(crate) says: Vec<String>,
+    /// Why the run that it is about failed.
+    pub(crate) failure: Option<String>,
     /// The answer to the event.
     pub(crate) answer: Answer,
 }
