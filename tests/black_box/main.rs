@@ -8,4 +8,5 @@
 mod bench;
 mod fixtures;
 mod review_loop;
+mod reviewer;
 mod support;
