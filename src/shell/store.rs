@@ -38,8 +38,11 @@ pub(crate) enum Reading {
 /// Reads the state in `dir`.
 pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
     let path = dir.join(FILE);
-    if path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_symlink()) {
-        return Reading::Broken("it is a symbolic link".to_owned());
+    match path.symlink_metadata().map(|meta| meta.file_type()) {
+        Ok(kind) if kind.is_symlink() => return Reading::Broken("it is a symbolic link".to_owned()),
+        // A pipe would be read for ever.
+        Ok(kind) if !kind.is_file() => return Reading::Broken("it is not a regular file".to_owned()),
+        Ok(_) | Err(_) => {}
     }
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
