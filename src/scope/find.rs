@@ -42,15 +42,19 @@ impl Surroundings {
         let dir = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Self { user_home: dir("HOME"), project_dir: dir("CLAUDE_PROJECT_DIR") }
     }
+
+    /// `cwd` and what is above it, up to the user's home, which is not searched, nor anything above that.
+    fn searched<'d>(&self, cwd: &'d Path) -> impl Iterator<Item = &'d Path> {
+        let real = self.user_home.as_ref().and_then(|home| home.canonicalize().ok());
+        let homes: Vec<PathBuf> = self.user_home.iter().cloned().chain(real).collect();
+        cwd.ancestors().take_while(move |dir| !homes.iter().any(|home| home.starts_with(dir)))
+    }
 }
 
 /// The project's root: the nearest directory from `cwd` upward that has `home` in it, not above the git
 /// root, nor into or above the user's home; then the host's project directory.
 pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Option<PathBuf> {
-    for dir in cwd.ancestors() {
-        if is_same(dir, around.user_home.as_deref()) {
-            break;
-        }
+    for dir in around.searched(cwd) {
         if dir.join(home).is_dir() {
             return Some(dir.to_owned());
         }
@@ -61,15 +65,13 @@ pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Opt
     around.project_dir.as_ref().filter(|dir| dir.join(home).is_dir()).cloned()
 }
 
-/// Where a new home is made: at the git root above `cwd`, else in `cwd`.
-pub(crate) fn new_root(cwd: &Path) -> PathBuf {
-    cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd).to_owned()
-}
-
-fn is_same(dir: &Path, other: Option<&Path>) -> bool {
-    other.is_some_and(|other| {
-        dir == other || matches!((dir.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b)
-    })
+/// Where a new home is made: at the git root above `cwd`, else in `cwd`. `None` where it would not be found again.
+pub(crate) fn new_root(cwd: &Path, around: &Surroundings) -> Option<PathBuf> {
+    let mut searched = around.searched(cwd);
+    let first = searched.next()?;
+    let is_git_root = |dir: &Path| dir.join(".git").exists();
+    let root = if is_git_root(first) { first } else { searched.find(|dir| is_git_root(dir)).unwrap_or(first) };
+    Some(root.to_owned())
 }
 
 /// The reason why `name` cannot name an instance, if there is one.
