@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::Warnings;
 use super::pattern::{Pattern, is_slug};
 
 /// An instance of a chart: one directory.
@@ -84,7 +85,7 @@ pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
 /// modification of a file that fits one of `touch`; of equals the last name.
 pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[Pattern]) -> Newest {
     let parent = parent_of(place);
-    let mut warnings = Vec::new();
+    let mut outside = Warnings::default();
     let mut best: Option<(SystemTime, std::ffi::OsString)> = None;
     let entries = fs::read_dir(root.join(home).join(parent)).into_iter().flatten().flatten();
     for entry in entries {
@@ -98,10 +99,11 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
                 continue;
             }
             if !stays_inside(&entry.path(), root) {
-                warnings.push(format!(
-                    "{noun} `{}` is a symbolic link that leads outside the project: it is not followed.",
-                    name.display()
-                ));
+                outside.push(|| {
+                    let name = name.to_string_lossy();
+                    let name = name.escape_debug();
+                    format!("{noun} `{name}` is a symbolic link that leads outside the project: it is not followed.")
+                });
                 continue;
             }
         } else if !kind.is_dir() {
@@ -117,6 +119,8 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
             best = Some((touched, name));
         }
     }
+    let mut warnings =
+        outside.into_texts(|more| format!("And {more} more symbolic links lead outside the project: they are not followed."));
     let instance = best.and_then(|(_, name)| {
         usable(&name, noun).map_err(|warning| warnings.push(warning)).ok().map(|name| Instance {
             dir: Path::new(home).join(parent).join(&name),
