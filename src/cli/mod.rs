@@ -76,6 +76,9 @@ fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
         ["--chart", chart, "hook", event] | ["hook", event, "--chart", chart] if !event.starts_with('-') => {
             Some((event, Some(chart)))
         }
+        [option, "hook", event] | ["hook", event, option] if !event.starts_with('-') => {
+            option.strip_prefix("--chart=").map(|chart| (*event, Some(chart)))
+        }
         _ => None,
     }
 }
@@ -84,7 +87,18 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let name = chart_option(args);
     let choice = Choice::of(name.as_deref());
     let chart = choice.load()?;
-    let matches = grammar::command(&chart).get_matches_from(args);
+    let matches = match grammar::command(&chart).try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => {
+            let _ = error.print();
+            // clap's 2 would block on the host: a hook that is called in a wrong way must not.
+            return Ok(match error.exit_code() {
+                0 => ExitCode::SUCCESS,
+                _ if is_hook(args) => ExitCode::FAILURE,
+                code => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+            });
+        }
+    };
     match matches.subcommand() {
         Some(("hook", sub)) => {
             let event = sub.get_one::<String>("event").map_or("", String::as_str);
@@ -96,6 +110,19 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// True where the command is `hook`, whatever follows it.
+fn is_hook(args: &[OsString]) -> bool {
+    let mut words = args.iter().skip(1);
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("--chart") => _ = words.next(),
+            Some(option) if option.starts_with('-') => {}
+            command => return command == Some("hook"),
+        }
+    }
+    false
 }
 
 /// The value of `--chart`, which decides what else the command line may hold.

@@ -18,7 +18,8 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) ->
     let noun = &scope.noun;
     let cwd = std::env::current_dir()
         .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
-    let found = find::project_root(&cwd, &scope.home, &Surroundings::from_env());
+    let around = Surroundings::from_env();
+    let found = find::project_root(&cwd, &scope.home, &around);
     let start = || format!("`taskie enter {} --{noun} NAME` starts one", chart.initial);
     let named = matches.get_one::<String>("instance");
     let (root, instance) = match (found, named) {
@@ -41,7 +42,10 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) ->
             let instance = find::named(&scope.home, noun, &scope.newest, name).map_err(CliError::new)?;
             let root = match found {
                 Some(root) => root,
-                None if create => find::new_root(&cwd),
+                None if create => find::new_root(&cwd, &around).ok_or_else(|| {
+                    let message = format!("{} is your home directory or above it: no {noun} is looked for there", cwd.display());
+                    CliError::with_help(message, format!("start the {noun} in a project's own directory"))
+                })?,
                 None => {
                     let message = format!("there is no {} in {} or above", scope.home, cwd.display());
                     return Err(CliError::with_help(message, start()));

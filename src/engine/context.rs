@@ -26,6 +26,9 @@ pub(crate) fn default_of(chart: &Chart, field: &Field) -> Json {
     }
 }
 
+/// The largest integer that every JSON reader keeps exact; no field holds a larger one.
+pub(crate) const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
+
 /// Whether `field` may hold `value`; the error says what it may hold.
 pub(crate) fn admit(chart: &Chart, field: &Field, value: &Json) -> Result<(), String> {
     let fits = match (field.kind, value) {
@@ -33,12 +36,22 @@ pub(crate) fn admit(chart: &Chart, field: &Field, value: &Json) -> Result<(), St
         (FieldType::Boolean, Json::Bool(_)) => true,
         (FieldType::Integer, Json::Number(number)) => number
             .as_i64()
-            .is_some_and(|number| field.minimum.is_none_or(|least| number >= least)),
+            .is_some_and(|number| number <= LARGEST_INTEGER && field.minimum.is_none_or(|least| number >= least)),
         (FieldType::String, Json::String(text)) => field.pattern.is_none() || crate::scope::pattern::is_slug(text),
         (FieldType::Phase, Json::String(text)) => chart.phases.contains_key(text),
         _ => false,
     };
-    if fits { Ok(()) } else { Err(describe(field)) }
+    if fits { Ok(()) } else { Err(wanted(field, value)) }
+}
+
+/// What `field` may hold instead of `value`, in words.
+pub(crate) fn wanted(field: &Field, value: &Json) -> String {
+    match value.as_f64() {
+        Some(number) if field.kind == FieldType::Integer && number > LARGEST_INTEGER as f64 => {
+            format!("an integer of at most {LARGEST_INTEGER}")
+        }
+        _ => describe(field),
+    }
 }
 
 /// A field's type in words: `an integer of at least 0, or null`.

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use serde_json::Value as Json;
 
@@ -21,8 +21,8 @@ use crate::chart::model::Check;
 use crate::expr::Expressions;
 use crate::scope::pattern::{Pattern, is_slug};
 
-/// How deep lets may refer to lets.
-const LET_DEPTH: usize = 32;
+/// How deep names may refer to names: each level takes its share of the stack.
+const MAX_DEPTH: usize = 32;
 
 /// Everything one decision can look at.
 #[derive(Debug)]
@@ -39,9 +39,10 @@ pub(crate) struct Names {
 struct Moving {
     context: Context,
     review: Option<Arc<Ended>>,
-    /// Values of lets and checks; emptied when the context changes.
-    known: IndexMap<String, Value>,
-    depth: usize,
+    /// Values of lets and checks, or why they have none; emptied when the context changes.
+    known: IndexMap<String, Result<Value, Fault>>,
+    /// The names whose values are being made, outermost first.
+    making: Vec<String>,
 }
 
 impl Names {
@@ -56,7 +57,7 @@ impl Names {
                 context: world.context().clone(),
                 review: None,
                 known: IndexMap::new(),
-                depth: 0,
+                making: Vec::new(),
             }),
         })
     }
@@ -140,7 +141,7 @@ impl Names {
 
     /// The files a review of `cycle` reads; a list that turns out empty is an error.
     pub(crate) fn subject(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
-        let mut files = Vec::new();
+        let mut files = IndexSet::new();
         for entry in &cycle.subject {
             let place = || format!("cycles.{}.subject", cycle.id);
             match crate::expr::single_expression(&entry.0) {
@@ -149,21 +150,16 @@ impl Names {
                     if names.is_empty() {
                         return Err(Fault::World(format!("there is nothing to review: {expr} is empty")));
                     }
-                    for name in names {
-                        let name = name.to_string();
-                        // A list of the chart may name a file as often as its table does.
-                        if !files.contains(&name) {
-                            files.push(name);
-                        }
-                    }
+                    // A list of the chart may name a file as often as its table does.
+                    files.extend(names.iter().map(ToString::to_string));
                 }
                 None => {
                     let pattern = Pattern::parse(&entry.0).map_err(Fault::World)?;
-                    files.push(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
+                    files.insert(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
                 }
             }
         }
-        Ok(files)
+        Ok(files.into_iter().collect())
     }
 
     /// The first advance target of `cycle` that is open.
@@ -207,22 +203,29 @@ impl Names {
 
     /// A value that is made once and forgotten when the context changes.
     fn remembered(&self, key: &str, make: impl FnOnce() -> Result<Value, Fault>) -> Result<Value, Fault> {
+        if let Some(value) = self.moving().known.get(key) {
+            return value.clone();
+        }
+        let value = self.nested(key, make);
+        // An error is kept too: minijinja looks its names up again to explain it, at every level.
+        self.moving().known.insert(key.to_owned(), value.clone());
+        value
+    }
+
+    /// A value whose making may ask for others: a name that leads back to itself ends in an error.
+    fn nested(&self, key: &str, make: impl FnOnce() -> Result<Value, Fault>) -> Result<Value, Fault> {
         {
             let mut moving = self.moving();
-            if let Some(value) = moving.known.get(key) {
-                return Ok(value.clone());
-            }
-            if moving.depth >= LET_DEPTH {
+            if moving.making.iter().any(|name| name == key) {
                 return Err(Fault::World(format!("`{key}` refers to itself")));
             }
-            moving.depth += 1;
+            if moving.making.len() >= MAX_DEPTH {
+                return Err(Fault::World(format!("`{key}` is more than {MAX_DEPTH} names deep")));
+            }
+            moving.making.push(key.to_owned());
         }
         let value = make();
-        let mut moving = self.moving();
-        moving.depth -= 1;
-        if let Ok(value) = &value {
-            moving.known.insert(key.to_owned(), value.clone());
-        }
+        self.moving().making.pop();
         value
     }
 
@@ -354,25 +357,24 @@ impl Names {
                 let post = next.as_str() == Some(&cycle.post);
                 self.is_answered(cycle).map(|answered| Value::from(post && !answered))
             }
-            "exit" => holds(Some(&cycle.exit.0)),
-            "ready" => holds(cycle.ready.as_ref().map(|ready| ready.0.as_str())),
-            "next" => self.next_target(cycle).map(Value::from),
+            "exit" => self.nested("cycle.exit", || holds(Some(&cycle.exit.0))),
+            "ready" => self.nested("cycle.ready", || holds(cycle.ready.as_ref().map(|ready| ready.0.as_str()))),
+            "next" => self.nested("cycle.next", || self.next_target(cycle).map(Value::from)),
             "review" => path(&cycle.review, n + 1),
             "last" => path(&cycle.review, n).and_then(|review| {
                 Ok(Value::from_pairs([("review", review), ("answer", path(&cycle.answer, n)?)]))
             }),
-            "subject" => self.subject(cycle).and_then(|files| {
+            "subject" => self.nested("cycle.subject", || {
+                let files = self.subject(cycle)?;
                 files.iter().map(|file| self.path(file)).collect::<Result<Vec<_>, _>>().map(Value::from)
             }),
-            "text" => cycle
-                .text
-                .iter()
-                .map(|(name, text)| {
+            "text" => self.nested("cycle.text", || {
+                let texts = cycle.text.iter().map(|(name, text)| {
                     let text = self.expressions.text(text, &self.root());
                     text.map(|text| (name.as_str(), Value::from(text))).map_err(Fault::at(place("text")))
-                })
-                .collect::<Result<Vec<_>, _>>()
-                .map(Value::from_pairs),
+                });
+                texts.collect::<Result<Vec<_>, _>>().map(Value::from_pairs)
+            }),
             _ => return None,
         })
     }

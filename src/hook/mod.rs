@@ -18,15 +18,16 @@ use crate::scope::find::{self, Surroundings};
 use crate::shell::perform::{Place, Stuck, perform};
 use protocol::{EVENTS, Reply};
 
-/// What an input that is no event, or a directory that cannot be entered, exits with.
-const BAD_INPUT: u8 = 2;
+/// What a stop exits with whose input is no event, or whose directory cannot be entered. On the host it blocks,
+/// and for other events it would drop the user's prompt or forbid the compaction.
+const BAD_STOP: u8 = 2;
 
 /// Runs one hook. `event` is the subcommand, `chart` what `--chart` says.
 #[expect(clippy::print_stderr, reason = "stderr is where a hook's warnings go")]
 pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
     let choice = Choice::of(chart);
     let quiet = matches!(choice, Choice::Embedded(chart) if chart.quiet);
-    let Some((_, name)) = EVENTS.iter().find(|(word, _)| *word == event) else {
+    let Some((_, name)) = EVENTS.iter().copied().find(|(word, _)| *word == event) else {
         let words = EVENTS.iter().map(|(word, _)| *word);
         let hint = crate::chart::suggest(event, words).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
         eprintln!("taskie: there is no hook event `{}`{hint}", event.escape_debug());
@@ -36,20 +37,21 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
     if std::env::var_os(REVIEWER).is_some() {
         return answer(&Reply::silent(name, quiet));
     }
+    let bad_input = || if name == "Stop" { ExitCode::from(BAD_STOP) } else { ExitCode::FAILURE };
     let mut input = Vec::new();
     if let Err(error) = std::io::stdin().lock().read_to_end(&mut input) {
         eprintln!("taskie: stdin cannot be read: {error}");
-        return ExitCode::from(BAD_INPUT);
+        return bad_input();
     }
     let fields: Json = match serde_json::from_slice(&input) {
         Ok(fields @ Json::Object(_)) => fields,
         Ok(_) => {
             eprintln!("taskie: Invalid JSON on stdin: a hook event is an object");
-            return ExitCode::from(BAD_INPUT);
+            return bad_input();
         }
         Err(error) => {
             eprintln!("taskie: Invalid JSON on stdin: {error}");
-            return ExitCode::from(BAD_INPUT);
+            return bad_input();
         }
     };
     let active = fields.get("stop_hook_active").and_then(Json::as_bool).unwrap_or(false);
@@ -61,7 +63,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
             return answer(&Reply::silent(name, quiet));
         }
         eprintln!("taskie: Cannot change to the session's directory {cwd:?}: {error}");
-        return ExitCode::from(BAD_INPUT);
+        return bad_input();
     }
     match decide(name, fields, choice, quiet) {
         Ok(reply) => {

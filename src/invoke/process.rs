@@ -222,7 +222,7 @@ fn signal_group(leader: Pid, signal: Signal) {
 
 /// Opens a file in a folder that others write to: a symbolic link is not followed, and a FIFO does
 /// not block.
-fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+pub(crate) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options
         .custom_flags(flags.bits().cast_signed())

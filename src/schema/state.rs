@@ -4,10 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::chart::model::{Field, FieldType};
-use crate::engine::context::default_of;
-
-/// The largest integer that every JSON reader keeps exact.
-const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
+use crate::engine::context::{LARGEST_INTEGER, default_of};
 
 /// The schema: every field typed, those that are not optional required, keys it does not know let be.
 pub(crate) fn of(chart: &Chart) -> Json {

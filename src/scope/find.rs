@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::Warnings;
 use super::pattern::{Pattern, is_slug};
 
 /// An instance of a chart: one directory.
@@ -42,15 +43,19 @@ impl Surroundings {
         let dir = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Self { user_home: dir("HOME"), project_dir: dir("CLAUDE_PROJECT_DIR") }
     }
+
+    /// `cwd` and what is above it, up to the user's home, which is not searched, nor anything above that.
+    fn searched<'d>(&self, cwd: &'d Path) -> impl Iterator<Item = &'d Path> {
+        let real = self.user_home.as_ref().and_then(|home| home.canonicalize().ok());
+        let homes: Vec<PathBuf> = self.user_home.iter().cloned().chain(real).collect();
+        cwd.ancestors().take_while(move |dir| !homes.iter().any(|home| home.starts_with(dir)))
+    }
 }
 
 /// The project's root: the nearest directory from `cwd` upward that has `home` in it, not above the git
 /// root, nor into or above the user's home; then the host's project directory.
 pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Option<PathBuf> {
-    for dir in cwd.ancestors() {
-        if is_same(dir, around.user_home.as_deref()) {
-            break;
-        }
+    for dir in around.searched(cwd) {
         if dir.join(home).is_dir() {
             return Some(dir.to_owned());
         }
@@ -61,15 +66,13 @@ pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Opt
     around.project_dir.as_ref().filter(|dir| dir.join(home).is_dir()).cloned()
 }
 
-/// Where a new home is made: at the git root above `cwd`, else in `cwd`.
-pub(crate) fn new_root(cwd: &Path) -> PathBuf {
-    cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd).to_owned()
-}
-
-fn is_same(dir: &Path, other: Option<&Path>) -> bool {
-    other.is_some_and(|other| {
-        dir == other || matches!((dir.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b)
-    })
+/// Where a new home is made: at the git root above `cwd`, else in `cwd`. `None` where it would not be found again.
+pub(crate) fn new_root(cwd: &Path, around: &Surroundings) -> Option<PathBuf> {
+    let mut searched = around.searched(cwd);
+    let first = searched.next()?;
+    let is_git_root = |dir: &Path| dir.join(".git").exists();
+    let root = if is_git_root(first) { first } else { searched.find(|dir| is_git_root(dir)).unwrap_or(first) };
+    Some(root.to_owned())
 }
 
 /// The reason why `name` cannot name an instance, if there is one.
@@ -82,7 +85,7 @@ pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
 /// modification of a file that fits one of `touch`; of equals the last name.
 pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[Pattern]) -> Newest {
     let parent = parent_of(place);
-    let mut warnings = Vec::new();
+    let mut outside = Warnings::default();
     let mut best: Option<(SystemTime, std::ffi::OsString)> = None;
     let entries = fs::read_dir(root.join(home).join(parent)).into_iter().flatten().flatten();
     for entry in entries {
@@ -96,10 +99,11 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
                 continue;
             }
             if !stays_inside(&entry.path(), root) {
-                warnings.push(format!(
-                    "{noun} `{}` is a symbolic link that leads outside the project: it is not followed.",
-                    name.display()
-                ));
+                outside.push(|| {
+                    let name = name.to_string_lossy();
+                    let name = name.escape_debug();
+                    format!("{noun} `{name}` is a symbolic link that leads outside the project: it is not followed.")
+                });
                 continue;
             }
         } else if !kind.is_dir() {
@@ -115,6 +119,8 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
             best = Some((touched, name));
         }
     }
+    let mut warnings =
+        outside.into_texts(|more| format!("And {more} more symbolic links lead outside the project: they are not followed."));
     let instance = best.and_then(|(_, name)| {
         usable(&name, noun).map_err(|warning| warnings.push(warning)).ok().map(|name| Instance {
             dir: Path::new(home).join(parent).join(&name),

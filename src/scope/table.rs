@@ -3,7 +3,11 @@
 //! Forgiving as people's and agents' files are: Windows line ends, a BOM, ragged rows, escaped pipes,
 //! emphasis and links in cells. What a row means is the chart's business.
 
+use super::Warnings;
 use super::pattern::{Capture, Pattern, is_slug};
+
+/// The most characters of a cell that a message shows.
+const MAX_SHOWN: usize = 60;
 
 /// What a file holds.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -34,6 +38,7 @@ pub(crate) fn read_columns<'c>(text: &str, columns: impl Iterator<Item = (&'c st
     let mut content = Content { exists: true, lines: lines.len(), ..Content::default() };
     // The places of the columns, once a header was seen: None where a heading is missing.
     let mut places: Option<Vec<(&str, Option<usize>)>> = None;
+    let mut left_out = Warnings::default();
     for (index, line) in lines.iter().enumerate() {
         if line.is_empty() {
             continue;
@@ -61,14 +66,15 @@ pub(crate) fn read_columns<'c>(text: &str, columns: impl Iterator<Item = (&'c st
             .collect();
         match fields.iter().find(|(field, _)| field == "id") {
             Some((_, id)) if id.is_empty() => {}
-            Some((_, id)) if !is_slug(id) => content.warnings.push(format!(
-                "line {}: `{}` is no id (letters, digits, _ and -): the row is left out",
-                index + 1,
-                id.escape_debug()
-            )),
+            Some((_, id)) if !is_slug(id) => left_out.push(|| {
+                let id = id.chars().take(MAX_SHOWN).collect::<String>();
+                let id = id.escape_debug();
+                format!("line {}: `{id}` is no id (letters, digits, _ and -): the row is left out", index + 1)
+            }),
             _ => content.rows.push(Row { fields }),
         }
     }
+    content.warnings = left_out.into_texts(|more| format!("and {more} more rows are left out"));
     if let Some(places) = places {
         for (field, place) in places {
             if place.is_none() {

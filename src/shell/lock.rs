@@ -9,6 +9,8 @@ use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::invoke::process::open_regular;
+
 /// The folder of the lock files, below the chart's home.
 const FOLDER: &str = ".locks";
 
@@ -82,7 +84,13 @@ impl ReviewLock {
 fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     let folder = home.join(FOLDER);
     let path = folder.join(format!("{instance}.{kind}"));
-    let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let open = || {
+        // A project may come from anywhere: a link in it must not lead our writing out of it.
+        if folder.is_symlink() {
+            return Err(io::Error::other("its folder is a symbolic link"));
+        }
+        open_regular(OpenOptions::new().read(true).write(true).create(true).truncate(false), &path)
+    };
     let opened = match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(&folder)?;

@@ -157,7 +157,9 @@ impl Snapshot {
             Some(serde_json::Value::String(text)) if is_slug(text) => Ok(text.clone()),
             _ => Err(()),
         });
-        let text = file.as_ref().ok().and_then(|file| fs::read(self.dir().join(file)).ok());
+        // A pipe or a device would be read for ever.
+        let path = file.as_ref().ok().map(|file| self.dir().join(file)).filter(|path| path.is_file());
+        let text = path.and_then(|path| fs::read(path).ok());
         let content = match (&text, &table.rows) {
             (None, _) => Content::default(),
             (Some(text), RowShape::Columns(columns)) => table::read_columns(

@@ -38,8 +38,11 @@ pub(crate) enum Reading {
 /// Reads the state in `dir`.
 pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
     let path = dir.join(FILE);
-    if path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_symlink()) {
-        return Reading::Broken("it is a symbolic link".to_owned());
+    match path.symlink_metadata().map(|meta| meta.file_type()) {
+        Ok(kind) if kind.is_symlink() => return Reading::Broken("it is a symbolic link".to_owned()),
+        // A pipe would be read for ever.
+        Ok(kind) if !kind.is_file() => return Reading::Broken("it is not a regular file".to_owned()),
+        Ok(_) | Err(_) => {}
     }
     let bytes = match fs::read(&path) {
         Ok(bytes) => bytes,
@@ -112,7 +115,7 @@ fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
         });
     };
     let value = breach.instance().as_ref();
-    let mut message = format!("`{name}` is {}, and must be {}", shown(value), context::describe(field));
+    let mut message = format!("`{name}` is {}, and must be {}", shown(value), context::wanted(field, value));
     if let (FieldType::Phase, Some(wrong)) = (field.kind, value.as_str())
         && let Some(close) = suggest(wrong, chart.phases.keys().map(String::as_str))
     {

@@ -7,12 +7,16 @@
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 
 mod auto_review;
+mod bench;
 mod block_messages;
 mod cli_invocation;
 mod demo;
 mod edge_cases;
 mod expected;
+mod fixtures;
 mod readme;
+mod review_loop;
+mod reviewer;
 mod schema;
 mod state_transitions;
 mod support;
