@@ -3,11 +3,13 @@
 //!
 //! A chart of a user's passes this before anything runs on it; those compiled in pass it in a test.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::error::{ChartError, Flaw, Step, locate};
+use super::error::{ChartError, Flaw, SourceFile, Step, locate};
 use super::model::{Assign, Expr, Literal, Rule, Text};
-use super::names::ChartNames;
+use super::names::{ChartNames, Uses};
 use super::{Chart, Cycle};
 use crate::engine::context::describe;
 use crate::expr::infer::{self, Problem};
@@ -15,18 +17,33 @@ use crate::expr::single_expression;
 use crate::expr::types::Type;
 use crate::lint::Code;
 
-/// All that is wrong with the expressions of `chart`, whose TOML is `text`; in the order of the file.
-pub(crate) fn flaws(chart: &Chart, text: &str) -> Vec<Flaw> {
-    let mut checker = Checker { chart, text, flaws: Vec::new() };
+/// What a look at every expression and text of a chart gives.
+#[derive(Debug)]
+pub(crate) struct Inspection {
+    /// All that is wrong, in the order of the file.
+    pub(crate) flaws: Vec<Flaw>,
+    /// The names that are used somewhere, a let within another let included.
+    pub(crate) uses: BTreeSet<String>,
+}
+
+/// Looks at every expression and text of `chart`, whose TOML is `text`.
+pub(crate) fn inspect(chart: &Chart, text: &str) -> Inspection {
+    let mut checker = Checker { chart, text, flaws: Vec::new(), uses: Uses::default() };
     checker.chart();
-    checker.flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
-    checker.flaws.dedup();
-    checker.flaws
+    let mut flaws: Vec<Flaw> = Vec::new();
+    for flaw in checker.flaws {
+        // A phase or a cycle made from a shared table has the flaws of that table.
+        if !flaws.contains(&flaw) {
+            flaws.push(flaw);
+        }
+    }
+    flaws.sort_by_key(|flaw| (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start)));
+    Inspection { flaws, uses: checker.uses.take() }
 }
 
 /// The same as an error, where there is something wrong.
 pub(crate) fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
-    let flaws = flaws(chart, text);
+    let flaws = inspect(chart, text).flaws;
     if flaws.is_empty() {
         return Ok(());
     }
@@ -37,6 +54,7 @@ struct Checker<'c> {
     chart: &'c Chart,
     text: &'c str,
     flaws: Vec<Flaw>,
+    uses: Uses,
 }
 
 /// The way to a value, built step by step.
@@ -53,7 +71,7 @@ fn top(key: &str, name: &str) -> Vec<Step> {
 impl Checker<'_> {
     fn chart(&mut self) {
         let chart = self.chart;
-        let names = ChartNames::new(chart);
+        let names = ChartNames::new(chart, &self.uses);
         for (name, expr) in &chart.lets {
             let (_, problems) = infer::expression(&expr.0, &names);
             self.report(&top("let", name), &expr.0, problems);
@@ -71,7 +89,7 @@ impl Checker<'_> {
             for (index, check) in checks.iter().enumerate() {
                 let path = to(&top("checks", name), index);
                 let it = check.each.as_ref().map(|each| self.list(&to(&path, "each"), each, &names));
-                let names = it.map_or_else(|| ChartNames::new(chart), |it| ChartNames::with_it(chart, it));
+                let names = it.map_or_else(|| ChartNames::new(chart, &self.uses), |it| ChartNames::with_it(chart, &self.uses, it));
                 self.guard(&path, check.guard.as_ref(), &names);
                 self.say(&to(&path, "say"), &check.say, &names);
             }
@@ -79,7 +97,7 @@ impl Checker<'_> {
         for (name, entry) in &chart.phases {
             // A phase made from a hole is checked once for each cycle; equal flaws are told once.
             let cycle = entry.cycle.as_ref().map_or(Type::None, |cycle| Type::word([cycle.clone()]));
-            let names = ChartNames::with_it(chart, Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]));
+            let names = ChartNames::with_it(chart, &self.uses, Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]));
             let key = match &entry.cycle {
                 Some(cycle) if name == cycle => "{cycle}".to_owned(),
                 Some(cycle) => name.replacen(cycle.as_str(), "{cycle}", 1),
@@ -220,27 +238,30 @@ impl Checker<'_> {
             if !wanted.can_equal(&given) {
                 let help = (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
                 let message = format!("`{name}` is {}, and this is {given}", describe(field));
-                self.flaws.push(Flaw { code: Code::WrongAssignment, message, help, span: locate(self.text, &path) });
+                self.flaws.push(Flaw::new(Code::WrongAssignment, message).help(help).at(locate(self.text, &path)));
             }
         }
     }
 
-    /// Turns problems of an expression into flaws of the file.
+    /// Turns problems of an expression into flaws of the file they stand in.
     fn report(&mut self, path: &[Step], source: &str, problems: Vec<Problem>) {
+        if problems.is_empty() {
+            return;
+        }
         let value = locate(self.text, path);
         for problem in problems {
-            let (message, span) = match problem.template {
-                // The template is another file: its place goes into the message, the span shows who uses it.
+            let flaw = Flaw::new(problem.code, problem.message).help(problem.help);
+            self.flaws.push(match problem.template {
                 Some(name) => {
-                    let line = self.line_in_template(&name, &problem.span);
-                    (format!("{name}:{line}: {}", problem.message), value.clone())
+                    let text = infer::Scope::template(&ChartNames::new(self.chart, &self.uses), &name).unwrap_or_default();
+                    let name = self.chart.templates.shown(&name);
+                    Flaw { file: Some(Arc::new(SourceFile { name, text })), ..flaw.at(Some(problem.span)) }
                 }
                 None => {
                     let token = value.clone().and_then(|value| self.token(&value, source, &problem.span));
-                    (problem.message, token.or_else(|| value.clone()))
+                    flaw.at(token.or_else(|| value.clone()))
                 }
-            };
-            self.flaws.push(Flaw { code: problem.code, message, help: problem.help, span });
+            });
         }
     }
 
@@ -249,10 +270,5 @@ impl Checker<'_> {
     fn token(&self, value: &Range<usize>, source: &str, span: &Range<usize>) -> Option<Range<usize>> {
         let start = value.start + self.text.get(value.clone())?.find(source)?;
         Some(start + span.start..start + span.end.max(span.start))
-    }
-
-    fn line_in_template(&self, name: &str, span: &Range<usize>) -> usize {
-        let text = infer::Scope::template(&ChartNames::new(self.chart), name).unwrap_or_default();
-        text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1)
     }
 }

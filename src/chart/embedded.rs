@@ -28,7 +28,8 @@ pub(crate) struct Embedded {
     /// The scenario that `taskie demo` plays.
     pub(crate) demo: &'static str,
     validator: Validator,
-    templates: &'static [(&'static str, &'static str)],
+    /// Its templates, (name, text), sorted by name.
+    pub(crate) templates: &'static [(&'static str, &'static str)],
 }
 
 impl Embedded {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use toml::de::{DeTable, DeValue};
@@ -44,6 +45,47 @@ pub(crate) struct Flaw {
     pub(crate) help: Option<String>,
     /// Bytes of the file.
     pub(crate) span: Option<Range<usize>>,
+    /// The template file it stands in; `None`: the chart.
+    pub(crate) file: Option<Arc<SourceFile>>,
+    /// More to read: the story that refutes a property.
+    pub(crate) note: Option<String>,
+}
+
+/// A file other than the chart, as findings show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SourceFile {
+    pub(crate) name: String,
+    pub(crate) text: String,
+}
+
+impl Flaw {
+    /// A flaw of the chart file, with neither help nor place yet.
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), help: None, span: None, file: None, note: None }
+    }
+
+    /// The same with what to do.
+    pub(crate) fn help(self, help: impl Into<Option<String>>) -> Self {
+        Self { help: help.into(), ..self }
+    }
+
+    /// The same at this place.
+    pub(crate) fn at(self, span: Option<Range<usize>>) -> Self {
+        Self { span, ..self }
+    }
+
+    /// The file it stands in and that file's text, the chart's being these.
+    pub(crate) fn source<'a>(&'a self, origin: &'a str, text: &'a str) -> (&'a str, &'a str) {
+        self.file.as_ref().map_or((origin, text), |file| (&file.name, &file.text))
+    }
+
+    /// Line and column, both from 1, in that file; the first line where no place is known.
+    pub(crate) fn position(&self, text: &str) -> (usize, usize) {
+        let start = self.span.as_ref().map_or(0, |span| span.start);
+        let before = text.get(..start).unwrap_or_default();
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        (before.matches('\n').count() + 1, column)
+    }
 }
 
 /// A chart file that cannot be used, and everything that is wrong with it.
@@ -60,15 +102,15 @@ pub(crate) struct ChartError {
 impl ChartError {
     /// A file that cannot be read at all.
     pub(crate) fn unreadable(origin: &str, message: String) -> Self {
-        let flaw = Flaw { code: Code::TomlSyntax, message, help: None, span: None };
+        let flaw = Flaw::new(Code::TomlSyntax, message);
         Self { origin: origin.to_owned(), text: String::new(), flaws: vec![flaw] }
     }
 
     /// Each flaw as miette shows it.
     pub(crate) fn reports(&self) -> impl Iterator<Item = FlawReport> {
-        self.flaws.iter().map(|flaw| FlawReport {
-            flaw: flaw.clone(),
-            source: NamedSource::new(&self.origin, self.text.clone()),
+        self.flaws.iter().map(|flaw| {
+            let (name, text) = flaw.source(&self.origin, &self.text);
+            FlawReport { flaw: flaw.clone(), source: NamedSource::new(name, text.to_owned()) }
         })
     }
 }
@@ -79,11 +121,10 @@ impl fmt::Display for ChartError {
         let Some(first) = self.flaws.first() else {
             return write!(out, "{}: cannot be used", self.origin);
         };
-        write!(out, "{}", self.origin)?;
-        if let Some(span) = &first.span {
-            let before = self.text.get(..span.start).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let (file, text) = first.source(&self.origin, &self.text);
+        write!(out, "{file}")?;
+        if first.span.is_some() {
+            let (line, column) = first.position(text);
             write!(out, ":{line}:{column}")?;
         }
         write!(out, ": {}", first.message)?;
@@ -120,7 +161,9 @@ impl Diagnostic for FlawReport {
     }
 
     fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        self.flaw.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+        let (help, note) = (self.flaw.help.as_deref(), self.flaw.note.as_deref());
+        let text = [help, note].into_iter().flatten().collect::<Vec<_>>().join("\n\n");
+        (!text.is_empty()).then(|| Box::new(text) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

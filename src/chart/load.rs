@@ -42,15 +42,24 @@ pub(crate) fn from_json(origin: &str, json: &str, text: &str, templates: Templat
 }
 
 fn resolve(origin: &str, source: Source, text: &str, templates: Templates) -> Result<Chart, ChartError> {
+    let (chart, flaws) = resolve_all(origin, source, text, templates);
+    match chart {
+        Some(chart) if flaws.is_empty() => Ok(chart),
+        _ => Err(ChartError { origin: origin.to_owned(), text: text.to_owned(), flaws }),
+    }
+}
+
+/// Resolves what can be resolved: a chart that has flaws is still good enough to look for more of them.
+pub(crate) fn resolve_all(
+    origin: &str,
+    source: Source,
+    text: &str,
+    templates: Templates,
+) -> (Option<Chart>, Vec<Flaw>) {
     let mut resolver = Resolver { text, flaws: Vec::new() };
     let chart = resolver.chart(origin, source, templates);
-    match chart {
-        Some(chart) if resolver.flaws.is_empty() => Ok(chart),
-        _ => {
-            resolver.flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
-            Err(ChartError { origin: origin.to_owned(), text: text.to_owned(), flaws: resolver.flaws })
-        }
-    }
+    resolver.flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
+    (chart, resolver.flaws)
 }
 
 fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
@@ -59,7 +68,7 @@ fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
         let errors = if syntax.is_empty() { vec![error] } else { syntax };
         let flaws = errors
             .iter()
-            .map(|error| Flaw { code: Code::TomlSyntax, message: error.message().to_owned(), help: None, span: error.span() })
+            .map(|error| Flaw::new(Code::TomlSyntax, error.message()).at(error.span()))
             .collect();
         ChartError { origin: origin.to_owned(), text: text.to_owned(), flaws }
     })
@@ -87,8 +96,7 @@ macro_rules! path {
 
 impl Resolver<'_> {
     fn flaw(&mut self, code: Code, path: &[Step], message: String, help: Option<String>) {
-        let span = locate(self.text, path);
-        self.flaws.push(Flaw { code, message, help, span });
+        self.flaws.push(Flaw::new(code, message).help(help).at(locate(self.text, path)));
     }
 
     /// Notes a flaw unless `name` is one of `known`.
@@ -475,7 +483,7 @@ mod tests {
     fn charts_compiled_in_are_without_a_flaw() {
         for embedded in CHARTS {
             let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(check::flaws(&chart, embedded.text), [], "{}", embedded.id);
+            assert_eq!(check::inspect(&chart, embedded.text).flaws, [], "{}", embedded.id);
             let from_toml = from_text(embedded.id, embedded.text, chart.templates.clone());
             let from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));
             let from_json = Chart { validator: None, ..Arc::into_inner(chart).unwrap_or_else(|| panic!("shared")) };

@@ -1,7 +1,8 @@
 //! The types of all names that a chart's expressions see: what [`crate::engine::names`] answers, as types.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use indexmap::IndexMap;
 
@@ -19,7 +20,11 @@ pub(crate) struct ChartNames<'c> {
     chart: &'c Chart,
     it: Option<Type>,
     lets: RefCell<HashMap<String, Type>>,
+    uses: Uses,
 }
+
+/// The names that a chart's expressions and texts use.
+pub(crate) type Uses = Rc<RefCell<BTreeSet<String>>>;
 
 /// The root names that are neither fields nor lets.
 const SOURCES: &[&str] =
@@ -27,13 +32,13 @@ const SOURCES: &[&str] =
 
 impl<'c> ChartNames<'c> {
     /// The names as they are everywhere.
-    pub(crate) fn new(chart: &'c Chart) -> Self {
-        Self { chart, it: None, lets: RefCell::new(HashMap::new()) }
+    pub(crate) fn new(chart: &'c Chart, uses: &Uses) -> Self {
+        Self { chart, it: None, lets: RefCell::new(HashMap::new()), uses: Rc::clone(uses) }
     }
 
     /// The names where `it` is set.
-    pub(crate) fn with_it(chart: &'c Chart, it: Type) -> Self {
-        Self { it: Some(it), ..Self::new(chart) }
+    pub(crate) fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
+        Self { it: Some(it), ..Self::new(chart, uses) }
     }
 
     fn words<'n>(names: impl Iterator<Item = &'n String>) -> Type {
@@ -213,6 +218,10 @@ impl Scope for ChartNames<'_> {
             .cloned()
             .chain(sources.map(|name| (*name).to_owned()))
             .collect()
+    }
+
+    fn used(&self, path: &str) {
+        self.uses.borrow_mut().insert(path.to_owned());
     }
 
     fn template(&self, name: &str) -> Option<String> {

@@ -42,6 +42,26 @@ impl Templates {
         }
     }
 
+    /// What messages call template `name`: its path, where it is a file.
+    pub(crate) fn shown(&self, name: &str) -> String {
+        match self {
+            Self::Embedded(_) => name.to_owned(),
+            Self::Folders(folders) => {
+                let file = folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+                file.map_or_else(|| name.to_owned(), |path| path.display().to_string())
+            }
+        }
+    }
+
+    /// The names of the templates in the chart's own folder, the first, sorted. Of those compiled in it is not
+    /// known which folder they came from.
+    pub(crate) fn own_names(&self) -> Vec<String> {
+        match self {
+            Self::Embedded(_) => Vec::new(),
+            Self::Folders(folders) => Self::Folders(folders.iter().take(1).cloned().collect()).names(),
+        }
+    }
+
     /// The names of all templates, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         match self {

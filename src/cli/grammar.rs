@@ -8,6 +8,7 @@ use crate::chart::embedded::CHARTS;
 use crate::chart::model::{self, FieldType, Literal};
 use crate::expr::Expressions;
 use crate::hook::protocol::EVENTS;
+use crate::lint::report::Format;
 use crate::shell::trace;
 
 /// The whole command line for `chart`.
@@ -39,6 +40,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
                     .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
             ),
         )
+        .subcommand(check_chart())
         .subcommand(enter(chart))
         .subcommand(run(chart))
         .subcommand(
@@ -59,6 +61,34 @@ pub(crate) fn command(chart: &Chart) -> Command {
                     .value_parser(PossibleValuesParser::new(["statechart", "state"]))
                     .help("statechart: a chart file; state: the chart's state.json"),
             ),
+        )
+}
+
+fn check_chart() -> Command {
+    Command::new("check-chart")
+        .about("Find what is wrong with charts before they run")
+        .after_help("Exit codes: 0 no finding, 1 findings, 2 wrong usage, 3 a chart could not be read")
+        .arg(
+            Arg::new("file")
+                .num_args(0..)
+                .value_name("FILE")
+                .value_parser(value_parser!(std::path::PathBuf))
+                .help("Chart files, - for stdin; left out: the charts compiled in"),
+        )
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .default_value("human")
+                .value_parser(PossibleValuesParser::new(Format::NAMES))
+                .help("How findings are written"),
+        )
+        .arg(
+            Arg::new("explain")
+                .long("explain")
+                .value_name("CODE")
+                .exclusive(true)
+                .help("Tell what a code means, why it hurts and how to mend it"),
         )
 }
 

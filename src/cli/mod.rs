@@ -1,6 +1,7 @@
 //! The command line. Hooks are dispatched first and by hand; everything else is clap's, with the options
 //! that the chart declares.
 
+mod check_chart;
 mod demo;
 mod enter;
 mod grammar;
@@ -104,6 +105,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
             let event = sub.get_one::<String>("event").map_or("", String::as_str);
             Ok(hook::run(event, name.as_deref()))
         }
+        Some(("check-chart", sub)) => check_chart::run(sub),
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),

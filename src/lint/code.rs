@@ -41,8 +41,18 @@ codes! {
     UnlikeTypes = "unlike-types",
     WrongOperand = "wrong-operand",
     WrongAssignment = "wrong-assignment",
-    // Numbers that do not go together.
+    // What can never matter, and what is missing.
+    ConstantGuard = "constant-guard",
+    ShadowedRule = "shadowed-rule",
+    ShadowedTarget = "shadowed-target",
+    AdvanceRunsOut = "advance-runs-out",
+    UnusedName = "unused-name",
+    UnusedTemplate = "unused-template",
+    UnusedIgnore = "unused-ignore",
+    // What the host and other tools do not take.
     DeadlineTooLong = "deadline-too-long",
+    MessageTooLong = "message-too-long",
+    Toml11 = "toml-1-1",
 }
 
 impl std::fmt::Display for Code {
