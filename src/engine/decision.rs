@@ -45,6 +45,8 @@ impl Decision {
 pub(crate) struct Fired {
     /// Where it stands: `on.Stop[2]`, `phases.complete`.
     pub(crate) place: String,
+    /// The cycle that it ended, and which of that cycle's advance targets it took.
+    pub(crate) advance: Option<(String, usize)>,
 }
 
 /// The answer to an event.
