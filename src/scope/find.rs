@@ -46,8 +46,10 @@ impl Surroundings {
 
     /// `cwd` and what is above it, up to the user's home, which is not searched, nor anything above that.
     fn searched<'d>(&self, cwd: &'d Path) -> impl Iterator<Item = &'d Path> {
-        let real = self.user_home.as_ref().and_then(|home| home.canonicalize().ok());
-        let homes: Vec<PathBuf> = self.user_home.iter().cloned().chain(real).collect();
+        // A relative path would be another directory at each place.
+        let given = self.user_home.as_ref().filter(|home| home.is_absolute());
+        let real = given.and_then(|home| home.canonicalize().ok());
+        let homes: Vec<PathBuf> = given.cloned().into_iter().chain(real).collect();
         cwd.ancestors().take_while(move |dir| !homes.iter().any(|home| home.starts_with(dir)))
     }
 }

@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that panics has failed, which is what it should do")]
 
+mod bad_input;
 mod bench;
 mod fixtures;
 mod review_loop;
