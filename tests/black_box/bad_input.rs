@@ -4,13 +4,14 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::bench::stop_event;
+use crate::bench::{skip, stop_event};
 use crate::support::{PLAN, Project, Ran, Reviewer, allowed, feed, silent, state, validated};
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
@@ -26,20 +27,31 @@ fn unusable(why: &str) -> Value {
 fn pipe(path: &Path) -> bool {
     let made = Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success());
     if !made {
-        eprintln!("no `mkfifo` here: a pipe in place of {} is not tried", path.display());
+        skip("no `mkfifo` here, so a pipe in place of a file is not tried");
     }
     made
 }
 
-/// True as root, who reads and writes everything; said visibly.
-fn permissions_do_not_bind() -> bool {
-    let probe = tempfile::NamedTempFile::new().unwrap();
-    fs::set_permissions(probe.path(), fs::Permissions::from_mode(0o000)).unwrap();
-    let free = fs::read(probe.path()).is_ok();
-    if free {
-        eprintln!("SKIPPED: this user (root?) may read everything, so unreadable files cannot be tried");
+/// A stop by someone whom the modes of files bind: root becomes nobody, in a project that nobody owns. `None`
+/// where that cannot be, said visibly.
+fn stop_as_someone(project: &Project) -> Option<Ran> {
+    let mut command = project.command(["hook", "stop"]);
+    let owner = fs::metadata(&project.root).unwrap().uid();
+    if owner == 0 {
+        let binary = project.bin.join("taskie");
+        fs::copy(env!("CARGO_BIN_EXE_taskie"), &binary).unwrap();
+        fs::set_permissions(project.bin.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+        let whole = std::mem::replace(&mut command, Command::new(binary));
+        command.args(whole.get_args()).current_dir(&project.root).uid(65_534).gid(65_534);
+        command.envs(whole.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let may = Command::new("true").uid(65_534).status();
+        if !may.is_ok_and(|status| status.success()) {
+            skip("this root cannot become another user, so unreadable files are not tried");
+            return None;
+        }
     }
-    free
+    Some(feed(command, stop_event(project, false)))
 }
 
 // ── state.json ──────────────────────────────────────────────────────────────────────────
@@ -240,30 +252,49 @@ fn a_state_that_is_no_file() {
 
 #[test]
 fn a_state_that_may_not_be_read() {
-    if permissions_do_not_bind() {
-        return;
-    }
     let project = Project::valid();
     project.set_state(json!({}));
     fs::set_permissions(project.plan().join("state.json"), fs::Permissions::from_mode(0o000)).unwrap();
-    assert_eq!(project.stop().json(), unusable("it cannot be read: Permission denied (os error 13)"));
+    let Some(ran) = stop_as_someone(&project) else { return };
+    assert_eq!((ran.code, ran.json()), (0, unusable("it cannot be read: Permission denied (os error 13)")));
 }
 
 #[test]
 fn a_plan_that_may_not_be_written() {
-    if permissions_do_not_bind() {
-        return;
-    }
     let project = Project::valid();
     project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
     let before = project.files();
-    fs::set_permissions(project.root.join(".taskie"), fs::Permissions::from_mode(0o555)).unwrap();
-    fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o555)).unwrap();
-    let ran = project.stop();
+    let folders = [project.root.join(".taskie"), project.plan()];
+    let mode = |mode| folders.iter().for_each(|path| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap());
+    mode(0o555);
+    let ran = stop_as_someone(&project);
+    mode(0o755);
+    let Some(ran) = ran else { return };
+    let why = format!(
+        "taskie could not decide about this Stop and lets it through: the review cannot be locked: {}: Permission denied (os error 13)",
+        project.root.join(".taskie/.locks/test-plan.review").display()
+    );
+    assert_eq!((ran.code, ran.json(), ran.stderr), (0, allowed(&why), format!("taskie: {why}\n")));
+    assert_eq!((project.files(), project.calls().len()), (before, 0));
+}
+
+#[test]
+fn a_table_and_a_plan_that_may_not_be_read() {
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    fs::set_permissions(project.plan().join("tasks.md"), fs::Permissions::from_mode(0o000)).unwrap();
+    let Some(ran) = stop_as_someone(&project) else { return };
+    let reason = format!("Plan '{PLAN}': Task files exist but tasks.md is missing");
+    let warning = format!(".taskie/plans/{PLAN}/tasks.md cannot be read: Permission denied (os error 13).");
+    assert_eq!((ran.code, ran.json()), (0, json!({ "decision": "block", "reason": reason, "systemMessage": warning })));
+    assert_eq!(ran.stderr, format!("taskie: {warning}\n"));
+    fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o000)).unwrap();
+    let ran = stop_as_someone(&project);
     fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(project.root.join(".taskie"), fs::Permissions::from_mode(0o755)).unwrap();
-    assert_eq!((ran.code, ran.json()["decision"].as_str(), project.files()), (0, None, before));
-    assert!(ran.stderr.contains("Permission denied"), "{}", ran.stderr);
+    let ran = ran.unwrap();
+    let warning = format!("plan `{PLAN}` cannot be read: Permission denied (os error 13).");
+    assert_eq!((ran.code, ran.json(), ran.stderr), (0, allowed(&warning), format!("taskie: {warning}\n")));
 }
 
 /// A user's keys, their order and the file's mode survive a write.
@@ -381,17 +412,24 @@ fn a_table_that_is_no_file() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
     let path = project.plan().join("tasks.md");
-    let missing = json!({ "decision": "block", "reason": format!("Plan '{PLAN}': Task files exist but tasks.md is missing") });
+    let reason = format!("Plan '{PLAN}': Task files exist but tasks.md is missing");
+    let warning = |why: &str| format!(".taskie/plans/{PLAN}/tasks.md cannot be read: {why}.");
     fs::remove_file(&path).unwrap();
-    for make in [
-        |path: &Path| fs::create_dir(path).is_ok(),
-        |path: &Path| symlink("/dev/zero", path).is_ok(),
-        |path: &Path| symlink("nowhere", path).is_ok(),
-        |path: &Path| symlink("tasks.md", path).is_ok(),
-        pipe,
-    ] {
+    let cases: [(fn(&Path) -> bool, Option<&str>); 5] = [
+        (|path| fs::create_dir(path).is_ok(), Some("it is not a regular file")),
+        (|path| symlink("/dev/zero", path).is_ok(), Some("it is not a regular file")),
+        (|path| symlink("nowhere", path).is_ok(), None),
+        (|path| symlink("tasks.md", path).is_ok(), Some("a loop")),
+        (pipe, Some("it is not a regular file")),
+    ];
+    for (make, why) in cases {
         if make(&path) {
-            assert_eq!(project.stop().json(), missing);
+            let mut expected = json!({ "decision": "block", "reason": reason });
+            let in_a_loop = fs::metadata(&path).err().map(|error| error.to_string());
+            if let Some(why) = why {
+                expected["systemMessage"] = json!(warning(in_a_loop.as_deref().unwrap_or(why)));
+            }
+            assert_eq!(project.stop().json(), expected);
             fs::remove_file(&path).or_else(|_| fs::remove_dir(&path)).unwrap();
         }
     }
