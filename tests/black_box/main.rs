@@ -8,6 +8,8 @@
 mod bad_input;
 mod bench;
 mod fixtures;
+mod project_root;
+mod renamed_chart;
 mod review_loop;
 mod reviewer;
 mod support;
