@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -46,8 +47,10 @@ impl Surroundings {
 
     /// `cwd` and what is above it, up to the user's home, which is not searched, nor anything above that.
     fn searched<'d>(&self, cwd: &'d Path) -> impl Iterator<Item = &'d Path> {
-        let real = self.user_home.as_ref().and_then(|home| home.canonicalize().ok());
-        let homes: Vec<PathBuf> = self.user_home.iter().cloned().chain(real).collect();
+        // A relative path would be another directory at each place.
+        let given = self.user_home.as_ref().filter(|home| home.is_absolute());
+        let real = given.and_then(|home| home.canonicalize().ok());
+        let homes: Vec<PathBuf> = given.cloned().into_iter().chain(real).collect();
         cwd.ancestors().take_while(move |dir| !homes.iter().any(|home| home.starts_with(dir)))
     }
 }
@@ -85,7 +88,7 @@ pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
 /// modification of a file that fits one of `touch`; of equals the last name.
 pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[Pattern]) -> Newest {
     let parent = parent_of(place);
-    let mut outside = Warnings::default();
+    let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
     let mut best: Option<(SystemTime, std::ffi::OsString)> = None;
     let entries = fs::read_dir(root.join(home).join(parent)).into_iter().flatten().flatten();
     for entry in entries {
@@ -109,7 +112,17 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
         } else if !kind.is_dir() {
             continue;
         }
-        let Some(touched) = touched(&entry.path(), touch) else { continue };
+        let touched = match touched(&entry.path(), touch) {
+            Ok(Some(touched)) => touched,
+            Ok(None) => continue,
+            Err(error) => {
+                unreadable.push(|| {
+                    let name = name.to_string_lossy();
+                    format!("{noun} `{}` cannot be read: {error}.", name.escape_debug())
+                });
+                continue;
+            }
+        };
         let newer = best.as_ref().is_none_or(|(time, last)| match touched.cmp(time) {
             Ordering::Greater => true,
             Ordering::Equal => name > *last,
@@ -121,6 +134,7 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
     }
     let mut warnings =
         outside.into_texts(|more| format!("And {more} more symbolic links lead outside the project: they are not followed."));
+    warnings.extend(unreadable.into_texts(|more| format!("And {more} more cannot be read.")));
     let instance = best.and_then(|(_, name)| {
         usable(&name, noun).map_err(|warning| warnings.push(warning)).ok().map(|name| Instance {
             dir: Path::new(home).join(parent).join(&name),
@@ -166,17 +180,14 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     }
 }
 
-fn touched(dir: &Path, touch: &[Pattern]) -> Option<SystemTime> {
-    fs::read_dir(dir)
-        .ok()?
-        .flatten()
-        .filter(|entry| {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            touch.iter().any(|pattern| pattern.matches(&name).is_some())
-        })
-        .filter_map(|entry| entry.metadata().ok()?.modified().ok())
-        .max()
+/// When a file of `dir` that fits was last modified; `None` where none fits.
+fn touched(dir: &Path, touch: &[Pattern]) -> io::Result<Option<SystemTime>> {
+    let files = fs::read_dir(dir)?.flatten().filter(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        touch.iter().any(|pattern| pattern.matches(&name).is_some())
+    });
+    Ok(files.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max())
 }
 
 #[cfg(test)]

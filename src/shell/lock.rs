@@ -93,9 +93,7 @@ fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     };
     let opened = match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(&folder)?;
-            fs::write(folder.join(".gitignore"), "*\n")?;
-            open()
+            fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(".gitignore"), "*\n")).and_then(|()| open())
         }
         other => other,
     };

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -157,9 +158,13 @@ impl Snapshot {
             Some(serde_json::Value::String(text)) if is_slug(text) => Ok(text.clone()),
             _ => Err(()),
         });
-        // A pipe or a device would be read for ever.
-        let path = file.as_ref().ok().map(|file| self.dir().join(file)).filter(|path| path.is_file());
-        let text = path.and_then(|path| fs::read(path).ok());
+        let text = file.as_ref().ok().and_then(|file| {
+            read_regular(&self.dir().join(file)).unwrap_or_else(|error| {
+                let warning = format!("{} cannot be read: {error}.", self.path(file));
+                self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
+                None
+            })
+        });
         let content = match (&text, &table.rows) {
             (None, _) => Content::default(),
             (Some(text), RowShape::Columns(columns)) => table::read_columns(
@@ -203,6 +208,19 @@ impl Snapshot {
 
     fn modified(&self, name: &str) -> Option<std::time::SystemTime> {
         fs::metadata(self.dir().join(name)).ok()?.modified().ok()
+    }
+}
+
+/// A file's bytes; `None` where there is none. A pipe or a device, which would be read for ever, is an error.
+fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let read = fs::metadata(path).and_then(|meta| match meta.is_file() {
+        true => fs::read(path),
+        false => Err(io::Error::other("it is not a regular file")),
+    });
+    match read {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

@@ -2,6 +2,7 @@
 //! and a chart of one's own.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -12,6 +13,11 @@ use crate::support::{Project, Ran, feed};
 
 /// Longer than anything takes that goes well; a machine that is busy must not fail a test.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Says that something is not tried. Past the harness, which keeps what a test that passes prints to itself.
+pub fn skip(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
 
 /// Waits until `condition` gives something; `what` is told where it never does.
 pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
@@ -35,6 +41,9 @@ pub fn wait_for_line(path: &Path) -> String {
 
 /// True while a process of this id runs; one that is dead and not yet reaped does not.
 pub fn is_running(pid: &str) -> bool {
+    if !Path::new("/proc/self/stat").exists() {
+        return Command::new("/bin/sh").args(["-c", &format!("kill -0 {pid} 2>/dev/null")]).status().unwrap().success();
+    }
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
     let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
     !matches!(state, Some('Z' | 'X') | None)
@@ -58,7 +67,6 @@ pub fn stop_event(project: &Project, active: bool) -> String {
 
 /// `taskie ARGS` with a stop's event on stdin, running.
 pub fn start_stop(project: &Project, args: &[&str]) -> Child {
-    use std::io::Write as _;
     let mut child = project.command(args).stdin(std::process::Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(stop_event(project, false).as_bytes()).unwrap();
     child

@@ -7,6 +7,7 @@
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 
 mod auto_review;
+mod bad_input;
 mod bench;
 mod block_messages;
 mod cli_invocation;
@@ -15,6 +16,8 @@ mod edge_cases;
 mod expected;
 mod fixtures;
 mod readme;
+mod project_root;
+mod renamed_chart;
 mod review_loop;
 mod reviewer;
 mod schema;

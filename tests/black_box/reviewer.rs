@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::bench::{
-    copy_of_chart, finish, is_running, signal, start_stop, stop_with_chart, wait_for, wait_for_line, wait_until_gone,
+    copy_of_chart, finish, is_running, signal, skip, start_stop, stop_with_chart, wait_for, wait_for_line, wait_until_gone,
 };
 use crate::support::{PLAN, Project, Reviewer, allowed, silent, state, validated};
 
@@ -391,7 +391,7 @@ fn pids(project: &Project) -> Vec<String> {
     wait_for_line(&project.bin.join("started"));
     let names = ["leader", "child", "session", "grandchild"].map(|name| project.bin.join(name));
     if !names[2].exists() {
-        eprintln!("no `setsid` here: processes in a session of their own are not tried");
+        skip("no `setsid` here, so processes in a session of their own are not tried");
     }
     names.iter().filter(|path| path.exists()).map(|path| wait_for_line(path)).collect()
 }
