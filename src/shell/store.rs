@@ -3,7 +3,7 @@
 //! What is absent gets its default and a warning; what is wrong makes the whole file unusable until it is
 //! mended, so that nothing is decided, and nothing written, on a guess. Keys the chart does not know stay.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -16,6 +16,9 @@ use crate::engine::context::{self, Context};
 
 /// The file's name in an instance's directory.
 pub(crate) const FILE: &str = "state.json";
+
+/// What the file is called while it is written. Always the same, so that killed processes leave one at most.
+const NEW: &str = ".state.json.new";
 
 /// What the file holds.
 #[derive(Debug)]
@@ -77,8 +80,8 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
     Reading::Sound { raw: std::mem::take(raw), context: fields, absent }
 }
 
-/// Writes `patch` over `raw`: a temporary file in the same directory, synced, then renamed. Required fields
-/// that are absent are written too, so that the result fits the schema.
+/// Writes `patch` over `raw`: a new file in the same directory, synced, then renamed. Required fields that are
+/// absent are written too, so that the result fits the schema. The caller holds the write lock.
 pub(crate) fn write(
     dir: &Path,
     mut raw: Map<String, Json>,
@@ -91,15 +94,22 @@ pub(crate) fn write(
     let path = dir.join(FILE);
     let mut text = serde_json::to_string_pretty(&raw)?;
     text.push('\n');
-    let mode = fs::metadata(&path).map(|meta| meta.permissions()).ok();
-    let mut file = tempfile::Builder::new()
-        .prefix(".state.json.")
-        .permissions(mode.unwrap_or_else(|| std::os::unix::fs::PermissionsExt::from_mode(0o666)))
-        .tempfile_in(dir)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(&path).map_err(|error| error.error)?;
-    Ok(())
+    let new = dir.join(NEW);
+    // One that was killed while it wrote has left it; whatever it is, it is neither kept nor followed.
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
+    let written = fs::metadata(&path)
+        .map_or(Ok(()), |meta| file.set_permissions(meta.permissions()))
+        .and_then(|()| file.write_all(text.as_bytes()))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&new, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
 }
 
 /// The first thing about `json` that the schema forbids, absent keys aside.
