@@ -137,10 +137,12 @@ impl Place {
             return Err(Fault::World("the state changed in between; try again".to_owned()).into());
         };
         if !decision.patch.is_empty() {
-            self.store(&snapshot, &decision.patch)?;
+            // Counted first: a process that is killed between the two sets a review aside for nothing, and the
+            // other way round a review would count that the new state does not ask for.
             if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
                 lock.bump().map_err(io("the revision cannot be written"))?;
             }
+            self.store(&snapshot, &decision.patch)?;
         }
         Ok(done(snapshot, decision))
     }
