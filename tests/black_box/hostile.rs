@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
 
 use serde_json::json;
 
-use crate::support::{Project, state};
+use crate::support::{PLAN, Project, state};
 
 /// What a process that was killed while it wrote has left is neither kept nor followed.
 #[test]
@@ -46,4 +47,42 @@ fn killed_commands_leave_one_file_at_most() {
     }
     let hidden: Vec<String> = project.names().into_iter().filter(|name| name.starts_with('.')).collect();
     assert!(hidden.is_empty() || hidden == [".state.json.new"], "{hidden:?}");
+}
+
+/// Wherever on the way to a plan a link leads out of the project: nothing is read or written there.
+#[test]
+fn plans_outside_the_project_are_not_followed() {
+    for link in [".taskie", ".taskie/plans", ".taskie/plans/p"] {
+        let project = Project::empty();
+        let elsewhere = project.bin.join("elsewhere");
+        let plan = elsewhere.join(Path::new(".taskie/plans/p").strip_prefix(link).unwrap());
+        fs::create_dir_all(&plan).unwrap();
+        fs::write(plan.join("plan.md"), "# Theirs\n").unwrap();
+        let link = project.root.join(link);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(&elsewhere, &link).unwrap();
+
+        let message = project.stop().json()["systemMessage"].as_str().unwrap().to_owned();
+        assert!(message.ends_with("outside the project: it is not followed.") || message.ends_with("through a symbolic link: it is not followed."), "{message}");
+        for name in ["p", "new"] {
+            if name == "new" && link.ends_with("p") {
+                continue;
+            }
+            let ran = project.run(&["enter", "new-plan", "--plan", name]);
+            assert_eq!(ran.stderr, format!("taskie: plan `{name}` leads outside the project through a symbolic link\n"));
+            assert_eq!(ran.code, 1);
+        }
+        assert_eq!(fs::read_dir(&plan).unwrap().count(), 1);
+        assert!(!elsewhere.join("new").exists() && !elsewhere.join("plans/new").exists() && !elsewhere.join(".locks").exists());
+    }
+}
+
+/// A link that stays in the project is as good as a directory.
+#[test]
+fn plans_linked_within_the_project_are_followed() {
+    let project = Project::valid();
+    fs::rename(project.root.join(".taskie/plans"), project.root.join("kept")).unwrap();
+    symlink("../kept", project.root.join(".taskie/plans")).unwrap();
+    assert_eq!(project.run(&["enter", "new-plan"]).code, 0);
+    assert!(project.root.join("kept").join(PLAN).join("state.json").exists());
 }
