@@ -55,6 +55,10 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) ->
         }
     };
     let dir = root.join(&instance.dir);
+    if find::leads_outside(&root, &instance.dir) {
+        let message = format!("{noun} `{}` leads outside the project through a symbolic link", instance.name);
+        return Err(CliError::new(message));
+    }
     if !dir.is_dir() {
         if !create {
             let names = find::names(&root, &scope.home, &scope.newest);
@@ -64,10 +68,6 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) ->
         }
         std::fs::create_dir_all(&dir)
             .map_err(|error| CliError::new(format!("{} cannot be made: {error}", dir.display())))?;
-    }
-    if dir.is_symlink() && !find::stays_inside(&dir, &root) {
-        let message = format!("{noun} `{}` is a symbolic link that leads outside the project", instance.name);
-        return Err(CliError::new(message));
     }
     Ok(Place { chart: Arc::clone(chart), root, instance })
 }

@@ -88,9 +88,14 @@ pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
 /// modification of a file that fits one of `touch`; of equals the last name.
 pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[Pattern]) -> Newest {
     let parent = parent_of(place);
+    let folder = Path::new(home).join(parent);
+    if leads_outside(root, &folder) {
+        let warning = format!("{} leads outside the project through a symbolic link: it is not followed.", folder.display());
+        return Newest { instance: None, warnings: vec![warning] };
+    }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
     let mut best: Option<(SystemTime, std::ffi::OsString)> = None;
-    let entries = fs::read_dir(root.join(home).join(parent)).into_iter().flatten().flatten();
+    let entries = fs::read_dir(root.join(&folder)).into_iter().flatten().flatten();
     for entry in entries {
         let Ok(kind) = entry.file_type() else { continue };
         let name = entry.file_name();
@@ -137,7 +142,7 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
     warnings.extend(unreadable.into_texts(|more| format!("And {more} more cannot be read.")));
     let instance = best.and_then(|(_, name)| {
         usable(&name, noun).map_err(|warning| warnings.push(warning)).ok().map(|name| Instance {
-            dir: Path::new(home).join(parent).join(&name),
+            dir: folder.join(&name),
             name,
         })
     });
@@ -163,8 +168,16 @@ pub(crate) fn names(root: &Path, home: &str, place: &str) -> Vec<String> {
 }
 
 /// True where `path`, links followed, is below `root`.
-pub(crate) fn stays_inside(path: &Path, root: &Path) -> bool {
+fn stays_inside(path: &Path, root: &Path) -> bool {
     matches!((path.canonicalize(), root.canonicalize()), (Ok(path), Ok(root)) if path.starts_with(&root))
+}
+
+/// True where a symbolic link on the way from `root` to `dir`, which is below it, leads out of the project.
+pub(crate) fn leads_outside(root: &Path, dir: &Path) -> bool {
+    dir.ancestors()
+        .map(|dir| root.join(dir))
+        .take_while(|dir| dir != root)
+        .any(|dir| dir.is_symlink() && !stays_inside(&dir, root))
 }
 
 fn parent_of(place: &str) -> &str {

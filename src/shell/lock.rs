@@ -5,7 +5,8 @@
 //! the revision, a count of the phases entered and commands run. The review lock is held for a whole run.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -63,9 +64,8 @@ impl WriteLock {
     /// Counts one more.
     pub(crate) fn bump(&mut self) -> io::Result<()> {
         let next = self.revision()?.wrapping_add(1);
-        self.file.set_len(0)?;
-        self.file.rewind()?;
-        writeln!(self.file, "{next}")
+        // One write over the old number, never an empty file: killed in between, no number comes twice.
+        self.file.write_all_at(format!("{next:020}\n").as_bytes(), 0)
     }
 }
 

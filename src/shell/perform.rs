@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::lock::{ReviewLock, WriteLock};
 use super::snapshot::Snapshot;
@@ -137,19 +137,21 @@ impl Place {
             return Err(Fault::World("the state changed in between; try again".to_owned()).into());
         };
         if !decision.patch.is_empty() {
-            self.store(&snapshot, &decision.patch)?;
+            // Counted first: a process that is killed between the two sets a review aside for nothing, and the
+            // other way round a review would count that the new state does not ask for.
             if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
                 lock.bump().map_err(io("the revision cannot be written"))?;
             }
+            self.store(&snapshot, &decision.patch)?;
         }
         Ok(done(snapshot, decision))
     }
 
     fn store(&self, snapshot: &Snapshot, patch: &IndexMap<String, Json>) -> Result<(), Stuck> {
         let context = snapshot.context();
-        let (raw, absent) = match &snapshot.state {
-            Reading::Sound { raw, absent, .. } => (raw.clone(), absent.clone()),
-            Reading::Missing => (Map::new(), self.chart.context.keys().cloned().collect()),
+        let (old, absent) = match &snapshot.state {
+            Reading::Sound { text, absent, .. } => (Some(text.as_slice()), absent.clone()),
+            Reading::Missing => (None, self.chart.context.keys().cloned().collect()),
             Reading::Broken(why) => {
                 let file = self.instance.dir.join(store::FILE);
                 return Err(Stuck::Broken(format!("{}: {why}", file.display())));
@@ -162,7 +164,7 @@ impl Place {
             .filter(is_written)
             .map(|name| (name.clone(), context[&name].clone()))
             .collect();
-        store::write(&self.dir(), raw, &absent, patch)
+        store::write(&self.dir(), old, &absent, patch)
             .map_err(io(format!("{} cannot be written", self.instance.dir.join(store::FILE).display())))
     }
 

@@ -297,7 +297,7 @@ fn a_table_and_a_plan_that_may_not_be_read() {
     assert_eq!((ran.code, ran.json(), ran.stderr), (0, allowed(&warning), format!("taskie: {warning}\n")));
 }
 
-/// A user's keys, their order and the file's mode survive a write.
+/// A user's keys, to the letter, their order and the file's mode survive a write.
 #[test]
 fn what_is_not_ours_survives_a_write() {
     let project = Project::valid();
@@ -306,13 +306,12 @@ fn what_is_not_ours_survives_a_write() {
     let path = project.plan().join("state.json");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     assert_eq!(project.run(&["run", "pause"]).code, 0);
-    let expected = "{\n  \"zeta\": {\n    \"b\": [\n      1,\n      2.5,\n      null,\n      \"ü\"\n    ],\n    \"a\": 1\n  },\n  \"tdd\": false,\n  \"phase\": \"complete-task\",\n  \"alpha\": true,\n  \"next_phase\": null,\n  \"max_reviews\": 8,\n  \"review_model\": \"opus\",\n  \"consecutive_clean\": 0,\n  \"$schema\": \"x\",\n  \"paused\": \"code-review\"\n}\n";
+    let expected = "{\n  \"zeta\": {\"b\":[1,2.5,null,\"\\u00fc\"],\"a\":1},\n  \"tdd\": false,\n  \"phase\": \"complete-task\",\n  \"alpha\": true,\n  \"next_phase\": null,\n  \"max_reviews\": 8,\n  \"review_model\": \"opus\",\n  \"consecutive_clean\": 0,\n  \"$schema\": \"x\",\n  \"paused\": \"code-review\"\n}\n";
     assert_eq!(project.read("state.json"), expected);
     assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 #[test]
-#[ignore = "numbers beyond 64 bits or 17 digits are rounded when state.json is written"]
 fn long_numbers_of_the_user_survive_a_write() {
     let project = Project::valid();
     let whole = state(json!({})).to_string();
@@ -578,7 +577,7 @@ fn a_plan_that_is_a_link_to_outside_is_not_followed() {
     assert_eq!(ran.json(), allowed(&format!("{VALIDATED}\n{warning}")));
     assert_eq!(ran.stderr, format!("taskie: {warning}\n"));
     let ran = project.run(&["enter", "complete", "--plan", "zz", "--force"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, "taskie: plan `zz` is a symbolic link that leads outside the project\n"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, "taskie: plan `zz` leads outside the project through a symbolic link\n"));
     assert_eq!(fs::read_to_string(outside.join("state.json")).unwrap(), before);
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 2);
     assert!(project.calls().is_empty());
@@ -967,9 +966,9 @@ fn charts_that_refer_to_themselves() {
     let cases = [
         ("cycle.exit", "cycle.exit", "", "true", "`cycle.exit` refers to itself"),
         ("cycle.ready", "true", "ready = \"cycle.ready\"", "true", "`cycle.ready` refers to itself"),
-        ("cycle.next == ''", "true", "", "cycle.next == ''", "`cycle.next` refers to itself"),
+        ("cycle.next == 'open'", "true", "", "cycle.next == 'open'", "`cycle.next` refers to itself"),
         ("cycle.text.a == ''", "true", "text = { a = \"{{ cycle.text.a }}\" }", "true", "`cycle.text` refers to itself"),
-        ("cycle.subject == ''", "true", "subject = [\"{{ cycle.subject }}\"]", "true", "`cycle.subject` refers to itself"),
+        ("cycle.subject", "true", "subject = [\"{{ cycle.subject }}\"]", "true", "`cycle.subject` refers to itself"),
         ("me", "true", "", "true", "`me` refers to itself"),
         ("ping", "true", "", "true", "`ping` refers to itself"),
         ("checks.f", "true", "", "true", "`checks.f` refers to itself"),

@@ -15,6 +15,7 @@ mod demo;
 mod edge_cases;
 mod expected;
 mod fixtures;
+mod hostile;
 mod readme;
 mod project_root;
 mod renamed_chart;

@@ -296,13 +296,14 @@ fn templates_of_another_chart() {
         let json = ran.json();
         json["reason"].as_str().or_else(|| json["systemMessage"].as_str()).unwrap_or_default().to_owned()
     };
-    let undecided = "taskie could not decide about this Stop and lets it through: on.Stop[1].block: ";
+    let undecided = "taskie could not decide about this Stop and lets it through: the chart cannot be used: ";
+    let texts = folder.join("texts").display().to_string();
     fs::write(folder.join("texts/loop.md"), "{% include 'loop.md' %}").unwrap();
     fs::write(folder.join("texts/broken.md"), "first\n{{ nope }}\n").unwrap();
     fs::write(folder.join("secret.md"), "secret").unwrap();
     fs::write(folder.join("texts/latin.md"), b"\xff").unwrap();
-    assert_eq!(say("loop.md"), format!("{undecided}loop.md:1: recursion limit exceeded"));
-    assert_eq!(say("broken.md"), format!("{undecided}broken.md:2: an undefined name: `nope` is undefined"));
+    assert_eq!(say("loop.md"), format!("{undecided}{texts}/loop.md:1:1: template `loop.md` includes itself"));
+    assert_eq!(say("broken.md"), format!("{undecided}{texts}/broken.md:2:4: there is no name `nope` here (did you mean `note`?)"));
     for name in ["none.md", "../secret.md", "/etc/passwd", "./shut.md/../../secret.md", "latin.md"] {
         let message = say(name);
         assert!(message.starts_with(undecided) && message.contains(name), "{name}: {message}");
