@@ -24,7 +24,7 @@ pub(crate) struct FilePattern(pub(crate) String);
 
 /// A value to assign, or a default.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a value is a boolean, an integer or a text")]
 pub(crate) enum Literal {
     Boolean(bool),
     Integer(i64),

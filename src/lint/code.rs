@@ -26,11 +26,14 @@ codes! {
     WrongType = "wrong-type",
     BadPattern = "bad-pattern",
     BadDefault = "bad-default",
+    BadName = "bad-name",
+    Unreadable = "unreadable",
     // Names that lead nowhere.
     UnknownPhase = "unknown-phase",
     UnknownCycle = "unknown-cycle",
     UnknownField = "unknown-field",
     UnknownInvocation = "unknown-invocation",
+    UnknownEvent = "unknown-event",
     UnknownTemplate = "unknown-template",
     UnknownName = "unknown-name",
     UnknownFilter = "unknown-filter",
@@ -41,6 +44,9 @@ codes! {
     UnlikeTypes = "unlike-types",
     WrongOperand = "wrong-operand",
     WrongAssignment = "wrong-assignment",
+    ConflictingKeys = "conflicting-keys",
+    SelfReference = "self-reference",
+    TooDeep = "too-deep",
     // Numbers that do not go together.
     DeadlineTooLong = "deadline-too-long",
 }
