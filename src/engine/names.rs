@@ -22,7 +22,7 @@ use crate::expr::Expressions;
 use crate::scope::pattern::{Pattern, is_slug};
 
 /// How deep names may refer to names: each level takes its share of the stack.
-const MAX_DEPTH: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 /// Everything one decision can look at.
 #[derive(Debug)]
