@@ -137,8 +137,10 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
 
 /// The instance called `name`; the error says why that is no name.
 pub(crate) fn named(home: &str, noun: &str, place: &str, name: &str) -> Result<Instance, String> {
-    let name = usable(OsStr::new(name), noun)?;
-    Ok(Instance { dir: Path::new(home).join(parent_of(place)).join(&name), name })
+    if let Some(flaw) = name_flaw(name) {
+        return Err(format!("`{}` cannot be the name of a {noun}: {flaw}", name.escape_debug()));
+    }
+    Ok(Instance { dir: Path::new(home).join(parent_of(place)).join(name), name: name.to_owned() })
 }
 
 /// The names of all instances, sorted.
