@@ -108,6 +108,23 @@ fn names_and_expressions_without_end() {
     ]);
 }
 
+/// Of two arguments without a name the one that may be left out comes last, whatever the chart's order.
+#[test]
+fn arguments_without_a_name() {
+    let project = Project::valid();
+    project.set_state(serde_json::json!({}));
+    let args = "note = { type = \"string\", positional = true, default = \"none\" }\nwho = { type = \"string\", positional = true }\nreviews = {";
+    let path = chart(&project, "reviews = {", args);
+    let text = fs::read_to_string(&path).unwrap();
+    let command = "\npause    = {";
+    assert!(text.contains(command));
+    fs::write(&path, text.replacen(command, &format!("\nsign = {{ about = \"x\", say = \"{{{{ args.note }}}} by {{{{ args.who }}}}\" }}{command}"), 1)).unwrap();
+    for (words, said) in [(&["me"][..], "none by me"), (&["me", "hi"], "hi by me")] {
+        let ran = project.run(&[&["--chart", &path, "run", "sign"], words].concat());
+        assert!(ran.code == 0 && ran.stdout.ends_with(&format!("{said}\n")), "{ran:?}");
+    }
+}
+
 #[test]
 fn a_chart_that_cannot_be_read_is_named() {
     let ran = Project::empty().run(&["--chart", "no.toml", "enter", "--help"]);
