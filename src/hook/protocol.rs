@@ -64,7 +64,7 @@ impl Reply {
         }
     }
 
-    /// Adds what is wrong with files: said to the user before all else, and on stderr.
+    /// Adds what is wrong with files: said to the user after the decision's messages, and on stderr.
     pub(crate) fn with_warnings(mut self, warnings: Vec<String>) -> Self {
         self.warnings.extend(warnings);
         self
