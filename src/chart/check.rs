@@ -208,7 +208,7 @@ impl Checker<'_> {
         }
         for cycle in chart.cycles.values() {
             graph.add("cycle.exit".to_owned(), &cycle.exit.0);
-            for ready in &cycle.ready {
+            if let Some(ready) = &cycle.ready {
                 graph.add("cycle.ready".to_owned(), &ready.0);
             }
             for guard in cycle.advance.iter().filter_map(|advance| advance.guard.as_ref()) {

@@ -351,9 +351,7 @@ impl Resolver<'_> {
                 self.flaw(Code::BadDefault, path!["context", name, "default"], message, None);
             }
         }
-        for (key, own) in [("cycle", &source.cycle)] {
-            self.cycle_fields(&[Step::from(key)], own, source);
-        }
+        self.cycle_fields(path!["cycle"], &source.cycle, source);
         for (id, own) in &source.cycles {
             self.cycle_fields(path!["cycles", id], own, source);
         }
