@@ -27,7 +27,7 @@ pub(crate) struct WriteLock {
 /// The right to run a review of one instance.
 #[derive(Debug)]
 pub(crate) struct ReviewLock {
-    _file: File,
+    file: File,
 }
 
 impl WriteLock {
@@ -70,11 +70,17 @@ impl WriteLock {
 }
 
 impl ReviewLock {
+    /// The lock's file, empty: a process that inherits it holds the lock too. A reviewer that outlives a hook
+    /// that was killed keeps the next one from starting a second.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// The lock, or `None` while someone else holds it.
     pub(crate) fn try_acquire(home: &Path, instance: &str) -> io::Result<Option<Self>> {
         let file = open(home, instance, "review")?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
+            Ok(()) => Ok(Some(Self { file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }

@@ -133,8 +133,9 @@ impl Place {
         let snapshot = self.snapshot();
         let step = decide(&self.chart, &snapshot.as_world(), event, ended)?;
         let Step::Done(decision) = step else {
-            // Only a first call without an outcome invokes, and only hook events have rules that do.
-            return Err(Fault::World("the state changed in between; try again".to_owned()).into());
+            // Since the first look someone has made a review due. (A call with an outcome never asks for a run.)
+            drop(lock);
+            return self.review(event);
         };
         if !decision.patch.is_empty() {
             // Counted first: a process that is killed between the two sets a review aside for nothing, and the
@@ -171,7 +172,7 @@ impl Place {
     /// Runs the review that is due, unless one is already running.
     fn review(&self, event: &Event) -> Result<Performed, Stuck> {
         let running = ReviewLock::try_acquire(&self.home(), &self.instance.name).map_err(io("the review cannot be locked"))?;
-        let Some(_running) = running else {
+        let Some(running) = running else {
             return Ok(Performed {
                 decision: Decision {
                     messages: vec![format!(
@@ -192,11 +193,11 @@ impl Place {
             Step::Done(decision) if decision.patch.is_empty() => return Ok(done(snapshot, decision)),
             Step::Done(_) => return self.write(event, None),
         };
-        let outcome = self.run(&invocation)?;
+        let outcome = self.run(&invocation, &running)?;
         self.write(event, Some((Ended { invocation, outcome, superseded: false }, revision)))
     }
 
-    fn run(&self, invocation: &Invocation) -> Result<Outcome, Stuck> {
+    fn run(&self, invocation: &Invocation, running: &ReviewLock) -> Result<Outcome, Stuck> {
         let Some(invoke) = self.chart.invoke.get(&invocation.name) else {
             return Ok(Outcome::Failed(format!("there is no invocation `{}`", invocation.name)));
         };
@@ -213,6 +214,7 @@ impl Place {
             env: &[(REVIEWER.to_owned(), "1".to_owned())],
             log: &log,
             timeout: Duration::from_secs(invoke.timeout),
+            stdin: Some(running.file()),
         });
         let program = invocation.argv.first().map_or("", String::as_str);
         let failed = |why: String| {
@@ -227,7 +229,7 @@ impl Place {
                 let _ = std::fs::remove_file(&log);
                 return Ok(Outcome::Failed(why));
             }
-            process::Ended::TimedOut => return failed(format!("`{program}` took over {} seconds and was ended", invoke.timeout)),
+            process::Ended::TimedOut => return failed(format!("`{program}` was ended after {}", seconds(invoke.timeout))),
             process::Ended::Exited { code, signal, stdout } => (code, signal, stdout),
         };
         let verdict = match (code, outcome::verdict(invoke, &stdout)) {
@@ -263,6 +265,10 @@ fn done(snapshot: Arc<Snapshot>, decision: Decision) -> Performed {
     let mut context = snapshot.context().clone();
     context.extend(decision.patch.clone());
     Performed { warnings: snapshot.warnings(), decision, context }
+}
+
+fn seconds(count: u64) -> String {
+    if count == 1 { "1 second".to_owned() } else { format!("{count} seconds") }
 }
 
 /// What tells one writing of a file from another.

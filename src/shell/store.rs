@@ -81,6 +81,13 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
     Reading::Sound { text: text.to_owned(), context: fields, absent }
 }
 
+/// True unless the state in `dir` names another session than `session` as its owner, in the chart's owner field.
+pub(crate) fn is_ours(chart: &Chart, dir: &Path, session: Option<&str>) -> bool {
+    let (Some(field), Some(session)) = (&chart.scope.owner, session) else { return true };
+    let Reading::Sound { context, .. } = read(chart, dir) else { return true };
+    context.get(field).and_then(Json::as_str).is_none_or(|owner| owner == session)
+}
+
 /// Writes `patch` over the state in `old`, every other value to the letter: a new file in the same directory, synced, then renamed. Required fields that are
 /// absent are written too, so that the result fits the schema. The caller holds the write lock.
 pub(crate) fn write(

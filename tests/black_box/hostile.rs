@@ -86,3 +86,14 @@ fn plans_linked_within_the_project_are_followed() {
     assert_eq!(project.run(&["enter", "new-plan"]).code, 0);
     assert!(project.root.join("kept").join(PLAN).join("state.json").exists());
 }
+
+#[test]
+fn names_that_no_plan_can_have() {
+    let project = Project::valid();
+    let rule = "a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`";
+    for (name, shown) in [("../x", "../x"), ("", ""), ("a\nb", "a\\nb"), ("x/..", "x/..")] {
+        let ran = project.run(&["enter", "new-plan", "--plan", name]);
+        assert_eq!(ran.stderr, format!("taskie: `{shown}` cannot be the name of a plan: {rule}\n"));
+        assert_eq!(ran.code, 1);
+    }
+}

@@ -10,6 +10,7 @@ mod auto_review;
 mod bad_input;
 mod bench;
 mod block_messages;
+mod charts;
 mod cli_invocation;
 mod demo;
 mod edge_cases;
