@@ -92,3 +92,16 @@ at a stop          code-review 1 runs and writes .taskie/plans/test-plan/task-1-
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, expected, ""));
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 }
+
+#[test]
+fn a_new_session_is_told_what_waits() {
+    let project = Project::valid();
+    project.set_state(json!({ "owner": "old" }));
+    let start = || project.hook_raw("session-start", json!({ "session_id": "new", "cwd": project.root, "source": "startup" }).to_string());
+    let waits = |what: &str| format!("[taskie] Plan '{PLAN}' waits: {what}. /taskie:continue-plan takes it up.\n");
+    assert_eq!((start().stdout, start().stderr), (waits("code-review comes next"), String::new()));
+    assert_eq!(project.run(&["run", "pause"]).code, 0);
+    assert_eq!(start().stdout, waits("paused before code-review"));
+    project.set_state(json!({ "phase": "complete", "next_phase": null }));
+    assert_eq!(start().stdout, "");
+}
