@@ -1,6 +1,8 @@
 //! The review loop over a whole turn as the host drives it, every phase by `taskie enter`, and the commands.
 
-use serde_json::{Value, json};
+use std::fs;
+
+use serde_json::{Map, Value, json};
 
 use crate::support::{PLAN, Project, Reviewer, allowed, state};
 
@@ -71,12 +73,16 @@ impl Cycle {
     }
 
     fn block(&self, n: usize) -> Value {
+        self.block_in(PLAN, n)
+    }
+
+    fn block_in(&self, plan: &str, n: usize) -> Value {
         let Self { id, base, name, fix, last, .. } = self;
-        let dir = format!(".taskie/plans/{PLAN}");
+        let dir = format!(".taskie/plans/{plan}");
         json!({
             "decision": "block",
             "reason": format!(
-                "{name} (iteration {n}) has been written to {dir}/{base}-review-{n}.md by an independent reviewer. Read this review file and perform the post-{id} action: {fix}, then create {dir}/{base}-post-review-{n}.md documenting your fixes. Skip a suggestion that would remove working functionality, and say so in the post-review file. AFTER completing all post-review work and writing the post-review file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. {last} (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
+                "{name} (iteration {n}) has been written to {dir}/{base}-review-{n}.md by an independent reviewer. Read this review file and perform the post-{id} action: {fix}, then create {dir}/{base}-post-review-{n}.md documenting your fixes. Skip a suggestion that would remove working functionality, and say so in the post-review file. AFTER completing all post-review work and writing the post-review file, run `taskie enter post-{id} --plan {plan}`: it updates state.json atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. {last} (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
             ),
         })
     }
@@ -86,6 +92,11 @@ impl Cycle {
 fn models(project: &Project) -> Vec<String> {
     let model = |call: &Vec<String>| call[1 + call.iter().position(|arg| arg == "--model").unwrap()].clone();
     project.calls().iter().map(model).collect()
+}
+
+/// What the `taskie enter` of an answer leaves in the state; nothing where the agent forgets it.
+fn entered(forgets: bool) -> Map<String, Value> {
+    if forgets { Map::new() } else { Map::from_iter([("paused".to_owned(), Value::Null)]) }
 }
 
 /// FAIL, FAIL, PASS, PASS within one turn: the first stop is a turn's first, all later ones are not.
@@ -114,18 +125,21 @@ fn turn(cycle: &Cycle, forgets: bool) {
             break;
         }
         assert_eq!(ran.json(), cycle.block(n));
-        let reviewed = json!({
+        let mut reviewed = json!({
             "phase_iteration": n, "review_model": next_model, "consecutive_clean": n / 3, "next_phase": cycle.post(),
         });
+        if n > 1 {
+            reviewed.as_object_mut().unwrap().extend(entered(forgets));
+        }
         assert_eq!(project.state(), expected(reviewed.clone()));
         project.write(&format!("{}-post-review-{n}.md", cycle.base), "# Answer\n");
         if forgets {
             continue;
         }
-        let entered = project.run(&["enter", &cycle.post(), "--plan", PLAN]);
-        assert_eq!((entered.code, entered.stderr.as_str()), (0, ""));
+        let ran = project.run(&["enter", &cycle.post(), "--plan", PLAN]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         assert_eq!(
-            entered.stdout,
+            ran.stdout,
             format!(
                 ".taskie/plans/{PLAN}/state.json: phase \"{}\", next_phase \"{}\"\nThe {} is due: end your turn, the Stop hook runs it.\n",
                 cycle.post(),
@@ -136,13 +150,13 @@ fn turn(cycle: &Cycle, forgets: bool) {
         let mut answered = expected(reviewed);
         answered["phase"] = json!(cycle.post());
         answered["next_phase"] = json!(cycle.id);
+        answered["paused"] = Value::Null;
         assert_eq!(project.state(), answered);
     }
     assert_eq!(models(&project), ["opus", "sonnet", "opus", "sonnet"]);
-    assert_eq!(
-        project.state(),
-        expected(json!({ "phase_iteration": 4, "review_model": "opus", "consecutive_clean": 2, "next_phase": cycle.target }))
-    );
+    let mut passed = json!({ "phase_iteration": 4, "review_model": "opus", "consecutive_clean": 2, "next_phase": cycle.target });
+    passed.as_object_mut().unwrap().extend(entered(forgets));
+    assert_eq!(project.state(), expected(passed));
     let base = cycle.base;
     let mut names: Vec<String> = (1..=4).map(|n| format!("{base}-review-{n}.md")).collect();
     names.extend((1..=3).map(|n| format!("{base}-post-review-{n}.md")));
@@ -177,7 +191,7 @@ fn nothing_is_answered_by_a_file_that_is_older_than_the_review() {
     project.write("task-1-post-review-1.md", "# Answer of an earlier cycle\n");
     project.write("task-1-review-1.md", "# Review\n");
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-    let answer = std::fs::File::options().append(true).open(project.plan().join("task-1-post-review-1.md")).unwrap();
+    let answer = fs::File::options().append(true).open(project.plan().join("task-1-post-review-1.md")).unwrap();
     answer.set_modified(old).unwrap();
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json(), crate::support::validated());
@@ -288,7 +302,8 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
         all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         all
     };
-    let by_hand = || json!({ "next_phase": null, "phase_iteration": null });
+    let by_hand = || json!({ "next_phase": null, "phase_iteration": null, "paused": null });
+    let answered = |next: Value| json!({ "next_phase": next, "paused": null });
     let cases: Vec<(&str, &[&str], Value, Value)> = vec![
         ("new-plan", &[], json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }), with(fresh(), json!({ "next_phase": "plan-review", "tdd": false, "current_task": null }))),
         ("create-tasks", &[], free.clone(), with(fresh(), json!({ "next_phase": "tasks-review", "current_task": null }))),
@@ -303,14 +318,17 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
         ("tasks-review", &[], free.clone(), by_hand()),
         ("code-review", &[], free.clone(), by_hand()),
         ("all-code-review", &[], free.clone(), by_hand()),
-        ("post-plan-review", &[], running("plan-review", "post-plan-review"), json!({ "next_phase": "plan-review" })),
-        ("post-tasks-review", &[], running("tasks-review", "post-tasks-review"), json!({ "next_phase": "tasks-review" })),
-        ("post-code-review", &[], running("code-review", "post-code-review"), json!({ "next_phase": "code-review" })),
-        ("post-all-code-review", &[], running("all-code-review", "post-all-code-review"), json!({ "next_phase": "all-code-review" })),
+        ("post-plan-review", &[], running("plan-review", "post-plan-review"), answered(json!("plan-review"))),
+        ("post-tasks-review", &[], running("tasks-review", "post-tasks-review"), answered(json!("tasks-review"))),
+        ("post-code-review", &[], running("code-review", "post-code-review"), answered(json!("code-review"))),
+        ("post-all-code-review", &[], running("all-code-review", "post-all-code-review"), answered(json!("all-code-review"))),
         // Said twice, it is the same.
-        ("post-code-review", &[], running("post-code-review", "code-review"), json!({ "next_phase": "code-review" })),
+        ("post-code-review", &[], running("post-code-review", "code-review"), answered(json!("code-review"))),
         // The answer to a review by hand: nothing follows.
-        ("post-code-review", &[], json!({ "phase": "code-review", "next_phase": null, "phase_iteration": null }), json!({ "next_phase": null })),
+        ("post-code-review", &[], json!({ "phase": "code-review", "next_phase": null, "phase_iteration": null }), answered(Value::Null)),
+        // Whatever was paused is so no longer.
+        ("code-review", &[], with(free.clone(), json!({ "paused": "plan-review" })), by_hand()),
+        ("post-code-review", &[], with(running("code-review", "post-code-review"), json!({ "paused": "plan-review" })), answered(json!("code-review"))),
     ];
     for (phase, options, before, changes) in cases {
         let project = Project::valid();
@@ -364,17 +382,18 @@ fn a_running_cycle_keeps_other_phases_out() {
                     continue;
                 }
                 assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
-                let start = format!("taskie: `{name}` cannot be entered now: it needs ");
-                let standing = format!("phase is \"{phase}\"");
-                let due = format!("next_phase is \"{next}\"");
-                assert!(
-                    ran.stderr.starts_with(&start)
-                        && ran.stderr.contains(&standing)
-                        && ran.stderr.contains(&due)
-                        && ran.stderr.ends_with("\n  help: nothing was written\n"),
-                    "{what}: {}",
-                    ran.stderr
-                );
+                let why = match (name, name.strip_prefix("post-")) {
+                    ("new-plan", _) => format!(
+                        "Plan '{PLAN}' has begun already (phase {phase}): give the new one a name of its own with --plan."
+                    ),
+                    ("continue-task", _) => "No task has been taken up yet.".to_owned(),
+                    (_, Some(review)) => format!("No {review} waits for an answer (phase {phase}, next_phase {next})."),
+                    _ => format!(
+                        "The {} loop is running: what comes next is {next}. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.",
+                        cycle.id
+                    ),
+                };
+                assert_eq!(ran.stderr, format!("taskie: {why}\n  help: nothing was written\n"), "{what}");
                 assert_eq!(project.read("state.json"), before, "{what}");
             }
         }
@@ -387,28 +406,28 @@ fn refusals_word_for_word() {
         (
             &["complete"],
             json!({}),
-            "taskie: `complete` cannot be entered now: it needs free and (next_phase == 'complete' or not tables.tasks.open) (phase is \"complete-task\", next_phase is \"code-review\")\n  help: nothing was written\n",
+            "taskie: The code-review loop is running: what comes next is code-review. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
         ),
         (
             &["complete-task", "--task", "2"],
             json!({}),
-            "taskie: `complete-task` cannot be entered now: it needs free or phase == it.id and args.task == current_task (current_task is \"1\", phase is \"complete-task\", next_phase is \"code-review\")\n  help: nothing was written\n",
+            "taskie: The code-review loop is running: what comes next is code-review. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
         ),
         (
             &["continue-task"],
             json!({ "current_task": null, "next_phase": null }),
-            "taskie: `continue-task` cannot be entered now: it needs current_task is not none (current_task is null, phase is \"complete-task\", next_phase is null)\n  help: nothing was written\n",
+            "taskie: No task has been taken up yet.\n  help: nothing was written\n",
         ),
         (
             &["complete"],
             json!({ "next_phase": null }),
-            "taskie: `complete` cannot be entered now: it needs free and (next_phase == 'complete' or not tables.tasks.open) (phase is \"complete-task\", next_phase is null)\n  help: nothing was written\n",
+            "taskie: These tasks are still open: 1, 2.\n  help: nothing was written\n",
         ),
         (&["complet"], json!({}), "taskie: There is no phase `complet`; did you mean `complete`?\n  help: nothing was written\n"),
         (
             &["complete-task", "--task", "../../x"],
             json!({ "next_phase": null }),
-            "taskie: --task: `../../x` is none of 1, 2\n  help: this comes from phases.complete-task.current_task of the chart taskie\n",
+            "taskie: --task: `../../x` is none of 1, 2\n",
         ),
     ];
     for (args, changes, stderr) in cases {
@@ -439,7 +458,7 @@ fn force_never_passes_the_schema() {
             "a task that is in no table",
             &["complete-task", "--task", "9"],
             r#"{"phase": "complete-task", "next_phase": "code-review", "current_task": "1"}"#,
-            "taskie: --task: `9` is none of 1, 2\n  help: this comes from phases.complete-task.current_task of the chart taskie\n",
+            "taskie: --task: `9` is none of 1, 2\n",
         ),
         (
             "a phase that is none",
@@ -555,6 +574,79 @@ fn a_paused_loop_is_taken_up_where_it_was_left() {
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     let message = "Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 3.)";
     assert_eq!(project.stop().json(), allowed(message));
+}
+
+/// Two sessions at work on two plans at once: each one's stops and commands are about its own.
+#[test]
+fn each_session_drives_its_own_plan() {
+    let project = Project::empty();
+    let path = |plan: &str, name: &str| project.root.join(".taskie/plans").join(plan).join(name);
+    let state = |plan: &str| -> Value { serde_json::from_str(&fs::read_to_string(path(plan, "state.json")).unwrap()).unwrap() };
+    let stop = |session: &str| {
+        let event = json!({ "session_id": session, "cwd": project.root, "hook_event_name": "Stop" });
+        project.hook_raw("stop", event.to_string())
+    };
+    // Every file of the other plan becomes older than all of this one's.
+    let touched_last = |plan: &str| {
+        let ago = |seconds| std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
+        for (name, time) in [("p", ago(200)), ("q", ago(200)), (plan, ago(100))] {
+            for entry in fs::read_dir(path(name, "")).unwrap() {
+                fs::File::options().append(true).open(entry.unwrap().path()).unwrap().set_modified(time).unwrap();
+            }
+        }
+    };
+    let mut expected = json!({
+        "max_reviews": 8, "phase": "new-plan", "next_phase": "plan-review", "review_model": "opus", "consecutive_clean": 0,
+        "tdd": false, "current_task": null, "phase_iteration": 0, "paused": null,
+    });
+    let of = |expected: &Value, owner: &str| {
+        let mut state = expected.clone();
+        state["owner"] = json!(owner);
+        state
+    };
+    for (plan, session) in [("p", "A"), ("q", "B")] {
+        let ran = project.run(&["enter", "new-plan", "--plan", plan, "--session", session]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{plan}");
+        fs::write(path(plan, "plan.md"), "# Plan\n\n## Overview\n").unwrap();
+    }
+    assert_eq!((state("p"), state("q")), (of(&expected, "A"), of(&expected, "B")));
+    project.reviewer(&Reviewer::fail());
+    let fresh = expected.clone();
+    expected["phase"] = json!("plan-review");
+    expected["next_phase"] = json!("post-plan-review");
+    expected["phase_iteration"] = json!(1);
+    expected["review_model"] = json!("sonnet");
+
+    touched_last("q");
+    let before = project.files();
+    let ran = stop("C");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, crate::support::silent(), ""));
+    assert_eq!((project.files(), project.calls().len()), (before, 0));
+
+    let ran = stop("A");
+    assert_eq!((ran.code, ran.json(), ran.stderr.as_str()), (0, CYCLES[0].block_in("p", 1), ""));
+    assert_eq!((state("p"), state("q"), project.calls().len()), (of(&expected, "A"), of(&fresh, "B"), 1));
+
+    touched_last("p");
+    let ran = stop("B");
+    assert_eq!((ran.code, ran.json(), ran.stderr.as_str()), (0, CYCLES[0].block_in("q", 1), ""));
+    assert_eq!((state("p"), state("q"), project.calls().len()), (of(&expected, "A"), of(&expected, "B"), 2));
+
+    for last in ["p", "q"] {
+        touched_last(last);
+        let before = project.files();
+        let ran = stop("C");
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, crate::support::silent(), ""), "{last}");
+        assert_eq!((project.files(), project.calls().len()), (before, 2), "{last}");
+    }
+
+    let ran = project.run(&["run", "pause", "--session", "A"]);
+    let stdout = ".taskie/plans/p/state.json: phase \"plan-review\", next_phase null\n";
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, stdout, ""));
+    let mut paused = of(&expected, "A");
+    paused["next_phase"] = Value::Null;
+    paused["paused"] = json!("post-plan-review");
+    assert_eq!((state("p"), state("q")), (paused, of(&expected, "B")));
 }
 
 #[test]

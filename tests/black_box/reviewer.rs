@@ -18,10 +18,15 @@ fn failed(why: &str) -> Value {
     allowed(&format!("Review failed: {why}. It is tried again at the next stop.\n{VALIDATED}"))
 }
 
-/// A reviewer that says that it runs and then waits for `go` beside it.
+/// The answer of a stop while another one's review runs.
+fn running() -> Value {
+    allowed(&format!("A review of plan `{PLAN}` is running already: this stop goes through."))
+}
+
+/// A reviewer that says that it runs and then waits for `go` beside it, or for the end of a test that failed.
 fn waiting() -> Reviewer {
     Reviewer {
-        first: "echo $$ > \"$here/pid\"\nwhile ! [ -e \"$here/go\" ]; do sleep 0.02; done".to_owned(),
+        first: "echo $$ > \"$here/pid\"\nwhile [ -e \"$here/pid\" ] && ! [ -e \"$here/go\" ]; do sleep 0.02; done".to_owned(),
         ..Reviewer::default()
     }
 }
@@ -410,7 +415,8 @@ fn a_reviewer_over_its_deadline_is_ended_with_all_it_started() {
         if !project.bin.join("started").exists() {
             continue;
         }
-        let why = format!("`claude` took over {deadline} seconds and was ended (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log");
+        let seconds = if deadline == 1 { "1 second".to_owned() } else { format!("{deadline} seconds") };
+        let why = format!("`claude` was ended after {seconds} (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log");
         assert_eq!(ran.json(), failed(&why));
         for pid in pids(&project) {
             wait_until_gone(&pid);
@@ -475,9 +481,43 @@ fn a_hook_that_is_killed_leaves_a_state_that_can_be_used() {
         assert!(state == old || state == new, "{delay}: {state}");
     }
     project.set_state(json!({}));
-    // A reviewer of a killed hook may still run; it has no part in this.
-    assert_eq!(project.stop().json()["decision"], "block");
+    // A reviewer of a killed hook may still run, and keeps the next one out until it has ended.
+    let answer = wait_for("the end of the last reviewer", || Some(project.stop().json()).filter(|answer| *answer != running()));
+    assert_eq!(answer["decision"], "block");
     assert_eq!(project.state(), new);
+}
+
+/// Killed in the middle of a review, the hook leaves a reviewer that goes on: no second one starts beside it.
+#[test]
+fn a_reviewer_that_outlives_its_hook_keeps_the_next_one_out() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&waiting());
+    let mut hook = start_stop(&project, &["hook", "stop"]);
+    let reviewer = wait_for_line(&project.bin.join("pid"));
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    assert!(is_running(&reviewer));
+    // A second one would not wait.
+    project.reviewer(&Reviewer::fail());
+    let before = project.files();
+    for _ in 0..2 {
+        let ran = project.stop();
+        assert_eq!((ran.code, ran.json(), ran.stderr.as_str()), (0, running(), ""));
+        assert_eq!((project.files(), project.calls().len()), (before.clone(), 1));
+    }
+    assert!(is_running(&reviewer));
+    fs::write(project.bin.join("go"), "").unwrap();
+    wait_until_gone(&reviewer);
+    // Nobody was there to count what it wrote.
+    assert_eq!(project.state(), state(json!({})));
+    let ran = project.stop();
+    assert_eq!((ran.code, ran.json()["decision"].as_str(), ran.stderr.as_str()), (0, Some("block"), ""));
+    assert_eq!(project.calls().len(), 2);
+    assert_eq!(
+        project.state(),
+        state(json!({ "phase": "code-review", "phase_iteration": 1, "next_phase": "post-code-review", "review_model": "sonnet" }))
+    );
 }
 
 // ── what may happen meanwhile ───────────────────────────────────────────────────────────
@@ -489,7 +529,6 @@ fn sixteen_hooks_at_once_run_one_review() {
     project.reviewer(&waiting());
     let hooks: Vec<_> = (0..16).map(|_| start_stop(&project, &["hook", "stop"])).collect();
     wait_for_line(&project.bin.join("pid"));
-    let running = json!({ "systemMessage": format!("A review of plan `{PLAN}` is running already: this stop goes through."), "suppressOutput": true });
     // The others answer while the review still runs.
     let mut hooks: Vec<_> = hooks.into_iter().map(Some).collect();
     let mut others = Vec::new();
@@ -502,7 +541,7 @@ fn sixteen_hooks_at_once_run_one_review() {
         (others.len() == 15).then_some(())
     });
     for ran in &others {
-        assert_eq!((ran.code, ran.json(), ran.stderr.as_str()), (0, running.clone(), ""));
+        assert_eq!((ran.code, ran.json(), ran.stderr.as_str()), (0, running(), ""));
     }
     fs::write(project.bin.join("go"), "").unwrap();
     let last = finish(hooks.into_iter().flatten().next().unwrap());
@@ -522,11 +561,10 @@ fn hooks_that_race_without_waiting_never_review_twice() {
         project.reviewer(&Reviewer::fail());
         let hooks: Vec<_> = (0..16).map(|_| start_stop(&project, &["hook", "stop"])).collect();
         let answers: Vec<Value> = hooks.into_iter().map(|hook| finish(hook).json()).collect();
-        let running = format!("A review of plan `{PLAN}` is running already: this stop goes through.");
         let blocks = answers.iter().filter(|answer| answer["decision"] == "block").count();
         assert_eq!((blocks, project.calls().len(), project.state()["phase_iteration"].as_i64()), (1, 1, Some(1)));
         for answer in answers.iter().filter(|answer| answer["decision"] != "block") {
-            assert!(*answer == validated() || *answer == allowed(&running), "{answer}");
+            assert!(*answer == validated() || *answer == running(), "{answer}");
         }
     }
 }
@@ -701,7 +739,7 @@ fn a_state_that_is_lost_or_broken_in_the_middle_of_a_review() {
     project.set_state(json!({}));
     let ran = meanwhile(&project, |project| project.write("state.json", "{\"phase\":"));
     let why = format!("{state_file}: it is not valid JSON: EOF while parsing a value at line 1 column 9. No review runs and nothing is written until it is mended.");
-    assert_eq!((ran.code, ran.json()), (0, allowed(&format!("{message}\n{why}"))));
+    assert_eq!((ran.code, ran.json()), (0, allowed(&format!("{why}\n{message}"))));
     assert_eq!(project.read("state.json"), "{\"phase\":");
 }
 
