@@ -12,7 +12,7 @@ use super::templates::Templates;
 use super::{Chart, Command, Cycle, FileSet, PhaseEntry, RowShape, Scope, Table, suggest};
 use crate::expr::single_expression;
 use crate::lint::Code;
-use crate::scope::pattern::Pattern;
+use crate::scope::pattern::{Pattern, is_slug};
 
 /// The hole in a phase's name that makes one phase per cycle.
 const CYCLE_HOLE: &str = "{cycle}";
@@ -115,9 +115,16 @@ impl Resolver<'_> {
         Pattern::parse(&source.0).map_err(|message| self.flaw(Code::BadPattern, path, message, None)).ok()
     }
 
-    /// A pattern that renders a name: it has no wildcard.
-    fn name_pattern(&mut self, path: &[Step], source: &FilePattern) -> Option<Pattern> {
+    /// A pattern that renders a name: it has no wildcard, and its holes are `known`.
+    fn name_pattern(&mut self, path: &[Step], source: &FilePattern, known: &[&str]) -> Option<Pattern> {
         let pattern = self.pattern(path, source)?;
+        for (hole, _) in pattern.holes().filter(|(hole, _)| !known.contains(hole)) {
+            let help = suggest(hole, known.iter().copied()).map_or_else(
+                || format!("known: {}", known.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ")),
+                |name| format!("did you mean `{{{name}}}`?"),
+            );
+            self.flaw(Code::BadPattern, path, format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0), Some(help));
+        }
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`".to_owned();
             self.flaw(Code::BadPattern, path, format!("`{}` must render one name, and `*` cannot", source.0), Some(help));
@@ -129,7 +136,7 @@ impl Resolver<'_> {
     fn chart(&mut self, origin: &str, source: Source, templates: Templates) -> Option<Chart> {
         let cycles = self.cycles(&source);
         let phases = self.phases(&source);
-        self.fields(&source);
+        self.fields(&source, &phases);
         self.targets(&source, &phases);
         let files = self.files(&source);
         let tables = self.tables(&source);
@@ -195,7 +202,7 @@ impl Resolver<'_> {
         let mut cycles = IndexMap::new();
         let mut complete = true;
         for (id, own) in &source.cycles {
-            match self.cycle(id, own, &source.cycle) {
+            match self.cycle(id, own, source) {
                 Some(cycle) => {
                     cycles.insert(id.clone(), cycle);
                 }
@@ -205,7 +212,10 @@ impl Resolver<'_> {
         complete.then_some(cycles)
     }
 
-    fn cycle(&mut self, id: &str, own: &CycleSource, shared: &CycleSource) -> Option<Cycle> {
+    fn cycle(&mut self, id: &str, own: &CycleSource, source: &Source) -> Option<Cycle> {
+        let shared = &source.cycle;
+        let fields: Vec<&str> = source.context.keys().map(String::as_str).collect();
+        let holes = [&["base", "n"], fields.as_slice()].concat();
         macro_rules! required {
             ($key:ident) => {{
                 let value = own.$key.clone().or_else(|| shared.$key.clone());
@@ -219,13 +229,13 @@ impl Resolver<'_> {
             }};
         }
         macro_rules! name {
-            ($key:ident) => {{
+            ($key:ident, $holes:expr) => {{
                 let place = if own.$key.is_some() {
                     vec![Step::from("cycles"), Step::from(id), Step::from(stringify!($key))]
                 } else {
                     vec![Step::from("cycle"), Step::from(stringify!($key))]
                 };
-                required!($key).and_then(|pattern| self.name_pattern(&place, &pattern))
+                required!($key).and_then(|pattern| self.name_pattern(&place, &pattern, $holes))
             }};
         }
         let mut text = shared.text.clone();
@@ -233,7 +243,7 @@ impl Resolver<'_> {
         // Every key is looked at before the first missing one ends it, so that all are reported.
         let (count, limit, exit) = (required!(count), required!(limit), required!(exit));
         let (entry, post, advance) = (required!(entry), required!(post), required!(advance));
-        let (base, review, answer) = (name!(base), name!(review), name!(answer));
+        let (base, review, answer) = (name!(base, &fields), name!(review, &holes), name!(answer, &holes));
         Some(Cycle {
             id: id.to_owned(),
             count: count?,
@@ -271,7 +281,7 @@ impl Resolver<'_> {
     }
 
     /// Fields that others name, and assignments.
-    fn fields(&mut self, source: &Source) {
+    fn fields(&mut self, source: &Source, phases: &IndexMap<String, PhaseEntry>) {
         let fields = || source.context.keys().map(String::as_str);
         self.known(path!["state"], Code::UnknownField, &source.state, fields());
         if let Some(field) = source.context.get(&source.state)
@@ -297,9 +307,23 @@ impl Resolver<'_> {
                 (None, _) => field.nullable,
                 (Some(Literal::Boolean(_)), FieldType::Boolean) => true,
                 (Some(Literal::Integer(value)), FieldType::Integer) => field.minimum.is_none_or(|least| *value >= least),
-                (Some(Literal::Text(_)), FieldType::String | FieldType::Phase) => true,
+                (Some(Literal::Text(text)), FieldType::String) => field.pattern.is_none() || is_slug(&text.0),
+                (Some(Literal::Text(text)), FieldType::Phase) => {
+                    let known = phases.keys().map(String::as_str);
+                    self.known(path!["context", name, "default"], Code::UnknownPhase, &text.0, known);
+                    true
+                }
                 _ => false,
             };
+            for (key, is_given, kind, of) in [
+                ("minimum", field.minimum.is_some(), FieldType::Integer, "an integer"),
+                ("pattern", field.pattern.is_some(), FieldType::String, "a string"),
+            ] {
+                if is_given && field.kind != kind {
+                    let message = format!("only {of} has a `{key}`");
+                    self.flaw(Code::WrongType, path!["context", name, key], message, Some("leave it out".to_owned()));
+                }
+            }
             if !fits {
                 let message = match field.default {
                     None => format!("`{name}` needs a default, because it cannot be null"),
@@ -308,9 +332,8 @@ impl Resolver<'_> {
                 self.flaw(Code::BadDefault, path!["context", name, "default"], message, None);
             }
         }
-        for (key, own) in [("cycle", &source.cycle)] {
-            self.cycle_fields(&[Step::from(key)], own, source);
-        }
+        self.options(source);
+        self.cycle_fields(path!["cycle"], &source.cycle, source);
         for (id, own) in &source.cycles {
             self.cycle_fields(path!["cycles", id], own, source);
         }
@@ -324,6 +347,38 @@ impl Resolver<'_> {
         }
         for (name, command) in &source.commands {
             self.assigned(path!["commands", name, "assign"], &command.assign, source);
+        }
+    }
+
+    fn options(&mut self, source: &Source) {
+        for (name, arg) in &source.args {
+            let fits = match (&arg.default, arg.kind) {
+                (None, _) | (Some(Literal::Boolean(_)), FieldType::Boolean) => true,
+                (Some(Literal::Integer(value)), FieldType::Integer) => arg.minimum.is_none_or(|least| *value >= least),
+                (Some(Literal::Text(text)), kind) => {
+                    single_expression(&text.0).is_some() || matches!(kind, FieldType::String | FieldType::Phase)
+                }
+                _ => false,
+            };
+            if !fits {
+                let least = arg.minimum.map(|least| format!(" of at least {least}")).unwrap_or_default();
+                let kind = match arg.kind {
+                    FieldType::Boolean => "a boolean",
+                    FieldType::Integer => "an integer",
+                    FieldType::String | FieldType::Phase => "a text",
+                };
+                let message = format!("the default of option `{name}` is not {kind}{least}");
+                self.flaw(Code::BadDefault, path!["args", name, "default"], message, None);
+            }
+            if arg.one_of.is_some() && !matches!(arg.kind, FieldType::String | FieldType::Phase) {
+                let message = "only a text is one of a list".to_owned();
+                let help = "make the option a string, or leave `one_of` out".to_owned();
+                self.flaw(Code::WrongType, path!["args", name, "one_of"], message, Some(help));
+            }
+            if arg.minimum.is_some() && arg.kind != FieldType::Integer {
+                let message = "only an integer has a `minimum`".to_owned();
+                self.flaw(Code::WrongType, path!["args", name, "minimum"], message, Some("leave it out".to_owned()));
+            }
         }
     }
 
@@ -405,11 +460,24 @@ impl Resolver<'_> {
                 }
             }
         }
+        let fields = source.context.keys().map(String::as_str);
+        let holes: Vec<&str> = ["base", "n"].into_iter().chain(fields).collect();
         for (name, invoke) in &source.invoke {
+            let pointers = [("verdict", &invoke.verdict), ("reason", &invoke.reason)].into_iter();
+            let pointers = pointers.flat_map(|(key, list)| {
+                list.iter().enumerate().map(move |(index, pointer)| (path!["invoke", name, key, index].to_vec(), pointer))
+            });
+            let error = invoke.error.iter().map(|pointer| (path!["invoke", name, "error"].to_vec(), pointer));
+            for (path, pointer) in pointers.chain(error) {
+                if !pointer.is_empty() && !pointer.starts_with('/') {
+                    let message = format!("`{pointer}` is no JSON pointer: it must begin with `/`");
+                    self.flaw(Code::BadPattern, &path, message, Some(format!("write `/{pointer}`")));
+                }
+            }
             if invoke.argv.is_empty() {
                 self.flaw(Code::MissingKey, path!["invoke", name, "argv"], format!("`{name}` has no program to run"), None);
             }
-            self.name_pattern(path!["invoke", name, "log"], &invoke.log);
+            self.name_pattern(path!["invoke", name, "log"], &invoke.log, &holes);
             if invoke.timeout >= source.hook_timeout {
                 let message = format!(
                     "`{name}` may take {} seconds, and the host ends the hook after {}",
@@ -443,29 +511,43 @@ impl Resolver<'_> {
     fn tables(&mut self, source: &Source) -> IndexMap<String, Table> {
         let mut tables = IndexMap::new();
         for (name, table) in &source.tables {
-            if let Some(table) = self.table(name, table) {
+            if let Some(table) = self.table(name, table, source) {
                 tables.insert(name.clone(), table);
             }
         }
         tables
     }
 
-    fn table(&mut self, name: &str, table: &TableSource) -> Option<Table> {
+    fn table(&mut self, name: &str, table: &TableSource, source: &Source) -> Option<Table> {
         let rows = match (&table.columns, &table.line) {
             (Some(columns), None) => RowShape::Columns(columns.clone()),
             (None, Some(line)) => RowShape::Line(Pattern::parse(&line.0).map_err(|message| {
                 self.flaw(Code::BadPattern, path!["tables", name, "line"], message, None);
             }).ok()?),
-            _ => {
+            (Some(_), Some(_)) => {
+                let message = format!("table `{name}` has `columns` and `line`");
+                let help = "a Markdown table has columns, any other file has lines: take one out".to_owned();
+                self.flaw(Code::ConflictingKeys, path!["tables", name, "line"], message, Some(help));
+                return None;
+            }
+            (None, None) => {
                 let help = "columns = { id = \"Id\" } for a table, line = \"## {title}\" for lines".to_owned();
                 let message = format!("table `{name}` needs either `columns` or `line`");
                 self.flaw(Code::MissingKey, path!["tables", name], message, Some(help));
                 return None;
             }
         };
-        let file = self.name_pattern(path!["tables", name, "file"], &table.file)?;
+        // A table's file is sought before any rule is read: only what the context holds can be in its name.
+        let fields: Vec<&str> = source.context.keys().map(String::as_str).collect();
+        let file = self.name_pattern(path!["tables", name, "file"], &table.file, &fields)?;
         let path = match &table.path {
-            Some(path) => Some(self.name_pattern(path!["tables", name, "path"], path)?),
+            Some(path) => {
+                let own: Vec<&str> = match &rows {
+                    RowShape::Columns(columns) => columns.keys().map(String::as_str).collect(),
+                    RowShape::Line(line) => line.holes().map(|(hole, _)| hole).collect(),
+                };
+                Some(self.name_pattern(path!["tables", name, "path"], path, &own)?)
+            }
             None => None,
         };
         Some(Table { file, rows, path, finished: table.finished.clone() })

@@ -47,6 +47,7 @@ pub(crate) struct Problem {
 /// The type of a bare expression, and what is wrong with it.
 pub(crate) fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
     let mut infer = Infer::new(scope);
+    infer.sources.push(source.to_owned());
     let kind = match parse_expr(source) {
         Ok(expr) => infer.expr(&expr),
         Err(error) => {
@@ -178,11 +179,20 @@ struct Infer<'s> {
     locals: Vec<(String, Type)>,
     /// The template files being walked, outermost first.
     files: Vec<String>,
+    /// The texts being walked, outermost first: messages quote them.
+    sources: Vec<String>,
 }
 
 impl<'s> Infer<'s> {
     fn new(scope: &'s dyn Scope) -> Self {
-        Self { scope, problems: Vec::new(), locals: Vec::new(), files: Vec::new() }
+        Self { scope, problems: Vec::new(), locals: Vec::new(), files: Vec::new(), sources: Vec::new() }
+    }
+
+    /// An expression as it is written.
+    fn quoted(&self, expr: &Expr<'_>) -> String {
+        let span = expr.span();
+        let source = self.sources.last().map_or("", String::as_str);
+        source.get(span.start_offset as usize..span.end_offset as usize).unwrap_or("this").trim().to_owned()
     }
 
     fn problem(&mut self, code: Code, span: Span, message: String, help: Option<String>) {
@@ -204,7 +214,11 @@ impl<'s> Infer<'s> {
     fn template(&mut self, source: &str) {
         let name = self.files.last().cloned().unwrap_or_default();
         match parse(source, &name, minijinja::syntax::SyntaxConfig::default()) {
-            Ok(template) => self.stmt(&template),
+            Ok(template) => {
+                self.sources.push(source.to_owned());
+                self.stmt(&template);
+                self.sources.pop();
+            }
             Err(error) => self.syntax(source, &error),
         }
     }
@@ -530,9 +544,7 @@ impl<'s> Infer<'s> {
         match op {
             CompareOpKind::Eq | CompareOpKind::Ne => {
                 if !left.can_equal(right) {
-                    let help = unlike_help(left, right);
-                    let message = format!("{left} never equals {right}");
-                    self.problem(Code::UnlikeTypes, right_expr.span(), message, help);
+                    self.never_equal((left_expr, left), (right_expr, right));
                 }
             }
             CompareOpKind::Lt | CompareOpKind::Lte | CompareOpKind::Gt | CompareOpKind::Gte => {
@@ -548,12 +560,13 @@ impl<'s> Infer<'s> {
                         for item in &list.items {
                             let kind = self.quietly(item);
                             if !left.can_equal(&kind) {
-                                let help = unlike_help(left, &kind);
-                                self.problem(Code::UnlikeTypes, item.span(), format!("{left} never equals {kind}"), help);
+                                self.never_equal((left_expr, left), (item, &kind));
                             }
                         }
                     } else if !item.can_equal(left) {
-                        self.problem(Code::UnlikeTypes, right_expr.span(), format!("a list of {item} never holds {left}"), None);
+                        let (list, what) = (self.quoted(right_expr), self.quoted(left_expr));
+                        let message = format!("`{list}` never holds `{what}`: an item is {item}, and this is {left}");
+                        self.problem(Code::UnlikeTypes, left_expr.span(), message, unlike_help(left, item));
                     }
                 }
                 kind if kind.is_text() => {
@@ -564,6 +577,21 @@ impl<'s> Infer<'s> {
                 other => self.problem(Code::WrongOperand, right_expr.span(), format!("a list is expected, and this is {other}"), None),
             },
         }
+    }
+
+    /// Two that differ in every world: "`next_phase` is never 'complet'".
+    fn never_equal(&mut self, left: (&Expr<'_>, &Type), right: (&Expr<'_>, &Type)) {
+        let ((name, kind), (literal, given)) = if left.0.as_const().is_some() { (right, left) } else { (left, right) };
+        let (name, value) = (self.quoted(name), self.quoted(literal));
+        let message = match literal.as_const() {
+            Some(_) => format!("`{name}` is never {value}"),
+            None => format!("`{name}` is never `{value}`"),
+        };
+        let help = unlike_help(kind, given).or_else(|| match literal.as_const() {
+            Some(_) => Some(format!("`{name}` is {kind}")),
+            None => Some(format!("`{name}` is {kind}, and `{value}` is {given}")),
+        });
+        self.problem(Code::UnlikeTypes, literal.span(), message, help);
     }
 
     fn args(&mut self, args: &[CallArg<'_>]) {

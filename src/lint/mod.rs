@@ -7,15 +7,20 @@
 
 mod advance_runs_out;
 pub(crate) mod code;
+mod conflicting_keys;
 mod constant_guard;
+mod duplicate_entry;
+mod idle_rule;
 mod ignore;
 mod message_too_long;
+mod recursive_let;
 pub(crate) mod report;
 pub(crate) mod rules;
 mod shadowed_rule;
 mod shadowed_target;
 mod structure;
 mod toml_1_1;
+mod unknown_event;
 mod unused_name;
 mod unused_template;
 
@@ -40,11 +45,16 @@ struct Subject<'c> {
 /// The rules that look at a whole chart.
 const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
     advance_runs_out::check,
+    conflicting_keys::check,
     constant_guard::check,
+    duplicate_entry::check,
+    idle_rule::check,
     message_too_long::check,
+    recursive_let::check,
     shadowed_rule::check,
     shadowed_target::check,
     toml_1_1::check,
+    unknown_event::check,
     unused_name::check,
     unused_template::check,
 ];
