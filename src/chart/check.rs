@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::error::{ChartError, Flaw, SourceFile, Step, locate};
-use super::model::{Assign, Expr, Literal, Rule, Text};
+use super::model::{Assign, Expr, FieldType, Literal, Rule, Text};
 use super::names::{ChartNames, Uses};
 use super::{Chart, Cycle};
 use crate::engine::context::describe;
@@ -234,8 +234,16 @@ impl Checker<'_> {
             let given = self.value(&path, text, names);
             let Some(field) = self.chart.context.get(name) else { continue };
             let wanted = infer::Scope::name(names, name).unwrap_or(Type::Any);
+            // A plain text for what is no text is told of where the chart is loaded.
+            if !matches!(field.kind, FieldType::String | FieldType::Phase) && single_expression(&text.0).is_none() {
+                continue;
+            }
             // That an optional value is there when it is assigned, only a run can tell; it is then checked.
-            if !wanted.can_equal(&given) {
+            let fits = match given {
+                Type::None => wanted.can_equal(&given),
+                _ => wanted.some().can_equal(given.some()),
+            };
+            if !fits {
                 let help = (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
                 let message = format!("`{name}` is {}, and this is {given}", describe(field));
                 self.flaws.push(Flaw::new(Code::WrongAssignment, message).help(help).at(locate(self.text, &path)));

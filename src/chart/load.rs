@@ -58,8 +58,15 @@ pub(crate) fn resolve_all(
 ) -> (Option<Chart>, Vec<Flaw>) {
     let mut resolver = Resolver { text, flaws: Vec::new() };
     let chart = resolver.chart(origin, source, templates);
-    resolver.flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
-    (chart, resolver.flaws)
+    let mut flaws: Vec<Flaw> = Vec::new();
+    for flaw in resolver.flaws {
+        // What all cycles share is resolved for each of them.
+        if !flaws.contains(&flaw) {
+            flaws.push(flaw);
+        }
+    }
+    flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
+    (chart, flaws)
 }
 
 fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
@@ -139,7 +146,7 @@ impl Resolver<'_> {
         self.fields(&source, &phases);
         self.targets(&source, &phases);
         let files = self.files(&source);
-        let tables = self.tables(&source);
+        let (tables, broken_tables) = self.tables(&source);
         let touch: Vec<Pattern> = source
             .scope
             .touch
@@ -184,6 +191,7 @@ impl Resolver<'_> {
             args: source.args,
             files,
             tables,
+            broken_tables,
             lets: source.lets,
             phases,
             cycles: cycles?,
@@ -219,8 +227,12 @@ impl Resolver<'_> {
         macro_rules! required {
             ($key:ident) => {{
                 let value = own.$key.clone().or_else(|| shared.$key.clone());
-                if value.is_none() {
-                    let key = stringify!($key);
+                let key = stringify!($key);
+                let nowhere = source.cycles.len() > 1 && source.cycles.values().all(|cycle| cycle.$key.is_none());
+                if value.is_none() && nowhere {
+                    let help = format!("put one that all cycles share under [cycle]");
+                    self.flaw(Code::MissingKey, path!["cycle"], format!("no cycle has `{key}`"), Some(help));
+                } else if value.is_none() {
                     let message = format!("cycle `{id}` has no `{key}`");
                     let help = format!("give it one, or put one that all cycles share under [cycle]");
                     self.flaw(Code::MissingKey, path!["cycles", id], message, Some(help));
@@ -435,8 +447,11 @@ impl Resolver<'_> {
                 self.known(&at("resume"), Code::UnknownPhase, resume, known());
             }
             if let Some(post) = &cycle.post {
-                for id in id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]) {
-                    self.known(&at("post"), Code::UnknownPhase, &post.replace(CYCLE_HOLE, id), known());
+                // Of a name that all cycles share, one is enough to tell.
+                let ids = id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]);
+                let names = ids.into_iter().map(|id| post.replace(CYCLE_HOLE, id));
+                if let Some(name) = names.into_iter().find(|name| !phases.contains_key(name)) {
+                    self.known(&at("post"), Code::UnknownPhase, &name, known());
                 }
             }
             for (index, advance) in cycle.advance.iter().flatten().enumerate() {
@@ -508,14 +523,18 @@ impl Resolver<'_> {
         sets
     }
 
-    fn tables(&mut self, source: &Source) -> IndexMap<String, Table> {
-        let mut tables = IndexMap::new();
+    /// The tables, and the names of those that cannot be made out.
+    fn tables(&mut self, source: &Source) -> (IndexMap<String, Table>, Vec<String>) {
+        let (mut tables, mut broken) = (IndexMap::new(), Vec::new());
         for (name, table) in &source.tables {
-            if let Some(table) = self.table(name, table, source) {
-                tables.insert(name.clone(), table);
+            match self.table(name, table, source) {
+                Some(table) => {
+                    tables.insert(name.clone(), table);
+                }
+                None => broken.push(name.clone()),
             }
         }
-        tables
+        (tables, broken)
     }
 
     fn table(&mut self, name: &str, table: &TableSource, source: &Source) -> Option<Table> {

@@ -299,8 +299,9 @@ impl<'s> Infer<'s> {
                 Some(text) => self.file(&name_text, &text),
                 None => {
                     let known = self.scope.templates_like("", "");
-                    let help = suggest(&name_text, known.iter().map(String::as_str))
-                        .map(|name| format!("did you mean `{name}`?"));
+                    let meant = suggest(&name_text, known.iter().map(String::as_str));
+                    meant.iter().for_each(|name| self.scope.used(&format!("template:{name}")));
+                    let help = meant.map(|name| format!("did you mean `{name}`?"));
                     self.problem(Code::UnknownTemplate, name.span(), format!("there is no template `{name_text}`"), help);
                 }
             };
@@ -313,11 +314,16 @@ impl<'s> Infer<'s> {
             Some(Type::Word(words)) => words.iter().map(|word| format!("{start}{word}{end}")).collect(),
             _ => self.scope.templates_like(&start, &end),
         };
+        let mut missing = Vec::new();
         for template in names {
             match self.scope.template(&template) {
                 Some(text) => self.file(&template, &text),
-                None => self.problem(Code::UnknownTemplate, name.span(), format!("there is no template `{template}`"), None),
+                None => missing.push(format!("`{template}`")),
             }
+        }
+        if !missing.is_empty() {
+            let message = format!("there is no template {}", missing.join(" and no "));
+            self.problem(Code::UnknownTemplate, name.span(), message, None);
         }
     }
 
@@ -382,7 +388,13 @@ impl<'s> Infer<'s> {
             Expr::GetAttr(get) => {
                 let kind = self.expr(&get.expr);
                 if let Expr::Var(root) = &get.expr {
-                    self.scope.used(&format!("{}.{}", root.id, get.name));
+                    let meant = match &kind {
+                        Type::Record(fields) if !fields.contains_key(get.name) => {
+                            suggest(get.name, fields.keys().map(String::as_str)).unwrap_or(get.name)
+                        }
+                        _ => get.name,
+                    };
+                    self.scope.used(&format!("{}.{meant}", root.id));
                 }
                 self.field(&kind, get.name, get.span())
             }
@@ -451,7 +463,10 @@ impl<'s> Infer<'s> {
             return kind;
         }
         let names = self.scope.names();
-        let help = suggest(name, names.iter().map(String::as_str)).map(|name| format!("did you mean `{name}`?"));
+        let meant = suggest(name, names.iter().map(String::as_str));
+        // What was meant is clear, and so it is not unused.
+        meant.iter().for_each(|name| self.scope.used(name));
+        let help = meant.map(|name| format!("did you mean `{name}`?"));
         self.problem(Code::UnknownName, span, format!("there is no name `{name}` here"), help);
         Type::Any
     }

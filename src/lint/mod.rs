@@ -13,6 +13,7 @@ mod duplicate_entry;
 mod idle_rule;
 mod ignore;
 mod message_too_long;
+mod missing_folder;
 mod recursive_let;
 pub(crate) mod report;
 pub(crate) mod rules;
@@ -50,6 +51,7 @@ const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
     duplicate_entry::check,
     idle_rule::check,
     message_too_long::check,
+    missing_folder::check,
     recursive_let::check,
     shadowed_rule::check,
     shadowed_target::check,
@@ -62,22 +64,30 @@ const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
 /// Everything that is wrong with the chart in `text`, in the order of the file. `origin` names it;
 /// `templates` are those of the folders that the chart names.
 pub(crate) fn run(origin: &str, text: &str, templates: impl FnOnce(&[String]) -> Templates) -> Vec<Flaw> {
-    let (source, mut flaws) = structure::read(text);
-    if let Some(source) = source {
+    let reading = structure::read(text);
+    let mut flaws = reading.flaws;
+    if let Some(source) = reading.source {
+        let text = reading.text.as_str();
         let templates = templates(&source.templates);
-        let (chart, more) = load::resolve_all(origin, source, text, templates);
-        flaws.extend(more);
+        let (chart, mut more) = load::resolve_all(origin, source, text, templates);
         if let Some(chart) = chart {
             let inspection = check::inspect(&chart, text);
-            flaws.extend(inspection.flaws);
+            more.extend(inspection.flaws);
             let subject = Subject { chart: &chart, text, uses: &inspection.uses };
-            flaws.extend(RULES.iter().flat_map(|check| check(&subject)));
+            more.extend(RULES.iter().flat_map(|check| check(&subject)));
         }
+        // What stands in for a missing key is not worth a word, and neither is what a broken line may hold.
+        let filled: Vec<_> = flaws.iter().filter(|flaw| flaw.code == Code::MissingKey).map(|flaw| flaw.span.clone()).collect();
+        more.retain(|flaw| !filled.contains(&flaw.span) && !(reading.is_partial && ABSENCES.contains(&flaw.code)));
+        flaws.extend(more);
     }
     let mut flaws = ignore::apply(text, flaws);
     flaws.sort_by_key(|flaw| (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start), flaw.code));
     flaws
 }
+
+/// The codes that say that something is not there.
+const ABSENCES: [Code; 4] = [Code::MissingKey, Code::AdvanceRunsOut, Code::UnusedName, Code::UnusedTemplate];
 
 impl Subject<'_> {
     /// A flaw at a place of the chart.

@@ -7,19 +7,28 @@ use crate::chart::model::Rule;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let mut flaws = Vec::new();
-    for (event, index, rule) in subject.rules() {
-        let Some(rules) = subject.chart.on.get(event) else { continue };
-        let shadow = rules[..index]
-            .iter()
-            .position(|earlier| answers(earlier) && (earlier.guard.is_none() || earlier.guard == rule.guard));
-        let path = [Step::from("on"), Step::from(event), Step::from(index)];
-        if let Some(twin) = rules[..index].iter().position(|earlier| earlier == rule).filter(|_| shadow.is_none()) {
-            let message = format!("rule {} of {event} is rule {} again", index + 1, twin + 1);
-            flaws.push(subject.flaw(Code::ShadowedRule, &path, message, "take one of the two out"));
+    for (event, rules) in &subject.chart.on {
+        let mut tell = |index: usize, message: String, help: &str| {
+            let path = [Step::from("on"), Step::from(event), Step::from(index)];
+            flaws.push(subject.flaw(Code::ShadowedRule, &path, message, help));
+        };
+        let end = rules.iter().position(|rule| answers(rule) && rule.guard.is_none()).map_or(rules.len(), |index| index + 1);
+        for (index, rule) in rules.iter().enumerate().take(end) {
+            let earlier = &rules[..index];
+            if let Some(shadow) = earlier.iter().position(|earlier| answers(earlier) && earlier.guard == rule.guard) {
+                let message = format!("rule {} of {event} is never tried: rule {} answers before it", index + 1, shadow + 1);
+                tell(index, message, "rules are tried in order: put this one first, or give the other a narrower guard");
+            } else if let Some(twin) = earlier.iter().position(|earlier| earlier == rule) {
+                tell(index, format!("rule {} of {event} is rule {} again", index + 1, twin + 1), "take one of the two out");
+            }
         }
-        if let Some(shadow) = shadow {
-            let message = format!("rule {} of {event} is never tried: rule {} answers before it", index + 1, shadow + 1);
-            flaws.push(subject.flaw(Code::ShadowedRule, &path, message, "rules are tried in order: put this one first, or give the other a narrower guard"));
+        if end < rules.len() {
+            let what = match rules.len() - end {
+                1 => format!("rule {} of {event} is", end + 1),
+                _ => format!("rules {} to {} of {event} are", end + 1, rules.len()),
+            };
+            let message = format!("{what} never tried: rule {end} has no guard and always answers");
+            tell(end, message, "rules are tried in order: put this one first, or give the other a guard");
         }
     }
     flaws

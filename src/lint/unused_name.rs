@@ -3,11 +3,16 @@
 use super::{Code, Subject};
 use crate::chart::error::{Flaw, Step};
 use crate::chart::model::Assign;
+use crate::chart::suggest;
 use crate::scope::pattern::Pattern;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
-    let invoked: Vec<&String> = subject.rules().filter_map(|(_, _, rule)| rule.invoke.as_ref()).collect();
+    // A misspelt one is meant all the same.
+    let known = || chart.invoke.keys().map(String::as_str);
+    let meant = |name: &'_ str| if chart.invoke.contains_key(name) { Some(name.to_owned()) } else { suggest(name, known()).map(str::to_owned) };
+    let invoked: Vec<String> =
+        subject.rules().filter_map(|(_, _, rule)| meant(rule.invoke.as_deref()?)).collect();
     let mut flaws = Vec::new();
     let mut add = |table: &str, name: &String, is_used: bool, what: &str| {
         if !is_used {
@@ -35,7 +40,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         add("args", name, subject.uses.contains(&format!("args.{name}")), "option");
     }
     for name in chart.invoke.keys() {
-        add("invoke", name, invoked.contains(&name), "invocation");
+        add("invoke", name, invoked.contains(name), "invocation");
     }
     flaws
 }
