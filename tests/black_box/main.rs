@@ -14,6 +14,7 @@ mod demo;
 mod edge_cases;
 mod expected;
 mod fixtures;
+mod mutants;
 mod readme;
 mod review_loop;
 mod reviewer;
