@@ -130,7 +130,12 @@ impl Resolver<'_> {
                 || format!("known: {}", known.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ")),
                 |name| format!("did you mean `{{{name}}}`?"),
             );
-            self.flaw(Code::BadPattern, path, format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0), Some(help));
+            let message = format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0);
+            let span = locate(self.text, path).map(|value| {
+                let at = self.text.get(value.clone()).and_then(|text| text.find(&format!("{{{hole}")));
+                at.map_or(value.clone(), |at| value.start + at + 1..value.start + at + 1 + hole.len())
+            });
+            self.flaws.push(Flaw::new(Code::BadPattern, message).help(help).at(span));
         }
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`".to_owned();

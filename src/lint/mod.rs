@@ -76,8 +76,8 @@ pub(crate) fn run(origin: &str, text: &str, templates: impl FnOnce(&[String]) ->
             let subject = Subject { chart: &chart, text, uses: &inspection.uses };
             more.extend(RULES.iter().flat_map(|check| check(&subject)));
         }
-        // What stands in for a missing key is not worth a word, and neither is what a broken line may hold.
-        let filled: Vec<_> = flaws.iter().filter(|flaw| flaw.code == Code::MissingKey).map(|flaw| flaw.span.clone()).collect();
+        // What stands in for a missing or wrong value is not worth a word, nor what a broken line may hold.
+        let filled: Vec<_> = flaws.iter().filter(|flaw| FILLED.contains(&flaw.code)).map(|flaw| flaw.span.clone()).collect();
         more.retain(|flaw| !filled.contains(&flaw.span) && !(reading.is_partial && ABSENCES.contains(&flaw.code)));
         flaws.extend(more);
     }
@@ -85,6 +85,9 @@ pub(crate) fn run(origin: &str, text: &str, templates: impl FnOnce(&[String]) ->
     flaws.sort_by_key(|flaw| (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start), flaw.code));
     flaws
 }
+
+/// The codes of places where another value stands in for what the chart has.
+const FILLED: [Code; 2] = [Code::MissingKey, Code::WrongType];
 
 /// The codes that say that something is not there.
 const ABSENCES: [Code; 4] = [Code::MissingKey, Code::AdvanceRunsOut, Code::UnusedName, Code::UnusedTemplate];

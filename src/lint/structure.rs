@@ -93,6 +93,21 @@ pub(super) fn read(text: &str) -> Reading {
     for path in wrong.iter().rev() {
         remove(&mut json, path);
     }
+    // What was wrong may have been needed.
+    let needed: Vec<(Vec<Step>, String)> = validator
+        .iter_errors(&json)
+        .filter_map(|error| match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let path = steps(&json, &error.instance_path().to_string());
+                Some((path, property.as_str().unwrap_or_default().to_owned()))
+            }
+            _ => None,
+        })
+        .collect();
+    let is_told = |path: &[Step], name: &str| missing.iter().any(|(other, key)| other == path && key == name);
+    for (path, name) in needed.iter().filter(|(path, name)| !is_told(path, name)) {
+        fill(&mut json, path, name);
+    }
     // What was meant is clear: the rest of the chart is read as if it had been written.
     for (path, meant) in misspelt.iter().rev() {
         rename(&mut json, path, meant);
@@ -157,13 +172,24 @@ fn fill(json: &mut Json, path: &[Step], name: &str) {
     fields.insert(name.to_owned(), value);
 }
 
+/// What a type that TOML does not have is called.
+const NOTHING: &str = "nothing";
+
 fn expected(kind: &ValidationErrorKind) -> Option<String> {
+    let named = |kind: String| match kind.as_str() {
+        "boolean" => "a boolean",
+        "integer" => "an integer",
+        "string" => "a text",
+        "array" => "a list",
+        "object" => "a table",
+        _ => NOTHING,
+    };
     match kind {
         ValidationErrorKind::Type { kind } => Some(match kind {
-            jsonschema::error::TypeKind::Single(kind) => format!("a value of type `{kind}`"),
+            jsonschema::error::TypeKind::Single(kind) => named(kind.to_string()).to_owned(),
             jsonschema::error::TypeKind::Multiple(kinds) => {
-                let kinds: Vec<String> = kinds.iter().filter(|kind| kind.to_string() != "null").map(|kind| kind.to_string()).collect();
-                format!("a value of type `{}`", kinds.join("` or `"))
+                let kinds = kinds.iter().map(|kind| kind.to_string()).filter(|kind| kind != "null");
+                kinds.map(named).collect::<Vec<_>>().join(" or ")
             }
         }),
         ValidationErrorKind::Enum { options } => {
@@ -174,7 +200,7 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             let mut ways: Vec<String> = Vec::new();
             for way in context.iter().filter_map(|errors| expected(errors.first()?.kind())) {
-                if !ways.contains(&way) && way != "a value of type `null`" {
+                if !ways.contains(&way) && way != NOTHING {
                     ways.push(way);
                 }
             }

@@ -9,6 +9,7 @@
 mod auto_review;
 mod bench;
 mod block_messages;
+mod check_chart;
 mod cli_invocation;
 mod demo;
 mod edge_cases;
