@@ -78,7 +78,7 @@ pub(crate) fn run(origin: &str, text: &str, templates: impl FnOnce(&[String]) ->
         }
         // What stands in for a missing or wrong value is not worth a word, nor what a broken line may hold.
         let filled: Vec<_> = flaws.iter().filter(|flaw| FILLED.contains(&flaw.code)).map(|flaw| flaw.span.clone()).collect();
-        more.retain(|flaw| !filled.contains(&flaw.span) && !(reading.is_partial && ABSENCES.contains(&flaw.code)));
+        more.retain(|flaw| !(filled.contains(&flaw.span) || reading.is_partial && ABSENCES.contains(&flaw.code)));
         flaws.extend(more);
     }
     let mut flaws = ignore::apply(text, flaws);
