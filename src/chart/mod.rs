@@ -37,6 +37,8 @@ pub(crate) struct Chart {
     pub(crate) args: IndexMap<String, Arg>,
     pub(crate) files: IndexMap<String, FileSet>,
     pub(crate) tables: IndexMap<String, Table>,
+    /// The tables that could not be made out. A chart that runs has none; one that is checked may.
+    pub(crate) broken_tables: Vec<String>,
     pub(crate) lets: IndexMap<String, Expr>,
     pub(crate) phases: IndexMap<String, PhaseEntry>,
     pub(crate) cycles: IndexMap<String, Cycle>,
