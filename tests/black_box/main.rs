@@ -19,6 +19,7 @@ mod fixtures;
 mod hostile;
 mod readme;
 mod next;
+mod render;
 mod project_root;
 mod renamed_chart;
 mod review_loop;
