@@ -21,6 +21,7 @@ mod hostile;
 mod mutants;
 mod readme;
 mod next;
+mod render;
 mod project_root;
 mod renamed_chart;
 mod review_loop;
