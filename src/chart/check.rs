@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use toml::de::DeTable;
+
 use super::error::{ChartError, Flaw, SourceFile, Step, locate};
 use super::model::{Assign, Expr, FieldType, Literal, Rule, Text};
 use super::names::{ChartNames, Uses};
@@ -28,7 +30,7 @@ pub(crate) struct Inspection {
 
 /// Looks at every expression and text of `chart`, whose TOML is `text`.
 pub(crate) fn inspect(chart: &Chart, text: &str) -> Inspection {
-    let mut checker = Checker { chart, text, flaws: Vec::new(), uses: Uses::default() };
+    let mut checker = Checker { chart, text, own: cycle_keys(text), flaws: Vec::new(), uses: Uses::default() };
     checker.chart();
     let mut flaws: Vec<Flaw> = Vec::new();
     for flaw in checker.flaws {
@@ -53,8 +55,21 @@ pub(crate) fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
 struct Checker<'c> {
     chart: &'c Chart,
     text: &'c str,
+    /// What each cycle says itself: (cycle, key).
+    own: BTreeSet<(String, String)>,
     flaws: Vec<Flaw>,
     uses: Uses,
+}
+
+/// The keys under each `[cycles.ID]`.
+fn cycle_keys(text: &str) -> BTreeSet<(String, String)> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let cycles = table.get_ref().get("cycles").and_then(|cycles| cycles.get_ref().as_table());
+    let cycles = cycles.into_iter().flat_map(|cycles| cycles.iter());
+    cycles
+        .filter_map(|(id, cycle)| Some((id, cycle.get_ref().as_table()?)))
+        .flat_map(|(id, cycle)| cycle.keys().map(move |key| (id.get_ref().to_string(), key.get_ref().to_string())))
+        .collect()
 }
 
 /// The way to a value, built step by step.
@@ -146,9 +161,8 @@ impl Checker<'_> {
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
         // What a cycle does not say itself, it has from the shared table.
         let at = |key: &str| {
-            let own = to(&top("cycles", id), key);
-            let is_own = locate(self.text, &own) != locate(self.text, &top("cycles", id));
-            if is_own { own } else { vec![Step::from("cycle"), Step::from(key)] }
+            let is_own = self.own.contains(&(id.to_owned(), key.to_owned()));
+            if is_own { to(&top("cycles", id), key) } else { vec![Step::from("cycle"), Step::from(key)] }
         };
         let (exit, ready, entry) = (at("exit"), at("ready"), at("entry"));
         let (subject, text, advance) = (at("subject"), at("text"), at("advance"));

@@ -222,7 +222,36 @@ impl Resolver<'_> {
                 None => complete = false,
             }
         }
+        self.file_names(source, &cycles);
         complete.then_some(cycles)
+    }
+
+    /// No review takes the place of another one: not of an earlier one of its cycle, nor of another cycle's.
+    fn file_names(&mut self, source: &Source, cycles: &IndexMap<String, Cycle>) {
+        let place = |id: &str, key: &str, is_own: bool| match is_own {
+            true => vec![Step::from("cycles"), Step::from(id), Step::from(key)],
+            false => vec![Step::from("cycle"), Step::from(key)],
+        };
+        for (index, (id, cycle)) in cycles.iter().enumerate() {
+            let own = source.cycles.get(id);
+            for (key, pattern, is_own) in [
+                ("review", &cycle.review, own.is_some_and(|own| own.review.is_some())),
+                ("answer", &cycle.answer, own.is_some_and(|own| own.answer.is_some())),
+            ] {
+                // A misspelt hole is told of already, and may have been meant for it.
+                if pattern.holes().all(|(hole, _)| hole == "base" || source.context.contains_key(hole)) {
+                    let help = "write `{n}`, the number of the review, into the name".to_owned();
+                    let message = format!("every {key} of a cycle would have the same name");
+                    self.flaw(Code::BadPattern, &place(id, key, is_own), message, Some(help));
+                }
+            }
+            let same = |other: &Cycle| other.base == cycle.base && other.review == cycle.review;
+            if let Some(other) = cycles.values().take(index).find(|other| same(other)) {
+                let is_own = own.is_some_and(|own| own.base.is_some());
+                let message = format!("the reviews of `{id}` would have the names of those of `{}`", other.id);
+                self.flaw(Code::BadPattern, &place(id, "base", is_own), message, Some("give each cycle a base of its own".to_owned()));
+            }
+        }
     }
 
     fn cycle(&mut self, id: &str, own: &CycleSource, source: &Source) -> Option<Cycle> {

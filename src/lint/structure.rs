@@ -155,7 +155,7 @@ fn merge(json: &mut Json, other: Json) {
 /// Puts something in the place of a missing key, so that the rest of the chart can be looked at.
 fn fill(json: &mut Json, path: &[Step], name: &str) {
     let Some(Json::Object(fields)) = parent(json, path) else { return };
-    let default = fields.get("default").cloned();
+    let (default, may_be_null) = (fields.get("default").cloned(), fields.contains_key("nullable"));
     let value = match name {
         "scope" => json!({ "home": ".", "noun": "", "newest": "x/*", "touch": [] }),
         "newest" => json!("x/*"),
@@ -165,7 +165,9 @@ fn fill(json: &mut Json, path: &[Step], name: &str) {
         "type" => match default {
             Some(Json::Bool(_)) => json!("boolean"),
             Some(Json::Number(_)) => json!("integer"),
-            _ => json!("string"),
+            Some(_) => json!("string"),
+            // Only a phase needs neither.
+            None => json!(if may_be_null { "string" } else { "phase" }),
         },
         _ => json!(""),
     };

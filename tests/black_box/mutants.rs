@@ -123,6 +123,9 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"error    = "/is_error""#, 1, r#"error    = "is_error""#, &[("bad-pattern", Edit)]),
     mutant(r#"never = "phase"#, 1, r#"nevr = "phase"#, &[("unknown-key", Edit)]),
     // Wrong types and values.
+    mutant("minimum = 0, positional = true", 1, r#"minimum = 0, one_of = "names", positional = true"#, &[("wrong-type", Edit)]),
+    mutant("{base}-review-{n}.md\"\nanswer", 1, "{base}-review.md\"\nanswer", &[("bad-pattern", Edit)]),
+    mutant(r#"base    = "tasks""#, 1, r#"base    = "plan""#, &[("bad-pattern", Edit)]),
     mutant("timeout  = 570", 1, r#"timeout  = "570""#, &[("wrong-type", Edit)]),
     mutant("advance = true", 1, r#"advance = "yes""#, &[("wrong-type", Edit)]),
     mutant(r#"subject = ["plan.md"]"#, 1, r#"subject = "plan.md""#, &[("wrong-type", Edit)]),
