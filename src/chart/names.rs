@@ -46,7 +46,8 @@ impl<'c> ChartNames<'c> {
     }
 
     fn phases(&self) -> Type {
-        Self::words(self.chart.phases.keys())
+        // That a cycle is no phase is told of where it stands.
+        Self::words(self.chart.phases.keys().chain(self.chart.cycles.keys()))
     }
 
     fn field(&self, name: &str) -> Option<Type> {

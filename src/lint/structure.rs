@@ -30,14 +30,9 @@ pub(super) struct Reading {
 /// Reads the chart in `text`.
 pub(super) fn read(text: &str) -> Reading {
     let (whole, errors) = DeTable::parse_recoverable(text);
-    let mut flaws: Vec<Flaw> = Vec::new();
-    for error in &errors {
-        let flaw = Flaw::new(Code::TomlSyntax, error.message()).at(error.span());
-        // One slip makes the parser stumble over all that follows on its line.
-        let line = flaw.position(text).0;
-        if flaws.iter().all(|other| other.position(text).0 != line) {
-            flaws.push(flaw);
-        }
+    let (mut flaws, is_lost) = syntax(text, &errors);
+    if is_lost {
+        return Reading { source: None, text: text.to_owned(), is_partial: true, flaws };
     }
     let repaired = blanked(text, &flaws);
     let (table, _) = DeTable::parse_recoverable(&repaired);
@@ -124,6 +119,44 @@ pub(super) fn read(text: &str) -> Reading {
         }
     }
     reading(serde_json::from_value(json).ok(), flaws)
+}
+
+/// The most lines on end of which each is told of by itself.
+const RUN: usize = 2;
+
+/// The syntax errors, one a line; of many lines on end the first: a bracket that is never closed makes nonsense of
+/// all that follows. True where it came to that: what else could be said of such a file would be nonsense too.
+fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
+    let lines: Vec<&str> = text.lines().collect();
+    let says_nothing = |line: usize| {
+        lines.get(line - 1).is_none_or(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
+    };
+    let mut runs: Vec<Vec<(usize, Flaw)>> = Vec::new();
+    // Those of the lexer come first; here they are in the order of the file.
+    let mut errors: Vec<&toml::de::Error> = errors.iter().collect();
+    errors.sort_by_key(|error| error.span().map(|span| span.start));
+    for error in errors {
+        let flaw = Flaw::new(Code::TomlSyntax, error.message()).at(error.span());
+        let line = flaw.position(text).0;
+        let last = runs.last().and_then(|run| run.last()).map_or(0, |(line, _)| *line);
+        match runs.last_mut() {
+            // One slip makes the parser stumble over all that follows on its line.
+            Some(_) if line <= last => {}
+            Some(run) if (last + 1..line).all(says_nothing) => run.push((line, flaw)),
+            _ => runs.push(vec![(line, flaw)]),
+        }
+    }
+    let lost = runs.iter().position(|run| run.len() > RUN);
+    runs.truncate(lost.map_or(runs.len(), |run| run + 1));
+    let told = runs.into_iter().flat_map(|run| {
+        let count = if run.len() > RUN { 1 } else { run.len() };
+        let last = run.last().map_or(0, |(line, _)| *line);
+        run.into_iter().take(count).map(move |(line, flaw)| {
+            let help = format!("nothing makes sense from here to line {last}: the rest is checked once this is mended");
+            flaw.help((count == 1 && line + RUN <= last).then_some(help))
+        })
+    });
+    (told.collect(), lost.is_some())
 }
 
 /// The text with spaces in place of every line that has a flaw.

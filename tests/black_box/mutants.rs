@@ -123,6 +123,15 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"error    = "/is_error""#, 1, r#"error    = "is_error""#, &[("bad-pattern", Edit)]),
     mutant(r#"never = "phase"#, 1, r#"nevr = "phase"#, &[("unknown-key", Edit)]),
     // Wrong types and values.
+    mutant("  { target = \"all-code-review\" },\n]", 1, "  { target = \"all-code-review\" },", &[("toml-syntax", Line("[cycles.all-code-review]"))]),
+    mutant("[cycles.tasks-review]", 1, "", &[("toml-syntax", Line("stage   = \"Task review\""))]),
+    mutant("\"{cycle}\"         =", 1, "#", &[
+        ("unknown-phase", Line("[cycles.plan-review]")),
+        ("unknown-phase", Line("[cycles.tasks-review]")),
+        ("unknown-phase", Line("[cycles.code-review]")),
+        ("unknown-phase", Line("{ target = \"all-code-review\" }")),
+        ("unknown-phase", Line("[cycles.all-code-review]")),
+    ]),
     mutant("minimum = 0, positional = true", 1, r#"minimum = 0, one_of = "names", positional = true"#, &[("wrong-type", Edit)]),
     mutant("{base}-review-{n}.md\"\nanswer", 1, "{base}-review.md\"\nanswer", &[("bad-pattern", Edit)]),
     mutant(r#"base    = "tasks""#, 1, r#"base    = "plan""#, &[("bad-pattern", Edit)]),
