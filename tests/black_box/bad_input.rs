@@ -20,7 +20,12 @@ const UNUSABLE: &str = "No review runs and nothing is written until it is mended
 
 /// What a stop says of a state that cannot be used, in a plan without a flaw.
 fn unusable(why: &str) -> Value {
-    allowed(&format!("{VALIDATED}\n{STATE}: {why}. {UNUSABLE}"))
+    allowed(&format!("{VALIDATED}\n{}", unusable_line(why)))
+}
+
+fn unusable_line(why: &str) -> String {
+    let stop = if why.ends_with('?') { "" } else { "." };
+    format!("{STATE}: {why}{stop} {UNUSABLE}")
 }
 
 /// A named pipe; none where `mkfifo` is not there.
@@ -172,9 +177,8 @@ fn states_that_cannot_be_used() {
         let before = project.files();
         let ran = project.stop();
         assert_eq!((ran.code, ran.json()), (0, unusable(&why)), "{what}");
-        assert_eq!(ran.stderr, format!("taskie: {STATE}: {why}. {UNUSABLE}\n"), "{what}");
-        let active = allowed(&format!("{STATE}: {why}. {UNUSABLE}"));
-        assert_eq!(project.stop_active(true).json(), active, "{what}");
+        assert_eq!(ran.stderr, format!("taskie: {}\n", unusable_line(&why)), "{what}");
+        assert_eq!(project.stop_active(true).json(), allowed(&unusable_line(&why)), "{what}");
         // Commands do not write it either.
         let ran = project.run(&["run", "limit", "3"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");

@@ -227,6 +227,11 @@ fn failed_reviews() {
             Reviewer { stdout: Some("{\"is_error\":true}".to_owned()), ..Reviewer::pass() },
             "`claude` failed: it reports an error",
         ),
+        // What the program says of itself is shown to a user: no escape sequence of it is.
+        (
+            Reviewer { stdout: Some(r#"{"is_error":true,"errors":["\u001b[31mno\u0007 \n budget\u001b[0m"]}"#.to_owned()), ..Reviewer::pass() },
+            "`claude` failed: no budget",
+        ),
         // A flag that is neither true nor false says that nothing is known.
         (
             Reviewer { stdout: Some(r#"{"is_error":null,"structured_output":{"verdict":"PASS"}}"#.to_owned()), ..Reviewer::pass() },
