@@ -381,12 +381,6 @@ fn a_table_of_a_hundred_thousand_rows() {
     assert_eq!(project.state()["next_phase"], "complete-task");
     assert_eq!(project.run(&["enter", "complete-task"]).code, 0);
     assert_eq!(project.state()["current_task"], "99999");
-    // A review of all these tasks: the first missing file ends it.
-    project.set_state(json!({ "next_phase": "tasks-review" }));
-    assert_eq!(
-        project.stop().json(),
-        allowed(&format!("Review failed: .taskie/plans/{PLAN}/task-3.md does not exist. It is tried again at the next stop.\n{VALIDATED}"))
-    );
 }
 
 #[test]
