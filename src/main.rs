@@ -8,10 +8,12 @@ use std::process::ExitCode;
 
 mod chart;
 mod cli;
+mod demo;
 mod engine;
 mod expr;
 mod hook;
 mod invoke;
+mod lint;
 mod schema;
 mod scope;
 mod shell;

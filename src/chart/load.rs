@@ -5,41 +5,61 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
+use super::check;
 use super::error::{ChartError, Flaw, Step, locate};
 use super::model::{Assign, CycleSource, FilePattern, FieldType, Literal, Phase, Rule, Source, Table as TableSource};
 use super::templates::Templates;
 use super::{Chart, Command, Cycle, FileSet, PhaseEntry, RowShape, Scope, Table, suggest};
 use crate::expr::single_expression;
+use crate::lint::Code;
 use crate::scope::pattern::Pattern;
 
 /// The hole in a phase's name that makes one phase per cycle.
 const CYCLE_HOLE: &str = "{cycle}";
 
-/// Loads the chart at `path`; its templates are the folders it names, beside it.
+/// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its
+/// expressions.
 pub(crate) fn from_path(path: &Path) -> Result<Chart, ChartError> {
     let origin = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| ChartError::unreadable(&origin, format!("the chart cannot be read: {error}")))?;
-    let mut chart = from_text(&origin, &text, Templates::Folders(Vec::new()))?;
-    if let Templates::Folders(folders) = &mut chart.templates {
-        let beside = path.parent().unwrap_or(Path::new("."));
-        *folders = parse(&origin, &text)?.templates.iter().map(|folder| beside.join(folder)).collect();
-    }
+    let beside = path.parent().unwrap_or(Path::new("."));
+    let folders = parse(&origin, &text)?.templates.iter().map(|folder| beside.join(folder)).collect();
+    let chart = from_text(&origin, &text, Templates::Folders(folders))?;
+    check::check(&chart, &text)?;
     Ok(chart)
 }
 
-/// Loads a chart from its text. `origin` names it in messages.
+/// Loads a chart from its TOML. `origin` names it in messages.
 pub(crate) fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
-    let source = parse(origin, text)?;
+    resolve(origin, parse(origin, text)?, text, templates)
+}
+
+/// Loads a chart from the JSON that the build made of its TOML.
+pub(crate) fn from_json(origin: &str, json: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
+    let source = serde_json::from_str(json).map_err(|error| ChartError::unreadable(origin, error.to_string()))?;
+    resolve(origin, source, text, templates)
+}
+
+fn resolve(origin: &str, source: Source, text: &str, templates: Templates) -> Result<Chart, ChartError> {
+    let (chart, flaws) = resolve_all(origin, source, text, templates);
+    match chart {
+        Some(chart) if flaws.is_empty() => Ok(chart),
+        _ => Err(ChartError { origin: origin.to_owned(), text: text.to_owned(), flaws }),
+    }
+}
+
+/// Resolves what can be resolved: a chart that has flaws is still good enough to look for more of them.
+pub(crate) fn resolve_all(
+    origin: &str,
+    source: Source,
+    text: &str,
+    templates: Templates,
+) -> (Option<Chart>, Vec<Flaw>) {
     let mut resolver = Resolver { text, flaws: Vec::new() };
     let chart = resolver.chart(origin, source, templates);
-    match chart {
-        Some(chart) if resolver.flaws.is_empty() => Ok(chart),
-        _ => {
-            resolver.flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
-            Err(ChartError { origin: origin.to_owned(), text: text.to_owned(), flaws: resolver.flaws })
-        }
-    }
+    resolver.flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
+    (chart, resolver.flaws)
 }
 
 fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
@@ -48,10 +68,20 @@ fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
         let errors = if syntax.is_empty() { vec![error] } else { syntax };
         let flaws = errors
             .iter()
-            .map(|error| Flaw { message: error.message().to_owned(), help: None, span: error.span() })
+            .map(|error| Flaw::new(Code::TomlSyntax, error.message()).at(error.span()))
             .collect();
         ChartError { origin: origin.to_owned(), text: text.to_owned(), flaws }
     })
+}
+
+/// What a code of the `unknown-` kind speaks of.
+fn noun(code: Code) -> &'static str {
+    match code {
+        Code::UnknownCycle => "cycle",
+        Code::UnknownField => "context field",
+        Code::UnknownInvocation => "invocation",
+        _ => "phase",
+    }
 }
 
 /// Collects flaws while names are resolved.
@@ -65,13 +95,12 @@ macro_rules! path {
 }
 
 impl Resolver<'_> {
-    fn flaw(&mut self, path: &[Step], message: String, help: Option<String>) {
-        let span = locate(self.text, path);
-        self.flaws.push(Flaw { message, help, span });
+    fn flaw(&mut self, code: Code, path: &[Step], message: String, help: Option<String>) {
+        self.flaws.push(Flaw::new(code, message).help(help).at(locate(self.text, path)));
     }
 
     /// Notes a flaw unless `name` is one of `known`.
-    fn known<'k>(&mut self, path: &[Step], what: &str, name: &str, known: impl Iterator<Item = &'k str> + Clone) {
+    fn known<'k>(&mut self, path: &[Step], code: Code, name: &str, known: impl Iterator<Item = &'k str> + Clone) {
         if known.clone().any(|other| other == name) {
             return;
         }
@@ -79,11 +108,11 @@ impl Resolver<'_> {
             || format!("known: {}", known.collect::<Vec<_>>().join(", ")),
             |name| format!("did you mean `{name}`?"),
         );
-        self.flaw(path, format!("`{name}` is no {what} of this chart"), Some(help));
+        self.flaw(code, path, format!("`{name}` is no {} of this chart", noun(code)), Some(help));
     }
 
     fn pattern(&mut self, path: &[Step], source: &FilePattern) -> Option<Pattern> {
-        Pattern::parse(&source.0).map_err(|message| self.flaw(path, message, None)).ok()
+        Pattern::parse(&source.0).map_err(|message| self.flaw(Code::BadPattern, path, message, None)).ok()
     }
 
     /// A pattern that renders a name: it has no wildcard.
@@ -91,7 +120,7 @@ impl Resolver<'_> {
         let pattern = self.pattern(path, source)?;
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`".to_owned();
-            self.flaw(path, format!("`{}` must render one name, and `*` cannot", source.0), Some(help));
+            self.flaw(Code::BadPattern, path, format!("`{}` must render one name, and `*` cannot", source.0), Some(help));
             return None;
         }
         Some(pattern)
@@ -113,7 +142,7 @@ impl Resolver<'_> {
             .collect();
         if !source.scope.newest.ends_with("/*") || source.scope.newest.matches('*').count() != 1 {
             let message = format!("`{}` names no directories", source.scope.newest);
-            self.flaw(path!["scope", "newest"], message, Some("write a folder and `/*`: `plans/*`".to_owned()));
+            self.flaw(Code::BadPattern, path!["scope", "newest"], message, Some("write a folder and `/*`: `plans/*`".to_owned()));
         }
         let commands = source
             .commands
@@ -184,7 +213,7 @@ impl Resolver<'_> {
                     let key = stringify!($key);
                     let message = format!("cycle `{id}` has no `{key}`");
                     let help = format!("give it one, or put one that all cycles share under [cycle]");
-                    self.flaw(path!["cycles", id], message, Some(help));
+                    self.flaw(Code::MissingKey, path!["cycles", id], message, Some(help));
                 }
                 value
             }};
@@ -237,31 +266,31 @@ impl Resolver<'_> {
                 phases.insert(name.replace(CYCLE_HOLE, id), PhaseEntry { phase, cycle: Some(id.clone()) });
             }
         }
-        self.known(path!["initial"], "phase", &source.initial, phases.keys().map(String::as_str));
+        self.known(path!["initial"], Code::UnknownPhase, &source.initial, phases.keys().map(String::as_str));
         phases
     }
 
     /// Fields that others name, and assignments.
     fn fields(&mut self, source: &Source) {
         let fields = || source.context.keys().map(String::as_str);
-        self.known(path!["state"], "context field", &source.state, fields());
+        self.known(path!["state"], Code::UnknownField, &source.state, fields());
         if let Some(field) = source.context.get(&source.state)
             && field.kind != FieldType::Phase
         {
             let message = format!("`{}` holds the phase and must be of type phase", source.state);
-            self.flaw(path!["context", &source.state, "type"], message, None);
+            self.flaw(Code::WrongType, path!["context", &source.state, "type"], message, None);
         }
         if let Some(next) = &source.next {
-            self.known(path!["next"], "context field", next, fields());
+            self.known(path!["next"], Code::UnknownField, next, fields());
         } else if !source.cycles.is_empty() {
             let help = "name the context field that holds the phase that is due: next = \"next_phase\"".to_owned();
-            self.flaw(path!["cycles"], "a chart with cycles needs `next`".to_owned(), Some(help));
+            self.flaw(Code::MissingKey, path!["cycles"], "a chart with cycles needs `next`".to_owned(), Some(help));
         }
         for (name, field) in &source.context {
             if field.pattern.as_deref().is_some_and(|pattern| pattern != "[A-Za-z0-9_-]+") {
                 let help = "leave it out, or write [A-Za-z0-9_-]+".to_owned();
                 let message = "the only pattern a field can have is that of a name".to_owned();
-                self.flaw(path!["context", name, "pattern"], message, Some(help));
+                self.flaw(Code::BadPattern, path!["context", name, "pattern"], message, Some(help));
             }
             let fits = match (&field.default, field.kind) {
                 (None, FieldType::Phase) => true,
@@ -276,7 +305,7 @@ impl Resolver<'_> {
                     None => format!("`{name}` needs a default, because it cannot be null"),
                     Some(_) => format!("the default of `{name}` is not {}", crate::engine::context::describe(field)),
                 };
-                self.flaw(path!["context", name, "default"], message, None);
+                self.flaw(Code::BadDefault, path!["context", name, "default"], message, None);
             }
         }
         for (key, own) in [("cycle", &source.cycle)] {
@@ -302,9 +331,9 @@ impl Resolver<'_> {
         for (key, field) in [("count", &own.count), ("limit", &own.limit)] {
             let Some(field) = field else { continue };
             let path = [path, &[Step::from(key)]].concat();
-            self.known(&path, "context field", field, source.context.keys().map(String::as_str));
+            self.known(&path, Code::UnknownField, field, source.context.keys().map(String::as_str));
             if source.context.get(field).is_some_and(|field| field.kind != FieldType::Integer) {
-                self.flaw(&path, format!("`{field}` counts reviews and must be an integer"), None);
+                self.flaw(Code::WrongType, &path, format!("`{field}` counts reviews and must be an integer"), None);
             }
         }
         if let Some(entry) = &own.entry {
@@ -316,7 +345,7 @@ impl Resolver<'_> {
     fn assigned(&mut self, path: &[Step], assign: &Assign, source: &Source) {
         for (name, value) in assign {
             let path = [path, &[Step::from(name)]].concat();
-            self.known(&path, "context field", name, source.context.keys().map(String::as_str));
+            self.known(&path, Code::UnknownField, name, source.context.keys().map(String::as_str));
             let Some(field) = source.context.get(name) else { continue };
             let fits = match (value, field.kind) {
                 (Literal::Boolean(_), FieldType::Boolean) => true,
@@ -328,7 +357,7 @@ impl Resolver<'_> {
             };
             if !fits {
                 let message = format!("`{name}` is {}", crate::engine::context::describe(field));
-                self.flaw(&path, message, None);
+                self.flaw(Code::WrongAssignment, &path, message, None);
             }
         }
     }
@@ -340,7 +369,7 @@ impl Resolver<'_> {
         for id in source.cycles.keys() {
             if !phases.contains_key(id) {
                 let help = "add a phase `\"{cycle}\"`, which makes one for each cycle".to_owned();
-                self.flaw(path!["cycles", id], format!("cycle `{id}` is no phase"), Some(help));
+                self.flaw(Code::UnknownPhase, path!["cycles", id], format!("cycle `{id}` is no phase"), Some(help));
             }
         }
         let shared = std::iter::once((vec![Step::from("cycle")], &source.cycle, None));
@@ -348,37 +377,37 @@ impl Resolver<'_> {
         for (path, cycle, id) in shared.chain(own) {
             let at = |key: &str| [path.as_slice(), &[Step::from(key)]].concat();
             if let Some(resume) = &cycle.resume {
-                self.known(&at("resume"), "phase", resume, known());
+                self.known(&at("resume"), Code::UnknownPhase, resume, known());
             }
             if let Some(post) = &cycle.post {
                 for id in id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]) {
-                    self.known(&at("post"), "phase", &post.replace(CYCLE_HOLE, id), known());
+                    self.known(&at("post"), Code::UnknownPhase, &post.replace(CYCLE_HOLE, id), known());
                 }
             }
             for (index, advance) in cycle.advance.iter().flatten().enumerate() {
                 let path = [at("advance").as_slice(), &[Step::from(index), Step::from("target")]].concat();
-                self.known(&path, "phase", &advance.target, known());
+                self.known(&path, Code::UnknownPhase, &advance.target, known());
             }
         }
         for (name, phase) in &source.phases {
             if let Some(arms) = &phase.arms {
-                self.known(path!["phases", name, "arms"], "cycle", arms, cycles());
+                self.known(path!["phases", name, "arms"], Code::UnknownCycle, arms, cycles());
             }
         }
         for (event, rules) in &source.on {
             for (index, rule) in rules.iter().enumerate() {
                 if let Some(target) = &rule.target {
-                    self.known(path!["on", event, index, "target"], "phase", target, known());
+                    self.known(path!["on", event, index, "target"], Code::UnknownPhase, target, known());
                 }
                 if let Some(name) = &rule.invoke {
                     let known = source.invoke.keys().map(String::as_str);
-                    self.known(path!["on", event, index, "invoke"], "invocation", name, known);
+                    self.known(path!["on", event, index, "invoke"], Code::UnknownInvocation, name, known);
                 }
             }
         }
         for (name, invoke) in &source.invoke {
             if invoke.argv.is_empty() {
-                self.flaw(path!["invoke", name, "argv"], format!("`{name}` has no program to run"), None);
+                self.flaw(Code::MissingKey, path!["invoke", name, "argv"], format!("`{name}` has no program to run"), None);
             }
             self.name_pattern(path!["invoke", name, "log"], &invoke.log);
             if invoke.timeout >= source.hook_timeout {
@@ -387,7 +416,7 @@ impl Resolver<'_> {
                     invoke.timeout, source.hook_timeout
                 );
                 let help = "leave the hook time to write the outcome: give a shorter timeout".to_owned();
-                self.flaw(path!["invoke", name, "timeout"], message, Some(help));
+                self.flaw(Code::DeadlineTooLong, path!["invoke", name, "timeout"], message, Some(help));
             }
         }
     }
@@ -403,7 +432,7 @@ impl Resolver<'_> {
                 };
                 match Pattern::parse(text) {
                     Ok(pattern) => into.push(pattern),
-                    Err(message) => self.flaw(path!["files", name, index], message, None),
+                    Err(message) => self.flaw(Code::BadPattern, path!["files", name, index], message, None),
                 }
             }
             sets.insert(name.clone(), set);
@@ -425,12 +454,12 @@ impl Resolver<'_> {
         let rows = match (&table.columns, &table.line) {
             (Some(columns), None) => RowShape::Columns(columns.clone()),
             (None, Some(line)) => RowShape::Line(Pattern::parse(&line.0).map_err(|message| {
-                self.flaw(path!["tables", name, "line"], message, None);
+                self.flaw(Code::BadPattern, path!["tables", name, "line"], message, None);
             }).ok()?),
             _ => {
                 let help = "columns = { id = \"Id\" } for a table, line = \"## {title}\" for lines".to_owned();
                 let message = format!("table `{name}` needs either `columns` or `line`");
-                self.flaw(path!["tables", name], message, Some(help));
+                self.flaw(Code::MissingKey, path!["tables", name], message, Some(help));
                 return None;
             }
         };
@@ -440,5 +469,25 @@ impl Resolver<'_> {
             None => None,
         };
         Some(Table { file, rows, path, finished: table.finished.clone() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::super::embedded::CHARTS;
+    use super::*;
+
+    #[test]
+    fn charts_compiled_in_are_without_a_flaw() {
+        for embedded in CHARTS {
+            let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(check::inspect(&chart, embedded.text).flaws, [], "{}", embedded.id);
+            let from_toml = from_text(embedded.id, embedded.text, chart.templates.clone());
+            let from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));
+            let from_json = Chart { validator: None, ..Arc::into_inner(chart).unwrap_or_else(|| panic!("shared")) };
+            assert_eq!(format!("{from_json:?}"), format!("{from_toml:?}"), "{}", embedded.id);
+        }
     }
 }

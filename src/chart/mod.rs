@@ -3,10 +3,13 @@
 //! [`model`] is what the TOML says, [`load`] makes a [`Chart`] of it or says what is wrong and where,
 //! [`embedded`] holds the charts compiled in. What a chart decides is [`crate::engine`]'s.
 
+pub(crate) mod check;
 pub(crate) mod embedded;
 pub(crate) mod error;
+pub(crate) mod label;
 pub(crate) mod load;
 pub(crate) mod model;
+pub(crate) mod names;
 pub(crate) mod templates;
 
 use indexmap::IndexMap;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 use minijinja::{Error, ErrorKind};
+use walkdir::WalkDir;
 
 /// The templates of one chart.
 #[derive(Debug, Clone)]
@@ -37,6 +38,47 @@ impl Templates {
                     }
                 }
                 Ok(None)
+            }
+        }
+    }
+
+    /// What messages call template `name`: its path, where it is a file.
+    pub(crate) fn shown(&self, name: &str) -> String {
+        match self {
+            Self::Embedded(_) => name.to_owned(),
+            Self::Folders(folders) => {
+                let file = folders.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+                file.map_or_else(|| name.to_owned(), |path| path.display().to_string())
+            }
+        }
+    }
+
+    /// The names of the templates in the chart's own folder, the first, sorted. Of those compiled in it is not
+    /// known which folder they came from.
+    pub(crate) fn own_names(&self) -> Vec<String> {
+        match self {
+            Self::Embedded(_) => Vec::new(),
+            Self::Folders(folders) => Self::Folders(folders.iter().take(1).cloned().collect()).names(),
+        }
+    }
+
+    /// The names of all templates, sorted.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Embedded(table) => table.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            Self::Folders(folders) => {
+                let mut names: Vec<String> = folders
+                    .iter()
+                    .flat_map(|folder| {
+                        let files = WalkDir::new(folder).into_iter().flatten().filter(|entry| entry.file_type().is_file());
+                        files.filter_map(move |entry| {
+                            entry.path().strip_prefix(folder).ok().map(|name| name.to_string_lossy().into_owned())
+                        })
+                    })
+                    .collect();
+                names.sort();
+                names.dedup();
+                names
             }
         }
     }

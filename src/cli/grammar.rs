@@ -8,6 +8,8 @@ use crate::chart::embedded::CHARTS;
 use crate::chart::model::{self, FieldType, Literal};
 use crate::expr::Expressions;
 use crate::hook::protocol::EVENTS;
+use crate::lint::report::Format;
+use crate::shell::trace;
 
 /// The whole command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
@@ -18,6 +20,10 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
+        .after_help(format!(
+            "Environment:\n  {}=FILE  Append each decision to FILE, as a line of JSON: the rules that fired, what was written, the answer",
+            trace::VARIABLE
+        ))
         .arg(
             Arg::new("chart")
                 .long("chart")
@@ -34,16 +40,55 @@ pub(crate) fn command(chart: &Chart) -> Command {
                     .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
             ),
         )
+        .subcommand(check_chart())
         .subcommand(enter(chart))
         .subcommand(run(chart))
+        .subcommand(
+            Command::new("demo")
+                .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
+                .arg(
+                    Arg::new("keep")
+                        .long("keep")
+                        .action(ArgAction::SetTrue)
+                        .help("Keep the temporary project, and say where it is"),
+                ),
+        )
         .subcommand(
             Command::new("schema").about("Print a JSON Schema (draft-07)").arg(
                 Arg::new("of")
                     .required(true)
                     .value_name("WHAT")
-                    .value_parser(PossibleValuesParser::new(["state"]))
-                    .help("state: the chart's state.json"),
+                    .value_parser(PossibleValuesParser::new(["statechart", "state"]))
+                    .help("statechart: a chart file; state: the chart's state.json"),
             ),
+        )
+}
+
+fn check_chart() -> Command {
+    Command::new("check-chart")
+        .about("Find what is wrong with charts before they run")
+        .after_help("Exit codes: 0 no finding, 1 findings, 2 wrong usage, 3 a chart could not be read")
+        .arg(
+            Arg::new("file")
+                .num_args(0..)
+                .value_name("FILE")
+                .value_parser(value_parser!(std::path::PathBuf))
+                .help("Chart files, - for stdin; left out: the charts compiled in"),
+        )
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .default_value("human")
+                .value_parser(PossibleValuesParser::new(Format::NAMES))
+                .help("How findings are written"),
+        )
+        .arg(
+            Arg::new("explain")
+                .long("explain")
+                .value_name("CODE")
+                .exclusive(true)
+                .help("Tell what a code means, why it hurts and how to mend it"),
         )
 }
 

@@ -1,6 +1,8 @@
 //! The command line. Hooks are dispatched first and by hand; everything else is clap's, with the options
 //! that the chart declares.
 
+mod check_chart;
+mod demo;
 mod enter;
 mod grammar;
 mod place;
@@ -12,6 +14,7 @@ use std::process::ExitCode;
 
 use crate::chart::embedded::Choice;
 use crate::chart::error::ChartError;
+use crate::demo::reviewer;
 use crate::hook;
 
 /// A command that failed, and what its user is told.
@@ -44,6 +47,9 @@ pub(crate) fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     if let Some((event, chart)) = as_hook(&args) {
         return hook::run(event, chart);
+    }
+    if let Some(code) = reviewer::stand_in(&args) {
+        return code;
     }
     match dispatch(&args) {
         Ok(code) => code,
@@ -80,7 +86,8 @@ fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
 
 fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let name = chart_option(args);
-    let chart = Choice::of(name.as_deref()).load()?;
+    let choice = Choice::of(name.as_deref());
+    let chart = choice.load()?;
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
         Ok(matches) => matches,
         Err(error) => {
@@ -98,8 +105,10 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
             let event = sub.get_one::<String>("event").map_or("", String::as_str);
             Ok(hook::run(event, name.as_deref()))
         }
+        Some(("check-chart", sub)) => check_chart::run(sub),
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
+        Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }

@@ -17,7 +17,7 @@ use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
-use crate::chart::model::{Assign, Rule};
+use crate::chart::model::{Assign, Invoke, Rule};
 use crate::chart::{Chart, Cycle, suggest};
 use crate::scope::pattern::Pattern;
 
@@ -31,13 +31,66 @@ pub(crate) fn decide(
     event: &Event,
     ended: Option<Ended>,
 ) -> Result<Step, Fault> {
-    let names = Names::new(chart, world, event);
-    let deciding = Deciding { names, decision: Decision::default(), ended };
-    match &event.trigger {
-        Trigger::Hook(name) => deciding.rules(&format!("on.{name}"), chart.on.get(name)),
-        Trigger::Enter { phase, force } => deciding.enter(phase, *force),
-        Trigger::Command(name) => deciding.command(name),
+    let mut deciding = Deciding::new(Names::new(chart, world, event), ended);
+    if let Flow::Leave(step) = deciding.head(&event.trigger)? {
+        return Ok(step);
     }
+    let (list, rules) = rules_of(chart, &event.trigger);
+    for (index, rule) in rules.iter().enumerate() {
+        match deciding.rule(list, index, rule)? {
+            Flow::On => {}
+            Flow::Answered => break,
+            Flow::Leave(step) => return Ok(step),
+        }
+    }
+    deciding.end().map(Step::Done)
+}
+
+/// The rules that an event is put to once its head is done, with the name of their list.
+pub(crate) fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Rule]) {
+    let list = match trigger {
+        Trigger::Hook(name) => name.as_str(),
+        Trigger::Enter { .. } => "enter",
+        Trigger::Command(_) => return ("", &[]),
+    };
+    (list, chart.on.get(list).map_or(&[], Vec::as_slice))
+}
+
+/// How a decision goes on after one part of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Flow {
+    /// The next rule is tried.
+    On,
+    /// A rule has answered: no further one is tried.
+    Answered,
+    /// The decision ends with this step, whatever the parts so far have come to.
+    Leave(Step),
+}
+
+/// One part of a decision by itself: its head, or one rule.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Part {
+    pub(crate) flow: Flow,
+    /// What this part adds to the decision.
+    pub(crate) decision: Decision,
+    /// The run whose outcome this part has made visible.
+    pub(crate) review: Option<Arc<Ended>>,
+    /// What went wrong in a text of an invocation, which for the decision is a run that failed.
+    pub(crate) swallowed: Option<Fault>,
+}
+
+/// The head of a decision by itself: a phase's guard, entry and arms, or a command.
+pub(crate) fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> {
+    let mut deciding = Deciding::new(names, None);
+    let flow = deciding.head(trigger)?;
+    Ok(deciding.into_part(flow))
+}
+
+/// One rule of a list by itself, in a world whose context is as the parts before it have left it.
+pub(crate) fn rule(names: Arc<Names>, list: &str, index: usize, rule: &Rule, ended: Option<Ended>) -> Result<Part, Fault> {
+    let mut deciding = Deciding::new(names, ended);
+    let flow = deciding.rule(list, index, rule)?;
+    Ok(deciding.into_part(flow))
 }
 
 /// A decision that is being made.
@@ -45,36 +98,54 @@ struct Deciding {
     names: Arc<Names>,
     decision: Decision,
     ended: Option<Ended>,
+    swallowed: Option<Fault>,
 }
 
 impl Deciding {
-    fn rules(mut self, list: &str, rules: Option<&Vec<Rule>>) -> Result<Step, Fault> {
-        for (index, rule) in rules.into_iter().flatten().enumerate() {
-            let place = format!("{list}[{index}]");
-            let root = self.names.root();
-            if !self.holds(&place, rule, &root)? {
-                continue;
-            }
-            if let Some(name) = &rule.invoke {
-                if !self.names.has_review()
-                    && let Some(step) = self.invoke(&place, name)?
-                {
-                    return Ok(step);
-                }
-                continue;
-            }
-            self.fire(place, rule, &root)?;
-            if self.decision.answer != Answer::Pass {
-                break;
-            }
-        }
-        match self.ended.take() {
-            Some(ended) => self.set_aside(&ended).map(Step::Done),
-            None => Ok(Step::Done(self.decision)),
+    fn new(names: Arc<Names>, ended: Option<Ended>) -> Self {
+        Self { names, decision: Decision::default(), ended, swallowed: None }
+    }
+
+    fn into_part(self, flow: Flow) -> Part {
+        Part { flow, review: self.names.review(), decision: self.decision, swallowed: self.swallowed }
+    }
+
+    /// A run that no rule has asked for again is set aside.
+    fn end(self) -> Result<Decision, Fault> {
+        match &self.ended {
+            Some(ended) => self.set_aside(ended),
+            None => Ok(self.decision),
         }
     }
 
-    fn enter(mut self, name: &str, force: bool) -> Result<Step, Fault> {
+    /// What comes before all rules: entering the phase, or the command.
+    fn head(&mut self, trigger: &Trigger) -> Result<Flow, Fault> {
+        match trigger {
+            Trigger::Hook(_) => Ok(Flow::On),
+            Trigger::Enter { phase, force } => self.enter(phase, *force),
+            Trigger::Command(name) => self.command(name),
+        }
+    }
+
+    fn rule(&mut self, list: &str, index: usize, rule: &Rule) -> Result<Flow, Fault> {
+        let place = format!("on.{list}[{index}]");
+        let root = self.names.root();
+        if !self.holds(&place, rule, &root)? {
+            return Ok(Flow::On);
+        }
+        if let Some(name) = &rule.invoke {
+            if !self.names.has_review()
+                && let Some(step) = self.invoke(&place, name)?
+            {
+                return Ok(Flow::Leave(step));
+            }
+            return Ok(Flow::On);
+        }
+        self.fire(place, rule, &root)?;
+        Ok(if self.decision.answer == Answer::Pass { Flow::On } else { Flow::Answered })
+    }
+
+    fn enter(&mut self, name: &str, force: bool) -> Result<Flow, Fault> {
         let chart = Arc::clone(&self.names.chart);
         let Some(entry) = chart.phases.get(name) else {
             let close = suggest(name, chart.phases.keys().map(String::as_str));
@@ -103,11 +174,11 @@ impl Deciding {
         if let Some(arms) = &entry.phase.arms {
             self.schedule(&place, arms, &root, &mut fields)?;
         }
-        self.commit(place, fields)?;
-        self.rules("on.enter", chart.on.get("enter"))
+        self.commit(place, None, fields);
+        Ok(Flow::On)
     }
 
-    fn command(mut self, name: &str) -> Result<Step, Fault> {
+    fn command(&mut self, name: &str) -> Result<Flow, Fault> {
         let chart = Arc::clone(&self.names.chart);
         let Some(command) = chart.commands.get(name) else {
             let close = suggest(name, chart.commands.keys().map(String::as_str));
@@ -126,7 +197,7 @@ impl Deciding {
             return Ok(refuse(why));
         }
         self.fire(place, &command.rule, &root)?;
-        Ok(Step::Done(self.decision))
+        Ok(Flow::On)
     }
 
     fn holds(&self, place: &str, rule: &Rule, root: &Value) -> Result<bool, Fault> {
@@ -149,13 +220,15 @@ impl Deciding {
         if let Some(target) = &rule.target {
             fields.insert(self.names.chart.state.clone(), Json::from(target.as_str()));
         }
+        let mut advance = None;
         if rule.advance {
             let names = Arc::clone(&self.names);
             let cycle = names.running().ok_or_else(|| Fault::NoCycle { place: place.clone() })?;
-            let target = names.next_target(cycle)?;
-            self.schedule(&place, &target, root, &mut fields)?;
+            let index = names.open_target(cycle)?;
+            self.schedule(&place, &cycle.advance[index].target, root, &mut fields)?;
+            advance = Some((cycle.id.clone(), index));
         }
-        self.commit(place, fields)?;
+        self.commit(place, advance, fields);
         self.decision.messages.extend(message);
         match (block, action) {
             (Some(reason), _) => {
@@ -225,56 +298,45 @@ impl Deciding {
             .collect()
     }
 
-    fn commit(&mut self, place: String, fields: IndexMap<String, Json>) -> Result<(), Fault> {
+    fn commit(&mut self, place: String, advance: Option<(String, usize)>, fields: IndexMap<String, Json>) {
         self.names.assign(&fields);
         self.decision.patch.extend(fields);
-        self.decision.fired.push(Fired { place });
-        Ok(())
+        self.decision.fired.push(Fired { place, advance });
     }
 
     /// The step that a rule with an invocation leads to; `None` once its outcome is known and rules go on.
     fn invoke(&mut self, place: &str, name: &str) -> Result<Option<Step>, Fault> {
         let names = Arc::clone(&self.names);
         let cycle = names.running().ok_or_else(|| Fault::NoCycle { place: place.to_owned() })?;
-        let request = self.request(cycle, name);
+        let mut request = self.request(cycle, name);
+        // Only a run that is still to be started needs its texts.
+        if self.ended.is_none() {
+            request = request.and_then(|request| Ok(Invocation { argv: self.argv(name)?, ..request }));
+        }
         let ended = match (request, self.ended.take()) {
             // Without a subject there is nothing to run: it counts as a run that failed.
-            (Err(fault), None) => Ended {
-                invocation: unnamed(cycle, name, names.count(cycle) + 1),
-                outcome: Outcome::Failed(fault.to_string()),
-                superseded: false,
-            },
+            (Err(fault), None) => {
+                let outcome = Outcome::Failed(fault.to_string());
+                self.swallowed = Some(fault).filter(|fault| matches!(fault, Fault::Expression { .. }));
+                Ended { invocation: unnamed(cycle, name, names.count(cycle) + 1), outcome, superseded: false }
+            }
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
             (Ok(request), Some(ended)) if !ended.superseded && request.is_same_request(&ended.invocation) => ended,
             (_, Some(ended)) => return self.set_aside(&ended).map(|decision| Some(Step::Done(decision))),
         };
-        self.decision.fired.push(Fired { place: place.to_owned() });
-        self.decision.failure = failure(&ended.outcome);
-        names.set_review(ended);
+        self.decision.fired.push(Fired { place: place.to_owned(), advance: None });
+        self.decision.ended = Some(ended.clone());
+        names.set_review(Arc::new(ended));
         Ok(None)
     }
 
+    /// The run that is asked for, without its texts.
     fn request(&self, cycle: &Cycle, name: &str) -> Result<Invocation, Fault> {
-        let invoke = self
-            .names
-            .chart
-            .invoke
-            .get(name)
-            .ok_or_else(|| Fault::World(format!("there is no invocation `{name}`")))?;
+        let invoke = self.invocation(name)?;
         let n = self.names.count(cycle) + 1;
-        let root = self.names.root();
         let subject = self.names.subject(cycle)?;
         let file = self.names.file_name(cycle, &cycle.review, n)?;
         let log = Pattern::parse(&invoke.log.0).map_err(Fault::World)?;
-        let argv = invoke
-            .argv
-            .iter()
-            .enumerate()
-            .map(|(index, text)| {
-                let place = format!("invoke.{name}.argv[{index}]");
-                self.names.expressions.text(text, &root).map_err(Fault::at(place))
-            })
-            .collect::<Result<_, _>>()?;
         Ok(Invocation {
             name: name.to_owned(),
             cycle: cycle.id.clone(),
@@ -282,22 +344,37 @@ impl Deciding {
             log: self.names.file_name(cycle, &log, n)?,
             file,
             subject,
-            argv,
+            argv: Vec::new(),
         })
     }
 
     /// What is said of a run that this world does not ask for any more.
     fn set_aside(&self, ended: &Ended) -> Result<Decision, Fault> {
         let Invocation { cycle, n, file, .. } = &ended.invocation;
-        let failure = failure(&ended.outcome);
-        let rest = match &failure {
-            Some(why) => format!("Nothing was written. It had failed: {why}."),
-            None => format!("Nothing was written; what it says is in {}.", self.names.path(file)?),
+        let rest = match &ended.outcome {
+            Outcome::Failed(why) => format!("Nothing was written. It had failed: {why}."),
+            Outcome::Ran { .. } => format!("Nothing was written; what it says is in {}.", self.names.path(file)?),
         };
         let message = format!(
             "The {cycle} {n} was set aside: the state changed while it ran and no longer asks for it. {rest}"
         );
-        Ok(Decision { messages: vec![message], answer: Answer::Allow, failure, ..Decision::default() })
+        Ok(Decision { messages: vec![message], answer: Answer::Allow, ended: Some(ended.clone()), ..Decision::default() })
+    }
+
+    fn argv(&self, name: &str) -> Result<Vec<String>, Fault> {
+        let root = self.names.root();
+        let texts = self.invocation(name)?.argv.iter().enumerate();
+        texts
+            .map(|(index, text)| {
+                let place = format!("invoke.{name}.argv[{index}]");
+                self.names.expressions.text(text, &root).map_err(Fault::at(place))
+            })
+            .collect()
+    }
+
+    fn invocation(&self, name: &str) -> Result<&Invoke, Fault> {
+        let invoke = self.names.chart.invoke.get(name);
+        invoke.ok_or_else(|| Fault::World(format!("there is no invocation `{name}`")))
     }
 
     /// What the fields that a guard names hold: `; next_phase is "post-code-review"`.
@@ -315,8 +392,8 @@ impl Deciding {
     }
 }
 
-fn refuse(why: String) -> Step {
-    Step::Done(Decision { answer: Answer::Refuse(why), ..Decision::default() })
+fn refuse(why: String) -> Flow {
+    Flow::Leave(Step::Done(Decision { answer: Answer::Refuse(why), ..Decision::default() }))
 }
 
 fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
@@ -328,12 +405,5 @@ fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
         subject: Vec::new(),
         argv: Vec::new(),
         log: String::new(),
-    }
-}
-
-fn failure(outcome: &Outcome) -> Option<String> {
-    match outcome {
-        Outcome::Failed(why) => Some(why.clone()),
-        Outcome::Ran { .. } => None,
     }
 }

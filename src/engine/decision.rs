@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 /// The outcome of one call of `decide`.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     /// Run this, then decide again in the world read anew.
@@ -23,10 +24,20 @@ pub(crate) struct Decision {
     pub(crate) messages: Vec<String>,
     /// For the agent.
     pub(crate) says: Vec<String>,
-    /// Why the run that it is about failed.
-    pub(crate) failure: Option<String>,
+    /// The run that it is about.
+    pub(crate) ended: Option<Ended>,
     /// The answer to the event.
     pub(crate) answer: Answer,
+}
+
+impl Decision {
+    /// Why the run that it is about failed, where it did.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        match &self.ended.as_ref()?.outcome {
+            Outcome::Failed(why) => Some(why),
+            Outcome::Ran { .. } => None,
+        }
+    }
 }
 
 /// A rule that fired.
@@ -34,6 +45,8 @@ pub(crate) struct Decision {
 pub(crate) struct Fired {
     /// Where it stands: `on.Stop[2]`, `phases.complete`.
     pub(crate) place: String,
+    /// The cycle that it ended, and which of that cycle's advance targets it took.
+    pub(crate) advance: Option<(String, usize)>,
 }
 
 /// The answer to an event.

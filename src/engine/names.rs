@@ -15,7 +15,7 @@ use super::context::{self, Context};
 use super::decision::{Ended, Outcome};
 use super::event::{EVENT_DEFAULTS, Event, FieldDefault};
 use super::fault::Fault;
-use super::world::{Source, World};
+use super::world::{Given, Source, World};
 use crate::chart::{Chart, Cycle};
 use crate::chart::model::Check;
 use crate::expr::Expressions;
@@ -28,7 +28,7 @@ const MAX_DEPTH: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Names {
     pub(crate) chart: Arc<Chart>,
-    pub(crate) expressions: Expressions,
+    pub(crate) expressions: Arc<Expressions>,
     world: Arc<dyn World>,
     event: Event,
     moving: Mutex<Moving>,
@@ -37,7 +37,8 @@ pub(crate) struct Names {
 /// What changes in the course of a decision.
 #[derive(Debug)]
 struct Moving {
-    context: Context,
+    /// What the rules so far have assigned; the rest of the context is the world's.
+    assigned: Context,
     review: Option<Arc<Ended>>,
     /// Values of lets and checks, or why they have none; emptied when the context changes.
     known: IndexMap<String, Result<Value, Fault>>,
@@ -48,13 +49,23 @@ struct Moving {
 impl Names {
     /// The names of a decision that begins.
     pub(crate) fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
+        Self::with(Arc::new(Expressions::new(chart.templates.clone())), chart, world, event)
+    }
+
+    /// The names of a decision that shares what has been compiled with others of the same chart.
+    pub(crate) fn with(
+        expressions: Arc<Expressions>,
+        chart: &Arc<Chart>,
+        world: &Arc<dyn World>,
+        event: &Event,
+    ) -> Arc<Self> {
         Arc::new(Self {
             chart: Arc::clone(chart),
-            expressions: Expressions::new(chart.templates.clone()),
+            expressions,
             world: Arc::clone(world),
             event: event.clone(),
             moving: Mutex::new(Moving {
-                context: world.context().clone(),
+                assigned: Context::new(),
                 review: None,
                 known: IndexMap::new(),
                 making: Vec::new(),
@@ -74,23 +85,36 @@ impl Names {
 
     /// A context field as it stands; null where the chart has none of that name.
     pub(crate) fn field(&self, name: &str) -> Json {
-        self.moving().context.get(name).cloned().unwrap_or(Json::Null)
+        self.known_field(name).unwrap_or(Json::Null)
+    }
+
+    /// A context field as it stands; `None` where the chart has none of that name.
+    fn known_field(&self, name: &str) -> Option<Json> {
+        if let Some(value) = self.moving().assigned.get(name) {
+            return Some(value.clone());
+        }
+        self.world.field(name).cloned()
     }
 
     /// Writes context fields; later rules see them.
     pub(crate) fn assign(&self, fields: &IndexMap<String, Json>) {
         let mut moving = self.moving();
         for (name, value) in fields {
-            moving.context.insert(name.clone(), value.clone());
+            moving.assigned.insert(name.clone(), value.clone());
         }
         moving.known.clear();
     }
 
     /// Makes a run's outcome visible as `review`.
-    pub(crate) fn set_review(&self, ended: Ended) {
+    pub(crate) fn set_review(&self, ended: Arc<Ended>) {
         let mut moving = self.moving();
-        moving.review = Some(Arc::new(ended));
+        moving.review = Some(ended);
         moving.known.clear();
+    }
+
+    /// The run whose outcome is visible.
+    pub(crate) fn review(&self) -> Option<Arc<Ended>> {
+        self.moving().review.clone()
     }
 
     /// True once a run's outcome is visible.
@@ -162,8 +186,8 @@ impl Names {
         Ok(files.into_iter().collect())
     }
 
-    /// The first advance target of `cycle` that is open.
-    pub(crate) fn next_target(self: &Arc<Self>, cycle: &Cycle) -> Result<String, Fault> {
+    /// Which of the advance targets of `cycle` is the first open one.
+    pub(crate) fn open_target(self: &Arc<Self>, cycle: &Cycle) -> Result<usize, Fault> {
         for (index, advance) in cycle.advance.iter().enumerate() {
             let open = match &advance.guard {
                 None => true,
@@ -173,7 +197,7 @@ impl Names {
                     .map_err(Fault::at(format!("cycles.{}.advance[{index}].guard", cycle.id)))?,
             };
             if open {
-                return Ok(advance.target.clone());
+                return Ok(index);
             }
         }
         Err(Fault::NowhereToAdvance { cycle: cycle.id.clone() })
@@ -236,9 +260,19 @@ impl Names {
         }))
     }
 
+    fn session(&self) -> Value {
+        match &self.event.session {
+            Some(session) => Value::from(session.as_str()),
+            None => self.world.supply(Given::Session).as_ref().map_or_else(|| Value::from(()), context::to_value),
+        }
+    }
+
     fn findings(self: &Arc<Self>, name: &str) -> Option<Result<Value, Fault>> {
         let checks = self.chart.checks.get(name)?;
         Some(self.remembered(&format!("checks.{name}"), || {
+            if let Some(findings) = self.world.supply(Given::Findings(name)) {
+                return Ok(context::to_value(&findings));
+            }
             let mut findings = Vec::new();
             for (index, check) in checks.iter().enumerate() {
                 self.find(check, &mut findings).map_err(Fault::at(format!("checks.{name}[{index}]")))?;
@@ -247,7 +281,12 @@ impl Names {
         }))
     }
 
-    fn find(self: &Arc<Self>, check: &Check, findings: &mut Vec<String>) -> Result<(), crate::expr::ExprError> {
+    /// Adds what one check finds.
+    pub(crate) fn find(
+        self: &Arc<Self>,
+        check: &Check,
+        findings: &mut Vec<String>,
+    ) -> Result<(), crate::expr::ExprError> {
         let guard = check.guard.as_ref().map(|guard| guard.0.as_str());
         let found = match &check.each {
             Some(each) => {
@@ -266,8 +305,9 @@ impl Names {
         let arg = self.chart.args.get(name)?;
         Some(self.remembered(&format!("args.{name}"), || {
             let place = |key: &str| format!("args.{name}.{key}");
-            let value = match (self.event.args.get(name), &arg.default) {
-                (Some(given), _) => context::to_value(given),
+            let given = self.event.args.get(name).cloned().or_else(|| self.world.supply(Given::Arg(name)));
+            let value = match (given, &arg.default) {
+                (Some(given), _) => context::to_value(&given),
                 (None, Some(default)) => self
                     .expressions
                     .literal(default, &self.root())
@@ -359,7 +399,9 @@ impl Names {
             }
             "exit" => self.nested("cycle.exit", || holds(Some(&cycle.exit.0))),
             "ready" => self.nested("cycle.ready", || holds(cycle.ready.as_ref().map(|ready| ready.0.as_str()))),
-            "next" => self.nested("cycle.next", || self.next_target(cycle).map(Value::from)),
+            "next" => self.nested("cycle.next", || {
+                self.open_target(cycle).map(|index| Value::from(cycle.advance[index].target.as_str()))
+            }),
             "review" => path(&cycle.review, n + 1),
             "last" => path(&cycle.review, n).and_then(|review| {
                 Ok(Value::from_pairs([("review", review), ("answer", path(&cycle.answer, n)?)]))
@@ -380,7 +422,8 @@ impl Names {
     }
 
     fn event_value(&self, key: &str) -> Option<Result<Value, Fault>> {
-        let given = self.event.fields.get(key).filter(|value| !value.is_null());
+        let brought = self.event.fields.get(key).filter(|value| !value.is_null());
+        let given = brought.cloned().or_else(|| self.world.supply(Given::Field(key)));
         let default = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key).map(|(_, default)| *default);
         let fits = |value: &Json| match default {
             Some(FieldDefault::False) => value.is_boolean(),
@@ -388,8 +431,8 @@ impl Names {
             Some(FieldDefault::List) => value.is_array(),
             None => true,
         };
-        match (given.filter(|value| fits(value)), default) {
-            (Some(value), _) => Some(Ok(context::to_value(value))),
+        match (given.filter(fits), default) {
+            (Some(value), _) => Some(Ok(context::to_value(&value))),
             (None, Some(FieldDefault::False)) => Some(Ok(Value::from(false))),
             (None, Some(FieldDefault::Text)) => Some(Ok(Value::from(""))),
             (None, Some(FieldDefault::List)) => Some(Ok(Value::from(Vec::<Value>::new()))),
@@ -467,8 +510,8 @@ impl Object for Root {
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
         let names = &self.names;
-        if let Some(field) = names.moving().context.get(key) {
-            return Some(context::to_value(field));
+        if let Some(field) = names.known_field(key) {
+            return Some(context::to_value(&field));
         }
         if let Some(value) = names.let_value(key) {
             return Some(or_invalid(value));
@@ -482,7 +525,7 @@ impl Object for Root {
             "review" => GroupKind::Review,
             "tables" => GroupKind::Tables,
             "scope" => return Some(or_invalid(names.world.look(&Source::Scope))),
-            "session" => return Some(Value::from(names.event.session.clone())),
+            "session" => return Some(names.session()),
             "it" => return self.it.clone(),
             _ => return None,
         };

@@ -1,6 +1,7 @@
 //! What a decision may look at besides the event, as questions: one world gives one answer to each.
 
 use minijinja::value::Value;
+use serde_json::Value as Json;
 
 use super::context::Context;
 use super::fault::Fault;
@@ -18,10 +19,34 @@ pub(crate) enum Source {
     Answers { answer: String, review: String },
 }
 
+/// What comes with an event or is made of other sources. A world may supply it: the model checker's does,
+/// which has no event of its own until a decision looks at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Given<'a> {
+    /// A field of a hook event that the event did not bring.
+    Field(&'a str),
+    /// An option that was not given.
+    Arg(&'a str),
+    /// The session that asks, where the event does not say.
+    Session,
+    /// The findings of a list of checks.
+    Findings(&'a str),
+}
+
 /// The answers to the questions.
 pub(crate) trait World: std::fmt::Debug + Send + Sync {
     /// The typed fields of `state.json`, with defaults where keys are absent.
     fn context(&self) -> &Context;
+
+    /// One field of the context, asked for by itself: a world may keep account of what a decision reads.
+    fn field(&self, name: &str) -> Option<&Json> {
+        self.context().get(name)
+    }
+
+    /// What this world puts in the place of `given`; `None`: nothing, it is as the event and the chart say.
+    fn supply(&self, _given: Given<'_>) -> Option<Json> {
+        None
+    }
 
     /// The answer to `source`: always the same one in one world.
     fn look(&self, source: &Source) -> Result<Value, Fault>;

@@ -29,6 +29,14 @@ enum Kind {
     OneOf(Vec<String>),
 }
 
+/// What a hole can match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HoleKind<'p> {
+    Text,
+    Integer,
+    OneOf(&'p [String]),
+}
+
 /// What a hole matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Capture {
@@ -87,10 +95,10 @@ impl Pattern {
         Ok(Self { pieces })
     }
 
-    /// The names of the holes, in order.
-    pub(crate) fn holes(&self) -> impl Iterator<Item = &str> {
+    /// The holes, in order, with what they match.
+    pub(crate) fn holes(&self) -> impl Iterator<Item = (&str, HoleKind<'_>)> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Hole { name, .. } => Some(name.as_str()),
+            Piece::Hole { name, kind } => Some((name.as_str(), kind.public())),
             _ => None,
         })
     }
@@ -206,6 +214,14 @@ fn lengths(input: &str, allowed: impl Fn(u8) -> bool) -> impl Iterator<Item = us
 }
 
 impl Kind {
+    fn public(&self) -> HoleKind<'_> {
+        match self {
+            Self::Any | Self::Slug => HoleKind::Text,
+            Self::Integer => HoleKind::Integer,
+            Self::OneOf(words) => HoleKind::OneOf(words),
+        }
+    }
+
     fn capture(&self, text: &str) -> Option<Capture> {
         match self {
             Self::Any | Self::Slug | Self::OneOf(_) => (!text.is_empty()).then(|| Capture::Text(text.to_owned())),
@@ -256,7 +272,7 @@ mod tests {
             ("*/**/*.md", "a/b/c.md", Some("")),
             ("*/**/*.md", "b.md", None),
             ("{x}.md", "ü.md", Some("x=ü")),
-            ("- **Status**: {status}", "- **Status**: done", None),
+            ("- **Status**: {status}", "- **Status**: done", Some("status=done")),
         ];
         for (pattern, name, expected) in cases {
             assert_eq!(matched(pattern, name).as_deref(), *expected, "{pattern} on {name}");

@@ -14,6 +14,7 @@ use serde_json::{Map, Value as Json};
 use super::lock::{ReviewLock, WriteLock};
 use super::snapshot::Snapshot;
 use super::store::{self, Reading};
+use super::trace;
 use crate::REVIEWER;
 use crate::chart::Chart;
 use crate::engine::decide::decide;
@@ -82,6 +83,17 @@ fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Stuck {
 
 /// Decides `event` at `place` and carries the decision out.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
+    let mut result = carry_out(place, event);
+    if let Some(file) = std::env::var_os(trace::VARIABLE).filter(|file| !file.is_empty()) {
+        let written = trace::append(Path::new(&file), place, event, &result);
+        if let (Err(error), Ok(performed)) = (written, &mut result) {
+            performed.warnings.push(format!("the trace {} cannot be written: {error}", file.display()));
+        }
+    }
+    result
+}
+
+fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let snapshot = place.snapshot();
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
     match step {

@@ -1,7 +1,10 @@
-//! Expressions and texts of a chart: the only file that knows minijinja.
+//! Expressions and texts of a chart, by minijinja: evaluating them here, checking them in [`infer`].
 //!
 //! An expression is evaluated against one root object, the names of a decision. Strict: an undefined
 //! name is an error, and so is a condition that is neither a boolean nor a list.
+
+pub(crate) mod infer;
+pub(crate) mod types;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,0 +1,3 @@
+//! What every process costs: the program that the benchmark compares with.
+
+fn main() {}

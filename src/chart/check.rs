@@ -1,0 +1,274 @@
+//! Checks every expression and text of a chart: names, types, templates. What is wrong is told with its
+//! place, down to the token.
+//!
+//! A chart of a user's passes this before anything runs on it; those compiled in pass it in a test.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::error::{ChartError, Flaw, SourceFile, Step, locate};
+use super::model::{Assign, Expr, Literal, Rule, Text};
+use super::names::{ChartNames, Uses};
+use super::{Chart, Cycle};
+use crate::engine::context::describe;
+use crate::expr::infer::{self, Problem};
+use crate::expr::single_expression;
+use crate::expr::types::Type;
+use crate::lint::Code;
+
+/// What a look at every expression and text of a chart gives.
+#[derive(Debug)]
+pub(crate) struct Inspection {
+    /// All that is wrong, in the order of the file.
+    pub(crate) flaws: Vec<Flaw>,
+    /// The names that are used somewhere, a let within another let included.
+    pub(crate) uses: BTreeSet<String>,
+}
+
+/// Looks at every expression and text of `chart`, whose TOML is `text`.
+pub(crate) fn inspect(chart: &Chart, text: &str) -> Inspection {
+    let mut checker = Checker { chart, text, flaws: Vec::new(), uses: Uses::default() };
+    checker.chart();
+    let mut flaws: Vec<Flaw> = Vec::new();
+    for flaw in checker.flaws {
+        // A phase or a cycle made from a shared table has the flaws of that table.
+        if !flaws.contains(&flaw) {
+            flaws.push(flaw);
+        }
+    }
+    flaws.sort_by_key(|flaw| (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start)));
+    Inspection { flaws, uses: checker.uses.take() }
+}
+
+/// The same as an error, where there is something wrong.
+pub(crate) fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
+    let flaws = inspect(chart, text).flaws;
+    if flaws.is_empty() {
+        return Ok(());
+    }
+    Err(ChartError { origin: chart.origin.clone(), text: text.to_owned(), flaws })
+}
+
+struct Checker<'c> {
+    chart: &'c Chart,
+    text: &'c str,
+    flaws: Vec<Flaw>,
+    uses: Uses,
+}
+
+/// The way to a value, built step by step.
+fn to(steps: &[Step], more: impl Into<Step>) -> Vec<Step> {
+    let mut steps = steps.to_vec();
+    steps.push(more.into());
+    steps
+}
+
+fn top(key: &str, name: &str) -> Vec<Step> {
+    vec![Step::from(key), Step::from(name)]
+}
+
+impl Checker<'_> {
+    fn chart(&mut self) {
+        let chart = self.chart;
+        let names = ChartNames::new(chart, &self.uses);
+        for (name, expr) in &chart.lets {
+            let (_, problems) = infer::expression(&expr.0, &names);
+            self.report(&top("let", name), &expr.0, problems);
+        }
+        for (name, arg) in &chart.args {
+            let path = top("args", name);
+            if let Some(one_of) = &arg.one_of {
+                self.list(&to(&path, "one_of"), one_of, &names);
+            }
+            if let Some(Literal::Text(default)) = &arg.default {
+                self.value(&to(&path, "default"), default, &names);
+            }
+        }
+        for (name, checks) in &chart.checks {
+            for (index, check) in checks.iter().enumerate() {
+                let path = to(&top("checks", name), index);
+                let it = check.each.as_ref().map(|each| self.list(&to(&path, "each"), each, &names));
+                let names = it.map_or_else(|| ChartNames::new(chart, &self.uses), |it| ChartNames::with_it(chart, &self.uses, it));
+                self.guard(&path, check.guard.as_ref(), &names);
+                self.say(&to(&path, "say"), &check.say, &names);
+            }
+        }
+        for (name, entry) in &chart.phases {
+            // A phase made from a hole is checked once for each cycle; equal flaws are told once.
+            let cycle = entry.cycle.as_ref().map_or(Type::None, |cycle| Type::word([cycle.clone()]));
+            let names = ChartNames::with_it(chart, &self.uses, Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]));
+            let key = match &entry.cycle {
+                Some(cycle) if name == cycle => "{cycle}".to_owned(),
+                Some(cycle) => name.replacen(cycle.as_str(), "{cycle}", 1),
+                None => name.clone(),
+            };
+            let path = top("phases", &key);
+            self.guard(&path, entry.phase.guard.as_ref(), &names);
+            if let Some(text) = &entry.phase.otherwise {
+                self.say(&to(&path, "else"), text, &names);
+            }
+            self.assign(&to(&path, "entry"), &entry.phase.entry, &names);
+        }
+        for (id, cycle) in &chart.cycles {
+            self.cycle(id, cycle, &names);
+        }
+        for (name, invoke) in &chart.invoke {
+            for (index, text) in invoke.argv.iter().enumerate() {
+                self.say(&to(&to(&top("invoke", name), "argv"), index), text, &names);
+            }
+        }
+        for (event, rules) in &chart.on {
+            for (index, rule) in rules.iter().enumerate() {
+                self.rule(&to(&top("on", event), index), rule, &names);
+            }
+        }
+        for (name, command) in &chart.commands {
+            let path = top("commands", name);
+            self.rule(&path, &command.rule, &names);
+            if let Some(text) = &command.otherwise {
+                self.say(&to(&path, "else"), text, &names);
+            }
+        }
+        for (index, property) in chart.properties.iter().enumerate() {
+            let path = vec![Step::from("properties"), Step::from(index)];
+            for (key, expr) in
+                [("always", &property.always), ("never", &property.never), ("eventually", &property.eventually)]
+            {
+                if let Some(expr) = expr {
+                    let problems = infer::condition(&expr.0, &names);
+                    self.report(&to(&path, key), &expr.0, problems);
+                }
+            }
+        }
+    }
+
+    fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
+        // What a cycle does not say itself, it has from the shared table.
+        let at = |key: &str| {
+            let own = to(&top("cycles", id), key);
+            let is_own = locate(self.text, &own) != locate(self.text, &top("cycles", id));
+            if is_own { own } else { vec![Step::from("cycle"), Step::from(key)] }
+        };
+        let (exit, ready, entry) = (at("exit"), at("ready"), at("entry"));
+        let (subject, text, advance) = (at("subject"), at("text"), at("advance"));
+        let problems = infer::condition(&cycle.exit.0, names);
+        self.report(&exit, &cycle.exit.0, problems);
+        if let Some(expr) = &cycle.ready {
+            let problems = infer::condition(&expr.0, names);
+            self.report(&ready, &expr.0, problems);
+        }
+        self.assign(&entry, &cycle.entry, names);
+        for (index, item) in cycle.subject.iter().enumerate() {
+            if let Some(expr) = single_expression(&item.0) {
+                self.list(&to(&subject, index), &Expr(expr.to_owned()), names);
+            }
+        }
+        for (word, item) in &cycle.text {
+            self.say(&to(&text, word), item, names);
+        }
+        for (index, target) in cycle.advance.iter().enumerate() {
+            self.guard(&to(&advance, index), target.guard.as_ref(), names);
+        }
+    }
+
+    fn rule(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
+        self.guard(path, rule.guard.as_ref(), names);
+        self.assign(&to(path, "assign"), &rule.assign, names);
+        let texts =
+            [("message", &rule.message), ("say", &rule.say), ("block", &rule.block), ("action", &rule.action)];
+        for (key, text) in texts {
+            if let Some(text) = text {
+                self.say(&to(path, key), text, names);
+            }
+        }
+    }
+
+    fn guard(&mut self, path: &[Step], guard: Option<&Expr>, names: &ChartNames<'_>) {
+        if let Some(guard) = guard {
+            let problems = infer::condition(&guard.0, names);
+            self.report(&to(path, "guard"), &guard.0, problems);
+        }
+    }
+
+    /// Checks a list expression and gives the type of its items.
+    fn list(&mut self, path: &[Step], expr: &Expr, names: &ChartNames<'_>) -> Type {
+        let (kind, mut problems) = infer::expression(&expr.0, names);
+        let item = match kind {
+            Type::List(item) => *item,
+            Type::Any => Type::Any,
+            other => {
+                let message = format!("a list is expected, and this is {other}");
+                problems.push(Problem { code: Code::WrongOperand, span: 0..expr.0.len(), template: None, message, help: None });
+                Type::Any
+            }
+        };
+        self.report(path, &expr.0, problems);
+        item
+    }
+
+    fn say(&mut self, path: &[Step], text: &Text, names: &ChartNames<'_>) {
+        let problems = infer::text(&text.0, names);
+        self.report(path, &text.0, problems);
+    }
+
+    /// Checks a value and gives its type: a text that is one `{{ … }}` keeps it.
+    fn value(&mut self, path: &[Step], text: &Text, names: &ChartNames<'_>) -> Type {
+        match single_expression(&text.0) {
+            Some(expr) => {
+                let (kind, problems) = infer::expression(expr, names);
+                self.report(path, expr, problems);
+                kind
+            }
+            None => {
+                self.say(path, text, names);
+                if text.0.contains('{') { Type::Text } else { Type::word([text.0.clone()]) }
+            }
+        }
+    }
+
+    fn assign(&mut self, path: &[Step], assign: &Assign, names: &ChartNames<'_>) {
+        for (name, literal) in assign {
+            let Literal::Text(text) = literal else { continue };
+            let path = to(path, name);
+            let given = self.value(&path, text, names);
+            let Some(field) = self.chart.context.get(name) else { continue };
+            let wanted = infer::Scope::name(names, name).unwrap_or(Type::Any);
+            // That an optional value is there when it is assigned, only a run can tell; it is then checked.
+            if !wanted.can_equal(&given) {
+                let help = (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
+                let message = format!("`{name}` is {}, and this is {given}", describe(field));
+                self.flaws.push(Flaw::new(Code::WrongAssignment, message).help(help).at(locate(self.text, &path)));
+            }
+        }
+    }
+
+    /// Turns problems of an expression into flaws of the file they stand in.
+    fn report(&mut self, path: &[Step], source: &str, problems: Vec<Problem>) {
+        if problems.is_empty() {
+            return;
+        }
+        let value = locate(self.text, path);
+        for problem in problems {
+            let flaw = Flaw::new(problem.code, problem.message).help(problem.help);
+            self.flaws.push(match problem.template {
+                Some(name) => {
+                    let text = infer::Scope::template(&ChartNames::new(self.chart, &self.uses), &name).unwrap_or_default();
+                    let name = self.chart.templates.shown(&name);
+                    Flaw { file: Some(Arc::new(SourceFile { name, text })), ..flaw.at(Some(problem.span)) }
+                }
+                None => {
+                    let token = value.clone().and_then(|value| self.token(&value, source, &problem.span));
+                    flaw.at(token.or_else(|| value.clone()))
+                }
+            });
+        }
+    }
+
+    /// Where a token of an expression stands in the file, found by the expression's own text. `None` where
+    /// the TOML string has escapes, so that its text is not the expression's.
+    fn token(&self, value: &Range<usize>, source: &str, span: &Range<usize>) -> Option<Range<usize>> {
+        let start = value.start + self.text.get(value.clone())?.find(source)?;
+        Some(start + span.start..start + span.end.max(span.start))
+    }
+}

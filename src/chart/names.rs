@@ -1,0 +1,235 @@
+//! The types of all names that a chart's expressions see: what [`crate::engine::names`] answers, as types.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use super::Chart;
+use super::model::FieldType;
+use crate::chart::RowShape;
+use crate::engine::event::{EVENT_DEFAULTS, FieldDefault};
+use crate::expr::infer::{self, Scope};
+use crate::expr::types::Type;
+use crate::scope::pattern::HoleKind;
+
+/// The names of one chart; `it` differs from place to place.
+#[derive(Debug)]
+pub(crate) struct ChartNames<'c> {
+    chart: &'c Chart,
+    it: Option<Type>,
+    lets: RefCell<HashMap<String, Type>>,
+    uses: Uses,
+}
+
+/// The names that a chart's expressions and texts use.
+pub(crate) type Uses = Rc<RefCell<BTreeSet<String>>>;
+
+/// The root names that are neither fields nor lets.
+const SOURCES: &[&str] =
+    &["args", "checks", "cycle", "event", "files", "it", "review", "scope", "session", "tables"];
+
+impl<'c> ChartNames<'c> {
+    /// The names as they are everywhere.
+    pub(crate) fn new(chart: &'c Chart, uses: &Uses) -> Self {
+        Self { chart, it: None, lets: RefCell::new(HashMap::new()), uses: Rc::clone(uses) }
+    }
+
+    /// The names where `it` is set.
+    pub(crate) fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
+        Self { it: Some(it), ..Self::new(chart, uses) }
+    }
+
+    fn words<'n>(names: impl Iterator<Item = &'n String>) -> Type {
+        Type::word(names.cloned())
+    }
+
+    fn phases(&self) -> Type {
+        Self::words(self.chart.phases.keys())
+    }
+
+    fn field(&self, name: &str) -> Option<Type> {
+        let field = self.chart.context.get(name)?;
+        let kind = self.of(field.kind);
+        Some(if field.nullable { kind.or_none() } else { kind })
+    }
+
+    fn of(&self, kind: FieldType) -> Type {
+        match kind {
+            FieldType::Boolean => Type::Boolean,
+            FieldType::Integer => Type::Integer,
+            FieldType::String => Type::Text,
+            FieldType::Phase => self.phases(),
+        }
+    }
+
+    fn let_type(&self, name: &str) -> Option<Type> {
+        let expr = self.chart.lets.get(name)?;
+        if let Some(kind) = self.lets.borrow().get(name) {
+            return Some(kind.clone());
+        }
+        // A let that refers to itself meets this and ends; evaluating it is an error of its own.
+        self.lets.borrow_mut().insert(name.to_owned(), Type::Any);
+        let (kind, _) = infer::expression(&expr.0, self);
+        self.lets.borrow_mut().insert(name.to_owned(), kind.clone());
+        Some(kind)
+    }
+
+    fn cycle(&self) -> Type {
+        let cycles = || Self::words(self.chart.cycles.keys());
+        let text = |kind: Type| kind.or_none();
+        let last = Type::record([("review", Type::Text), ("answer", Type::Text)]);
+        // A word that every cycle has.
+        let words = self.chart.cycles.values().next().into_iter().flat_map(|first| first.text.keys());
+        let shared = words.filter(|word| self.chart.cycles.values().all(|cycle| cycle.text.contains_key(*word)));
+        let targets = self.chart.cycles.values().flat_map(|cycle| cycle.advance.iter().map(|advance| &advance.target));
+        Type::record([
+            ("id", text(cycles())),
+            ("post", text(Self::words(self.chart.cycles.values().map(|cycle| &cycle.post)))),
+            ("stage", text(Type::Text)),
+            ("resume", text(Self::words(self.chart.cycles.values().filter_map(|cycle| cycle.resume.as_ref())))),
+            ("next", text(Self::words(targets))),
+            ("review", text(Type::Text)),
+            ("n", Type::Integer),
+            ("limit", Type::Integer),
+            ("due", Type::Boolean),
+            ("owed", Type::Boolean),
+            ("answered", Type::Boolean),
+            ("exit", Type::Boolean),
+            ("ready", Type::Boolean),
+            ("last", last),
+            ("subject", Type::list(Type::Text)),
+            ("text", Type::record(shared.map(|word| (word.clone(), Type::Text)))),
+        ])
+    }
+
+    fn review(&self) -> Type {
+        let verdicts = self.chart.invoke.values().flat_map(|invoke| invoke.verdicts.iter());
+        Type::record([
+            ("ok", Type::Boolean),
+            ("error", Type::Text.or_none()),
+            ("verdict", Self::words(verdicts).or_none()),
+            ("n", Type::Integer),
+            ("file", Type::Text.or_none()),
+            ("answer", Type::Text.or_none()),
+        ])
+    }
+
+    fn files(&self) -> Type {
+        Type::record(self.chart.files.iter().map(|(name, set)| {
+            let mut fields: IndexMap<String, Type> =
+                [("name".to_owned(), Type::Text), ("path".to_owned(), Type::Text)].into();
+            for (index, pattern) in set.with.iter().enumerate() {
+                let holes: IndexMap<&str, Type> = pattern
+                    .holes()
+                    .map(|(hole, kind)| {
+                        let kind = match kind {
+                            HoleKind::Text => Type::Text,
+                            HoleKind::Integer => Type::Integer,
+                            HoleKind::OneOf(words) => Self::words(words.iter()),
+                        };
+                        (hole, kind)
+                    })
+                    .collect();
+                if index == 0 {
+                    fields.extend(holes.into_iter().map(|(hole, kind)| (hole.to_owned(), kind)));
+                } else {
+                    // Only what every pattern has is there for every file.
+                    fields.retain(|name, _| name == "name" || name == "path" || holes.contains_key(name.as_str()));
+                }
+            }
+            (name.clone(), Type::list(Type::record(fields)))
+        }))
+    }
+
+    fn tables(&self) -> Type {
+        Type::record(self.chart.tables.iter().map(|(name, table)| {
+            let own: Vec<String> = match &table.rows {
+                RowShape::Columns(columns) => columns.keys().cloned().collect(),
+                RowShape::Line(pattern) => pattern.holes().map(|(hole, _)| hole.to_owned()).collect(),
+            };
+            let path = if table.path.is_some() { Type::Text } else { Type::Text.or_none() };
+            let fields = own
+                .into_iter()
+                .map(|field| (field, Type::Text))
+                .chain([("done".to_owned(), Type::Boolean), ("path".to_owned(), path)]);
+            let rows = Type::list(Type::record(fields));
+            let table = Type::record([
+                ("exists", Type::Boolean),
+                ("head", Type::Boolean),
+                ("prose", Type::Boolean),
+                ("lines", Type::Integer),
+                ("rows", rows.clone()),
+                ("open", rows),
+            ]);
+            (name.clone(), table)
+        }))
+    }
+
+    fn args(&self) -> Type {
+        Type::record(self.chart.args.iter().map(|(name, arg)| (name.clone(), self.of(arg.kind))))
+    }
+
+    fn event() -> Type {
+        Type::record(EVENT_DEFAULTS.iter().map(|(name, default)| {
+            let kind = match default {
+                FieldDefault::False => Type::Boolean,
+                FieldDefault::Text => Type::Text,
+                FieldDefault::List => Type::list(Type::Any),
+            };
+            (*name, kind)
+        }))
+    }
+}
+
+impl Scope for ChartNames<'_> {
+    fn name(&self, name: &str) -> Option<Type> {
+        self.field(name).or_else(|| self.let_type(name)).or_else(|| {
+            Some(match name {
+                "args" => self.args(),
+                "checks" => Type::record(
+                    self.chart.checks.keys().map(|name| (name.clone(), Type::list(Type::Text))),
+                ),
+                "cycle" => self.cycle(),
+                "event" => Self::event(),
+                "files" => self.files(),
+                "it" => return self.it.clone(),
+                "review" => self.review(),
+                "scope" => Type::record([
+                    ("started", Type::Boolean),
+                    ("name", Type::Text),
+                    ("path", Type::Text),
+                    ("home", Type::Text),
+                ]),
+                "session" => Type::Text.or_none(),
+                "tables" => self.tables(),
+                _ => return None,
+            })
+        })
+    }
+
+    fn names(&self) -> Vec<String> {
+        let sources = SOURCES.iter().filter(|name| **name != "it" || self.it.is_some());
+        self.chart
+            .context
+            .keys()
+            .chain(self.chart.lets.keys())
+            .cloned()
+            .chain(sources.map(|name| (*name).to_owned()))
+            .collect()
+    }
+
+    fn used(&self, path: &str) {
+        self.uses.borrow_mut().insert(path.to_owned());
+    }
+
+    fn template(&self, name: &str) -> Option<String> {
+        self.chart.templates.get(name).ok().flatten().map(std::borrow::Cow::into_owned)
+    }
+
+    fn templates_like(&self, start: &str, end: &str) -> Vec<String> {
+        let names = self.chart.templates.names();
+        names.into_iter().filter(|name| name.starts_with(start) && name.ends_with(end)).collect()
+    }
+}

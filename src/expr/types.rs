@@ -1,0 +1,120 @@
+//! Types of expressions: what a chart's names hold, and which of them can be compared.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+/// What an expression can give.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Type {
+    /// Nothing is known: it is checked when it is evaluated.
+    Any,
+    None,
+    Boolean,
+    Integer,
+    Text,
+    /// One of a known set of texts: a phase, a cycle, a literal.
+    Word(Arc<BTreeSet<String>>),
+    List(Box<Type>),
+    Record(Arc<IndexMap<String, Type>>),
+    /// The type, or none.
+    Optional(Box<Type>),
+}
+
+impl Type {
+    /// One of these texts.
+    pub(crate) fn word<S: Into<String>>(words: impl IntoIterator<Item = S>) -> Self {
+        Self::Word(Arc::new(words.into_iter().map(Into::into).collect()))
+    }
+
+    /// A record with these fields.
+    pub(crate) fn record<S: Into<String>>(fields: impl IntoIterator<Item = (S, Self)>) -> Self {
+        Self::Record(Arc::new(fields.into_iter().map(|(name, kind)| (name.into(), kind)).collect()))
+    }
+
+    /// A list of items of this type.
+    pub(crate) fn list(item: Self) -> Self {
+        Self::List(Box::new(item))
+    }
+
+    /// This type, or none.
+    pub(crate) fn or_none(self) -> Self {
+        match self {
+            Self::Any | Self::None | Self::Optional(_) => self,
+            other => Self::Optional(Box::new(other)),
+        }
+    }
+
+    /// The type without its none.
+    pub(crate) fn some(&self) -> &Self {
+        match self {
+            Self::Optional(inner) => inner,
+            other => other,
+        }
+    }
+
+    /// True for what a condition may be: a boolean or a list.
+    pub(crate) fn is_condition(&self) -> bool {
+        matches!(self, Self::Any | Self::Boolean | Self::List(_))
+    }
+
+    /// True for a text of any kind.
+    pub(crate) fn is_text(&self) -> bool {
+        matches!(self, Self::Any | Self::Text | Self::Word(_))
+    }
+
+    /// The type of what is either one or the other.
+    pub(crate) fn join(&self, other: &Self) -> Self {
+        match (self, other) {
+            (a, b) if a == b => a.clone(),
+            (Self::None, b) => b.clone().or_none(),
+            (a, Self::None) => a.clone().or_none(),
+            (Self::Optional(a), b) => a.join(b.some()).or_none(),
+            (a, Self::Optional(b)) => a.join(b).or_none(),
+            (Self::Word(a), Self::Word(b)) => Self::Word(Arc::new(a.union(b).cloned().collect())),
+            (a, b) if a.is_text() && b.is_text() => Self::Text,
+            (Self::List(a), Self::List(b)) => Self::list(a.join(b)),
+            _ => Self::Any,
+        }
+    }
+
+    /// Whether a value of one type can equal one of the other.
+    pub(crate) fn can_equal(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Any, _) | (_, Self::Any) | (Self::None, Self::None) => true,
+            (Self::Optional(_), Self::None) | (Self::None, Self::Optional(_)) => true,
+            (Self::None, _) | (_, Self::None) => false,
+            (Self::Optional(_), Self::Optional(_)) => true,
+            (Self::Optional(a), b) | (b, Self::Optional(a)) => a.can_equal(b),
+            (Self::Word(a), Self::Word(b)) => !a.is_disjoint(b),
+            (Self::List(a), Self::List(b)) => a.can_equal(b),
+            (a, b) if a.is_text() => b.is_text(),
+            (Self::Record(_), Self::Record(_)) => true,
+            (a, b) => a == b,
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => out.write_str("anything"),
+            Self::None => out.write_str("none"),
+            Self::Boolean => out.write_str("a boolean"),
+            Self::Integer => out.write_str("an integer"),
+            Self::Text => out.write_str("a text"),
+            Self::Word(words) if words.len() == 1 => {
+                write!(out, "the text '{}'", words.iter().next().map_or("", String::as_str))
+            }
+            Self::Word(words) if words.len() <= 4 => {
+                write!(out, "one of {}", words.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
+            }
+            Self::Word(_) => out.write_str("one of a known set of texts"),
+            Self::List(_) => out.write_str("a list"),
+            Self::Record(_) => out.write_str("a record"),
+            Self::Optional(inner) => write!(out, "{inner}, or none"),
+        }
+    }
+}

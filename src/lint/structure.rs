@@ -1,0 +1,217 @@
+//! TOML syntax, and the keys and types of a chart by its JSON Schema: `toml-syntax`, `unknown-key`,
+//! `missing-key`, `wrong-type`.
+//!
+//! The parser stops at nothing, and neither does this: what is wrong is told and left out, and what remains
+//! is read as a chart.
+
+use jsonschema::error::ValidationErrorKind;
+use serde_json::{Map, Value as Json};
+use toml::de::{DeArray, DeInteger, DeTable, DeValue};
+
+use super::Code;
+use crate::chart::error::{Flaw, Step, locate};
+use crate::chart::model::Source;
+use crate::chart::suggest;
+use crate::schema::statechart;
+
+/// The chart in `text`, where enough of it is right, and what is wrong with it so far.
+pub(super) fn read(text: &str) -> (Option<Source>, Vec<Flaw>) {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut flaws: Vec<Flaw> = Vec::new();
+    for error in &errors {
+        let flaw = Flaw::new(Code::TomlSyntax, error.message()).at(error.span());
+        // One slip makes the parser stumble over all that follows on its line.
+        let line = flaw.position(text).0;
+        if flaws.iter().all(|other| other.position(text).0 != line) {
+            flaws.push(flaw);
+        }
+    }
+    let mut json = table_json(table.get_ref());
+    let schema = statechart::of_charts();
+    let validator = match jsonschema::draft7::new(&schema) {
+        Ok(validator) => validator,
+        Err(error) => {
+            flaws.push(Flaw::new(Code::WrongType, format!("the schema of charts cannot be used: {error}")));
+            return (None, flaws);
+        }
+    };
+    let known = keys(&schema);
+    let mut wrong: Vec<Vec<Step>> = Vec::new();
+    let mut misspelt: Vec<(Vec<Step>, String)> = Vec::new();
+    let mut missing: Vec<(Vec<Step>, String)> = Vec::new();
+    for error in validator.iter_errors(&json) {
+        let path = steps(&json, &error.instance_path().to_string());
+        match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
+                for key in unexpected {
+                    let path = [path.as_slice(), &[Step::from(key)]].concat();
+                    let meant = suggest(key, known.iter().map(String::as_str));
+                    let help = meant.map(|key| format!("did you mean `{key}`?"));
+                    let flaw = Flaw::new(Code::UnknownKey, format!("there is no key `{key}` here"));
+                    flaws.push(flaw.help(help).at(locate(text, &path)));
+                    match meant {
+                        Some(meant) => misspelt.push((path, meant.to_owned())),
+                        None => wrong.push(path),
+                    }
+                }
+            }
+            // After a syntax error the rest of the file is not read: nothing is known of what it lacks.
+            ValidationErrorKind::Required { .. } if !errors.is_empty() => {}
+            ValidationErrorKind::Required { property } => {
+                missing.push((path, property.as_str().unwrap_or_default().to_owned()));
+            }
+            _ => {
+                let value = error.instance().as_ref();
+                let message = match expected(error.kind()) {
+                    Some(wanted) => format!("{} is expected here, and this is {}", wanted, kind_of(value)),
+                    None => error.to_string(),
+                };
+                flaws.push(Flaw::new(Code::WrongType, message).at(locate(text, &path)));
+                wrong.push(path);
+            }
+        }
+    }
+    for path in wrong.iter().rev() {
+        remove(&mut json, path);
+    }
+    // What was meant is clear: the rest of the chart is read as if it had been written.
+    for (path, meant) in misspelt.iter().rev() {
+        rename(&mut json, path, meant);
+    }
+    for (path, name) in missing {
+        let is_misspelt = misspelt.iter().any(|(key, meant)| {
+            *meant == name && key.split_last().is_some_and(|(_, parent)| parent == path.as_slice())
+        });
+        if !is_misspelt {
+            let place = if path.is_empty() { "the chart".to_owned() } else { shown(&path) };
+            let flaw = Flaw::new(Code::MissingKey, format!("{place} has no `{name}`"));
+            flaws.push(flaw.at(locate(text, &path)));
+        }
+    }
+    (serde_json::from_value(json).ok(), flaws)
+}
+
+fn expected(kind: &ValidationErrorKind) -> Option<String> {
+    match kind {
+        ValidationErrorKind::Type { kind } => Some(match kind {
+            jsonschema::error::TypeKind::Single(kind) => format!("a value of type `{kind}`"),
+            jsonschema::error::TypeKind::Multiple(kinds) => {
+                let kinds: Vec<String> = kinds.iter().filter(|kind| kind.to_string() != "null").map(|kind| kind.to_string()).collect();
+                format!("a value of type `{}`", kinds.join("` or `"))
+            }
+        }),
+        ValidationErrorKind::Enum { options } => {
+            let options: Vec<String> = options.as_array().into_iter().flatten().map(Json::to_string).collect();
+            Some(format!("one of {}", options.join(", ")))
+        }
+        ValidationErrorKind::AnyOf { .. } => Some("a boolean, an integer or a text".to_owned()),
+        _ => None,
+    }
+}
+
+fn kind_of(value: &Json) -> String {
+    match value {
+        Json::Null => "nothing".to_owned(),
+        Json::Bool(_) | Json::Number(_) | Json::String(_) => format!("`{value}`"),
+        Json::Array(_) => "a list".to_owned(),
+        Json::Object(_) => "a table".to_owned(),
+    }
+}
+
+/// `[cycles.code-review]` for a path.
+fn shown(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if text.is_empty() => text.push_str(key),
+            Step::Key(key) => text.push_str(&format!(".{key}")),
+            Step::Index(index) => text.push_str(&format!("[{index}]")),
+        }
+    }
+    format!("`{text}`")
+}
+
+/// All keys that a chart can have anywhere, for suggestions.
+fn keys(schema: &Json) -> Vec<String> {
+    let definitions = schema.get("definitions").and_then(Json::as_object).into_iter().flat_map(Map::values);
+    std::iter::once(schema)
+        .chain(definitions)
+        .filter_map(|schema| schema.get("properties").and_then(Json::as_object))
+        .flat_map(|properties| properties.keys().cloned())
+        .collect()
+}
+
+/// A JSON pointer as the way through `json`.
+fn steps(json: &Json, pointer: &str) -> Vec<Step> {
+    let mut value = Some(json);
+    let parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
+    parts
+        .map(|part| {
+            let index = value.filter(|value| value.is_array()).and_then(|_| part.parse::<usize>().ok());
+            value = match index {
+                Some(index) => value.and_then(|value| value.get(index)),
+                None => value.and_then(|value| value.get(&part)),
+            };
+            index.map_or_else(|| Step::from(&part), Step::from)
+        })
+        .collect()
+}
+
+/// The table or list that holds the last step of a path.
+fn parent<'j>(json: &'j mut Json, way: &[Step]) -> Option<&'j mut Json> {
+    way.iter().try_fold(json, |value, step| match step {
+        Step::Key(key) => value.get_mut(key),
+        Step::Index(index) => value.get_mut(index),
+    })
+}
+
+fn remove(json: &mut Json, path: &[Step]) {
+    let Some((last, way)) = path.split_last() else { return };
+    match (last, parent(json, way)) {
+        (Step::Key(key), Some(Json::Object(fields))) => {
+            fields.shift_remove(key);
+        }
+        (Step::Index(index), Some(Json::Array(items))) if *index < items.len() => {
+            items.remove(*index);
+        }
+        _ => {}
+    }
+}
+
+fn rename(json: &mut Json, path: &[Step], meant: &str) {
+    let Some((Step::Key(key), way)) = path.split_last() else { return };
+    if let Some(Json::Object(fields)) = parent(json, way)
+        && let Some(value) = fields.shift_remove(key)
+        && !fields.contains_key(meant)
+    {
+        fields.insert(meant.to_owned(), value);
+    }
+}
+
+fn table_json(table: &DeTable<'_>) -> Json {
+    Json::Object(table.iter().map(|(key, value)| (key.get_ref().to_string(), value_json(value.get_ref()))).collect())
+}
+
+fn array_json(array: &DeArray<'_>) -> Json {
+    array.iter().map(|value| value_json(value.get_ref())).collect()
+}
+
+fn value_json(value: &DeValue<'_>) -> Json {
+    match value {
+        DeValue::String(text) => Json::from(text.as_ref()),
+        DeValue::Integer(number) => integer(number),
+        DeValue::Float(number) => number.as_str().parse::<f64>().map(Json::from).unwrap_or_default(),
+        DeValue::Boolean(value) => Json::from(*value),
+        DeValue::Datetime(time) => Json::from(time.to_string()),
+        DeValue::Array(items) => array_json(items),
+        DeValue::Table(table) => table_json(table),
+    }
+}
+
+/// An integer that is too large for a chart stays a float, and is told of as one.
+fn integer(number: &DeInteger<'_>) -> Json {
+    i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
+        |_| number.as_str().parse::<f64>().map(Json::from).unwrap_or_default(),
+        Json::from,
+    )
+}
