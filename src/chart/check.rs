@@ -3,15 +3,19 @@
 //!
 //! A chart of a user's passes this before anything runs on it; those compiled in pass it in a test.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::error::{ChartError, Flaw, SourceFile, Step, locate};
+use indexmap::{IndexMap, IndexSet};
+
+use super::error::{ChartError, Document, Flaw, SourceFile, Step};
 use super::model::{Assign, Expr, Literal, Rule, Text};
 use super::names::{ChartNames, Uses};
 use super::{Chart, Cycle};
 use crate::engine::context::describe;
+use crate::engine::names::MAX_DEPTH;
+use crate::expr::Expressions;
 use crate::expr::infer::{self, Problem};
 use crate::expr::single_expression;
 use crate::expr::types::Type;
@@ -28,7 +32,7 @@ pub(crate) struct Inspection {
 
 /// Looks at every expression and text of `chart`, whose TOML is `text`.
 pub(crate) fn inspect(chart: &Chart, text: &str) -> Inspection {
-    let mut checker = Checker { chart, text, flaws: Vec::new(), uses: Uses::default() };
+    let mut checker = Checker { chart, text, document: Document::parse(text), flaws: Vec::new(), uses: Uses::default() };
     checker.chart();
     let mut flaws: Vec<Flaw> = Vec::new();
     for flaw in checker.flaws {
@@ -53,8 +57,59 @@ pub(crate) fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
 struct Checker<'c> {
     chart: &'c Chart,
     text: &'c str,
+    document: Document<'c>,
     flaws: Vec<Flaw>,
     uses: Uses,
+}
+
+/// Which names of a chart are made of which others, as far as its expressions say.
+struct References<'c> {
+    chart: &'c Chart,
+    expressions: Expressions,
+    edges: IndexMap<String, IndexSet<String>>,
+}
+
+impl References<'_> {
+    fn add(&mut self, name: String, source: &str) {
+        let names = if infer::is_too_long(source) { Vec::new() } else { self.expressions.names_in(source) };
+        let lets = &self.chart.lets;
+        let nodes = names.iter().filter_map(|dotted| {
+            let mut parts = dotted.split('.');
+            match (parts.next()?, parts.next()) {
+                (first, _) if self.chart.context.contains_key(first) => None,
+                (first, _) if lets.contains_key(first) => Some(first.to_owned()),
+                (first @ ("args" | "checks" | "cycle"), Some(second)) => Some(format!("{first}.{second}")),
+                _ => None,
+            }
+        });
+        self.edges.entry(name).or_default().extend(nodes);
+    }
+
+    /// How many names deep `name` leads, itself included; the error says why that cannot be.
+    fn height(&self, name: &str, way: &mut Vec<String>, known: &mut HashMap<String, usize>) -> Result<usize, (Code, String)> {
+        if let Some(start) = way.iter().position(|other| other == name) {
+            let circle = way.iter().skip(start).map(String::as_str).chain([name]).collect::<Vec<_>>().join(" → ");
+            return Err((Code::SelfReference, format!("`{name}` refers to itself: {circle}")));
+        }
+        let too_deep = |name: &str| Err((Code::TooDeep, format!("`{name}` leads more than {MAX_DEPTH} names deep")));
+        if way.len() >= MAX_DEPTH {
+            return too_deep(way.first().map_or(name, String::as_str));
+        }
+        if let Some(height) = known.get(name) {
+            return Ok(*height);
+        }
+        way.push(name.to_owned());
+        let mut height = 1;
+        for other in self.edges.get(name).into_iter().flatten() {
+            height = height.max(1 + self.height(other, way, known)?);
+        }
+        way.pop();
+        if height > MAX_DEPTH {
+            return too_deep(name);
+        }
+        known.insert(name.to_owned(), height);
+        Ok(height)
+    }
 }
 
 /// The way to a value, built step by step.
@@ -72,6 +127,7 @@ impl Checker<'_> {
     fn chart(&mut self) {
         let chart = self.chart;
         let names = ChartNames::new(chart, &self.uses);
+        self.references();
         for (name, expr) in &chart.lets {
             let (_, problems) = infer::expression(&expr.0, &names);
             self.report(&top("let", name), &expr.0, problems);
@@ -143,12 +199,63 @@ impl Checker<'_> {
         }
     }
 
+    /// Finds names that lead back to themselves, and those that lead too deep.
+    fn references(&mut self) {
+        let chart = self.chart;
+        let mut graph = References { chart, expressions: Expressions::new(chart.templates.clone()), edges: IndexMap::new() };
+        for (name, expr) in &chart.lets {
+            graph.add(name.clone(), &expr.0);
+        }
+        for (name, arg) in &chart.args {
+            let default = match &arg.default {
+                Some(Literal::Text(text)) => Some(text.0.as_str()),
+                _ => None,
+            };
+            for text in arg.one_of.iter().map(|expr| expr.0.as_str()).chain(default) {
+                graph.add(format!("args.{name}"), text);
+            }
+        }
+        for (name, checks) in &chart.checks {
+            for check in checks {
+                let exprs = [&check.each, &check.guard].into_iter().flatten().map(|expr| expr.0.as_str());
+                for text in exprs.chain([check.say.0.as_str()]) {
+                    graph.add(format!("checks.{name}"), text);
+                }
+            }
+        }
+        for cycle in chart.cycles.values() {
+            graph.add("cycle.exit".to_owned(), &cycle.exit.0);
+            if let Some(ready) = &cycle.ready {
+                graph.add("cycle.ready".to_owned(), &ready.0);
+            }
+            for guard in cycle.advance.iter().filter_map(|advance| advance.guard.as_ref()) {
+                graph.add("cycle.next".to_owned(), &guard.0);
+            }
+            for text in &cycle.subject {
+                graph.add("cycle.subject".to_owned(), &text.0);
+            }
+            for text in cycle.text.values() {
+                graph.add("cycle.text".to_owned(), &text.0);
+            }
+        }
+        let mut heights = HashMap::new();
+        for name in graph.edges.keys() {
+            if let Err((code, message)) = graph.height(name, &mut Vec::new(), &mut heights) {
+                let path = match name.split_once('.') {
+                    Some((table, name)) => top(table, name),
+                    None => top("let", name),
+                };
+                self.flaws.push(Flaw::new(code, message).at(self.document.locate(&path)));
+                return;
+            }
+        }
+    }
+
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
         // What a cycle does not say itself, it has from the shared table.
         let at = |key: &str| {
             let own = to(&top("cycles", id), key);
-            let is_own = locate(self.text, &own) != locate(self.text, &top("cycles", id));
-            if is_own { own } else { vec![Step::from("cycle"), Step::from(key)] }
+            if self.document.locate_exactly(&own).is_some() { own } else { vec![Step::from("cycle"), Step::from(key)] }
         };
         let (exit, ready, entry) = (at("exit"), at("ready"), at("entry"));
         let (subject, text, advance) = (at("subject"), at("text"), at("advance"));
@@ -238,7 +345,7 @@ impl Checker<'_> {
             if !wanted.can_equal(&given) {
                 let help = (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
                 let message = format!("`{name}` is {}, and this is {given}", describe(field));
-                self.flaws.push(Flaw::new(Code::WrongAssignment, message).help(help).at(locate(self.text, &path)));
+                self.flaws.push(Flaw::new(Code::WrongAssignment, message).help(help).at(self.document.locate(&path)));
             }
         }
     }
@@ -248,7 +355,7 @@ impl Checker<'_> {
         if problems.is_empty() {
             return;
         }
-        let value = locate(self.text, path);
+        let value = self.document.locate(path);
         for problem in problems {
             let flaw = Flaw::new(problem.code, problem.message).help(problem.help);
             self.flaws.push(match problem.template {

@@ -102,7 +102,7 @@ pub(crate) struct ChartError {
 impl ChartError {
     /// A file that cannot be read at all.
     pub(crate) fn unreadable(origin: &str, message: String) -> Self {
-        let flaw = Flaw::new(Code::TomlSyntax, message);
+        let flaw = Flaw::new(Code::Unreadable, message);
         Self { origin: origin.to_owned(), text: String::new(), flaws: vec![flaw] }
     }
 
@@ -110,7 +110,13 @@ impl ChartError {
     pub(crate) fn reports(&self) -> impl Iterator<Item = FlawReport> {
         self.flaws.iter().map(|flaw| {
             let (name, text) = flaw.source(&self.origin, &self.text);
-            FlawReport { flaw: flaw.clone(), source: NamedSource::new(name, text.to_owned()) }
+            let source = NamedSource::new(name, text.to_owned());
+            let flaw = match flaw.span {
+                Some(_) => flaw.clone(),
+                // Without a snippet nothing else names the file.
+                None => Flaw { message: format!("{name}: {}", flaw.message), ..flaw.clone() },
+            };
+            FlawReport { flaw, source }
         })
     }
 }
@@ -178,36 +184,53 @@ impl Diagnostic for FlawReport {
 
 /// Where the value at `path` stands in the TOML text; the nearest table above it where it is absent.
 pub(crate) fn locate(text: &str, path: &[Step]) -> Option<Range<usize>> {
-    walk(text, path).0
+    Document::parse(text).locate(path)
 }
 
-/// Where the value at `path` stands in the TOML text; `None` where it is absent.
-pub(crate) fn locate_exactly(text: &str, path: &[Step]) -> Option<Range<usize>> {
-    let (span, found) = walk(text, path);
-    span.filter(|_| found == path.len())
+/// The places of a TOML text, for who looks up more than one.
+#[derive(Debug)]
+pub(crate) struct Document<'t> {
+    table: DeTable<'t>,
 }
 
-/// Goes as far along `path` as the TOML text does: where that is, and after how many steps.
-fn walk(text: &str, path: &[Step]) -> (Option<Range<usize>>, usize) {
-    let (table, _) = DeTable::parse_recoverable(text);
-    let mut table: Option<&DeTable<'_>> = Some(table.get_ref());
-    let mut value: Option<&DeValue<'_>> = None;
-    let mut span = None;
-    for (index, step) in path.iter().enumerate() {
-        let next = match (step, table, value) {
-            (Step::Key(key), Some(table), _) => {
-                table.get_key_value(key.as_str()).map(|(key, value)| (key.span(), value))
-            }
-            (Step::Index(index), _, Some(DeValue::Array(items))) => {
-                items.get(*index).map(|item| (item.span(), item))
-            }
-            _ => None,
-        };
-        let Some((key_span, found)) = next else { return (span, index) };
-        let is_container = matches!(found.get_ref(), DeValue::Table(_) | DeValue::Array(_));
-        span = Some(if is_container && matches!(step, Step::Key(_)) { key_span } else { found.span() });
-        value = Some(found.get_ref());
-        table = found.get_ref().as_table();
+impl<'t> Document<'t> {
+    /// Reads what can be read of the text.
+    pub(crate) fn parse(text: &'t str) -> Self {
+        Self { table: DeTable::parse_recoverable(text).0.into_inner() }
     }
-    (span, path.len())
+
+    /// Where the value at `path` stands; the nearest table above it where it is absent.
+    pub(crate) fn locate(&self, path: &[Step]) -> Option<Range<usize>> {
+        self.walk(path).0
+    }
+
+    /// Where the value at `path` stands; `None` where it is absent.
+    pub(crate) fn locate_exactly(&self, path: &[Step]) -> Option<Range<usize>> {
+        let (span, found) = self.walk(path);
+        span.filter(|_| found == path.len())
+    }
+
+    /// Goes as far along `path` as the text does: where that is, and after how many steps.
+    fn walk(&self, path: &[Step]) -> (Option<Range<usize>>, usize) {
+        let mut table: Option<&DeTable<'_>> = Some(&self.table);
+        let mut value: Option<&DeValue<'_>> = None;
+        let mut span = None;
+        for (index, step) in path.iter().enumerate() {
+            let next = match (step, table, value) {
+                (Step::Key(key), Some(table), _) => {
+                    table.get_key_value(key.as_str()).map(|(key, value)| (key.span(), value))
+                }
+                (Step::Index(index), _, Some(DeValue::Array(items))) => {
+                    items.get(*index).map(|item| (item.span(), item))
+                }
+                _ => None,
+            };
+            let Some((key_span, found)) = next else { return (span, index) };
+            let is_container = matches!(found.get_ref(), DeValue::Table(_) | DeValue::Array(_));
+            span = Some(if is_container && matches!(step, Step::Key(_)) { key_span } else { found.span() });
+            value = Some(found.get_ref());
+            table = found.get_ref().as_table();
+        }
+        (span, path.len())
+    }
 }

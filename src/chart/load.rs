@@ -1,7 +1,7 @@
 //! TOML text → [`Chart`]: parses, fills in what cycles share, makes one phase per cycle, and resolves every
 //! name a chart can mention. All flaws are collected, each with its place in the file.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use indexmap::IndexMap;
 
@@ -11,11 +11,15 @@ use super::model::{Assign, CycleSource, FilePattern, FieldType, Literal, Phase, 
 use super::templates::Templates;
 use super::{Chart, Command, Cycle, FileSet, PhaseEntry, RowShape, Scope, Table, suggest};
 use crate::expr::single_expression;
+use crate::hook::protocol::EVENTS;
 use crate::lint::Code;
-use crate::scope::pattern::Pattern;
+use crate::scope::pattern::{Pattern, is_slug};
 
 /// The hole in a phase's name that makes one phase per cycle.
 const CYCLE_HOLE: &str = "{cycle}";
+
+/// The options and arguments that commands have whatever the chart.
+const RESERVED: &[&str] = &["chart", "force", "help", "instance", "phase", "session", "version"];
 
 /// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its
 /// expressions.
@@ -84,6 +88,11 @@ fn noun(code: Code) -> &'static str {
     }
 }
 
+/// A path of names, so that what is joined with it is below.
+fn is_below(path: &str) -> bool {
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
 /// Collects flaws while names are resolved.
 struct Resolver<'t> {
     text: &'t str,
@@ -123,10 +132,16 @@ impl Resolver<'_> {
             self.flaw(Code::BadPattern, path, format!("`{}` must render one name, and `*` cannot", source.0), Some(help));
             return None;
         }
+        if !is_below(&source.0) {
+            let help = "write the name of a file in the instance's directory".to_owned();
+            self.flaw(Code::BadPattern, path, format!("`{}` leads elsewhere", source.0), Some(help));
+            return None;
+        }
         Some(pattern)
     }
 
     fn chart(&mut self, origin: &str, source: Source, templates: Templates) -> Option<Chart> {
+        self.names(&source);
         let cycles = self.cycles(&source);
         let phases = self.phases(&source);
         self.fields(&source);
@@ -172,6 +187,7 @@ impl Resolver<'_> {
                 noun: source.scope.noun,
                 newest: source.scope.newest,
                 touch,
+                owner: source.scope.owner,
             },
             context: source.context,
             args: source.args,
@@ -188,6 +204,37 @@ impl Resolver<'_> {
             templates,
             validator: None,
         })
+    }
+
+    /// Names that become paths, or words of the command line.
+    fn names(&mut self, source: &Source) {
+        let words = "a small letter, then small letters, digits, `-` and `_`";
+        let is_word = |name: &str| name.starts_with(|sign: char| sign.is_ascii_lowercase()) && is_slug(name) && name == name.to_lowercase();
+        let noun = source.scope.noun.as_str();
+        if !is_word(noun) || RESERVED.contains(&noun) {
+            let message = format!("`{noun}` cannot be an option of the command line");
+            self.flaw(Code::BadName, path!["scope", "noun"], message, Some(format!("an option is {words}, and none of {}", RESERVED.join(", "))));
+        }
+        for name in source.args.keys() {
+            if !is_word(name) || RESERVED.contains(&name.as_str()) || name == noun {
+                let message = format!("`{name}` cannot be an option of the command line");
+                let help = format!("an option is {words}, and none of {}, {noun}", RESERVED.join(", "));
+                self.flaw(Code::BadName, path!["args", name], message, Some(help));
+            }
+        }
+        for name in source.commands.keys() {
+            if !is_word(name) || name == "help" {
+                let help = format!("a command is {words}, and not `help`");
+                self.flaw(Code::BadName, path!["commands", name], format!("`{name}` cannot be a command"), Some(help));
+            }
+        }
+        for (key, name) in [("home", source.scope.home.as_str()), ("newest", source.scope.newest.trim_end_matches("/*"))] {
+            if !is_below(name) {
+                let message = format!("`{name}` leads elsewhere");
+                let help = "write the path of a folder below, without `..`".to_owned();
+                self.flaw(Code::BadPattern, path!["scope", key], message, Some(help));
+            }
+        }
     }
 
     /// `None` where a cycle lacks a key; the flaws say which.
@@ -263,7 +310,12 @@ impl Resolver<'_> {
             for (id, cycle) in &source.cycles {
                 let stage = phase.stage.clone().or_else(|| cycle.stage.clone());
                 let phase = Phase { stage, ..phase.clone() };
-                phases.insert(name.replace(CYCLE_HOLE, id), PhaseEntry { phase, cycle: Some(id.clone()) });
+                let made = name.replace(CYCLE_HOLE, id);
+                if source.phases.contains_key(&made) || phases.contains_key(&made) {
+                    let message = format!("`{name}` makes a phase `{made}`, and there is one already");
+                    self.flaw(Code::BadName, path!["phases", name], message, None);
+                }
+                phases.insert(made, PhaseEntry { phase, cycle: Some(id.clone()) });
             }
         }
         self.known(path!["initial"], Code::UnknownPhase, &source.initial, phases.keys().map(String::as_str));
@@ -279,6 +331,9 @@ impl Resolver<'_> {
         {
             let message = format!("`{}` holds the phase and must be of type phase", source.state);
             self.flaw(Code::WrongType, path!["context", &source.state, "type"], message, None);
+        }
+        if let Some(owner) = &source.scope.owner {
+            self.known(path!["scope", "owner"], Code::UnknownField, owner, fields());
         }
         if let Some(next) = &source.next {
             self.known(path!["next"], Code::UnknownField, next, fields());
@@ -308,9 +363,7 @@ impl Resolver<'_> {
                 self.flaw(Code::BadDefault, path!["context", name, "default"], message, None);
             }
         }
-        for (key, own) in [("cycle", &source.cycle)] {
-            self.cycle_fields(&[Step::from(key)], own, source);
-        }
+        self.cycle_fields(path!["cycle"], &source.cycle, source);
         for (id, own) in &source.cycles {
             self.cycle_fields(path!["cycles", id], own, source);
         }
@@ -395,7 +448,14 @@ impl Resolver<'_> {
             }
         }
         for (event, rules) in &source.on {
+            let events = || EVENTS.iter().map(|(_, name)| *name).chain(["enter", "next"]);
+            if !events().any(|name| name == event) {
+                let known = events().collect::<Vec<_>>().join(", ");
+                let help = suggest(event, events()).map_or(format!("known: {known}"), |name| format!("did you mean `{name}`?"));
+                self.flaw(Code::UnknownEvent, path!["on", event], format!("there is no event `{event}`"), Some(help));
+            }
             for (index, rule) in rules.iter().enumerate() {
+                self.rule_keys(path!["on", event, index], rule);
                 if let Some(target) = &rule.target {
                     self.known(path!["on", event, index, "target"], Code::UnknownPhase, target, known());
                 }
@@ -409,6 +469,20 @@ impl Resolver<'_> {
             if invoke.argv.is_empty() {
                 self.flaw(Code::MissingKey, path!["invoke", name, "argv"], format!("`{name}` has no program to run"), None);
             }
+            if invoke.verdicts.is_empty() {
+                self.flaw(Code::MissingKey, path!["invoke", name, "verdicts"], format!("`{name}` has no verdict to give"), None);
+            }
+            let pointers = [("verdict", &invoke.verdict), ("reason", &invoke.reason)];
+            let pointers = pointers.into_iter().flat_map(|(key, list)| {
+                list.iter().enumerate().map(move |(index, pointer)| (vec![Step::from(key), Step::from(index)], pointer))
+            });
+            for (key, pointer) in pointers.chain(invoke.error.iter().map(|pointer| (vec![Step::from("error")], pointer))) {
+                if !pointer.starts_with('/') {
+                    let path = [path!["invoke", name].as_slice(), &key].concat();
+                    let help = Some(format!("a pointer begins with a slash: /{pointer}"));
+                    self.flaw(Code::BadPattern, &path, format!("`{pointer}` is no JSON pointer"), help);
+                }
+            }
             self.name_pattern(path!["invoke", name, "log"], &invoke.log);
             if invoke.timeout >= source.hook_timeout {
                 let message = format!(
@@ -418,6 +492,30 @@ impl Resolver<'_> {
                 let help = "leave the hook time to write the outcome: give a shorter timeout".to_owned();
                 self.flaw(Code::DeadlineTooLong, path!["invoke", name, "timeout"], message, Some(help));
             }
+        }
+    }
+
+    /// Keys of a rule that would be passed over in silence beside others.
+    fn rule_keys(&mut self, path: &[Step], rule: &Rule) {
+        let answers = [("allow", rule.allow), ("block", rule.block.is_some()), ("action", rule.action.is_some())];
+        let effects = [
+            ("target", rule.target.is_some()),
+            ("assign", !rule.assign.is_empty()),
+            ("advance", rule.advance),
+            ("message", rule.message.is_some()),
+            ("say", rule.say.is_some()),
+        ];
+        let given = |keys: &[(&'static str, bool)]| keys.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect::<Vec<_>>();
+        let answers = given(&answers);
+        if answers.len() > 1 {
+            let help = "a rule has one answer, or none".to_owned();
+            self.flaw(Code::ConflictingKeys, path, format!("this rule answers with {}", answers.join(" and with ")), Some(help));
+        }
+        let others = [given(&effects), answers].concat();
+        if rule.invoke.is_some() && !others.is_empty() {
+            let help = "give a rule of its own what follows from the outcome: guard = \"review.ok\"".to_owned();
+            let message = format!("a rule that invokes has a guard and nothing else, and this one has {}", others.join(", "));
+            self.flaw(Code::ConflictingKeys, path, message, Some(help));
         }
     }
 

@@ -58,6 +58,8 @@ pub(crate) struct Scope {
     /// `plans/*`.
     pub(crate) newest: String,
     pub(crate) touch: Vec<Pattern>,
+    /// The context field that names the session an instance belongs to.
+    pub(crate) owner: Option<String>,
 }
 
 /// A named set of file names: patterns that add and patterns that take away.

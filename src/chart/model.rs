@@ -24,7 +24,7 @@ pub(crate) struct FilePattern(pub(crate) String);
 
 /// A value to assign, or a default.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a value is a boolean, an integer or a text")]
 pub(crate) enum Literal {
     Boolean(bool),
     Integer(i64),
@@ -116,6 +116,8 @@ pub(crate) struct Scope {
     pub(crate) newest: String,
     /// The files whose modification counts as a touch.
     pub(crate) touch: Vec<FilePattern>,
+    /// The context field that names the session an instance belongs to: another session's is passed over.
+    pub(crate) owner: Option<String>,
 }
 
 /// The type of a context field.

@@ -1,6 +1,6 @@
 //! The types of all names that a chart's expressions see: what [`crate::engine::names`] answers, as types.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -10,6 +10,7 @@ use super::Chart;
 use super::model::FieldType;
 use crate::chart::RowShape;
 use crate::engine::event::{EVENT_DEFAULTS, FieldDefault};
+use crate::engine::names::MAX_DEPTH;
 use crate::expr::infer::{self, Scope};
 use crate::expr::types::Type;
 use crate::scope::pattern::HoleKind;
@@ -21,6 +22,8 @@ pub(crate) struct ChartNames<'c> {
     it: Option<Type>,
     lets: RefCell<HashMap<String, Type>>,
     uses: Uses,
+    /// How many lets are being looked into, one in the other.
+    depth: Cell<usize>,
 }
 
 /// The names that a chart's expressions and texts use.
@@ -33,7 +36,7 @@ const SOURCES: &[&str] =
 impl<'c> ChartNames<'c> {
     /// The names as they are everywhere.
     pub(crate) fn new(chart: &'c Chart, uses: &Uses) -> Self {
-        Self { chart, it: None, lets: RefCell::new(HashMap::new()), uses: Rc::clone(uses) }
+        Self { chart, it: None, lets: RefCell::new(HashMap::new()), depth: Cell::new(0), uses: Rc::clone(uses) }
     }
 
     /// The names where `it` is set.
@@ -69,9 +72,14 @@ impl<'c> ChartNames<'c> {
         if let Some(kind) = self.lets.borrow().get(name) {
             return Some(kind.clone());
         }
-        // A let that refers to itself meets this and ends; evaluating it is an error of its own.
+        // A let that refers to itself meets this and ends, as does one that is too deep: `check` tells of both.
         self.lets.borrow_mut().insert(name.to_owned(), Type::Any);
+        if self.depth.get() >= MAX_DEPTH {
+            return Some(Type::Any);
+        }
+        self.depth.set(self.depth.get() + 1);
         let (kind, _) = infer::expression(&expr.0, self);
+        self.depth.set(self.depth.get() - 1);
         self.lets.borrow_mut().insert(name.to_owned(), kind.clone());
         Some(kind)
     }

@@ -36,7 +36,7 @@ fn transition(chart: &Arc<Chart>, matches: &ArgMatches, create: bool, trigger: T
         return Ok(ExitCode::SUCCESS);
     }
     let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, create)?;
+    let place = place::resolve(chart, matches, session.as_deref(), create)?;
     let event = Event { trigger, fields: Json::Object(serde_json::Map::new()), args: args(chart, matches), session };
     let performed = perform(&place, &event).map_err(|stuck| match stuck {
         Stuck::Fault(Fault::Expression { error, place }) => CliError::with_help(

@@ -124,6 +124,8 @@ fn run(chart: &Chart) -> Command {
         let more = [&rule.say, &command.otherwise].into_iter().flatten().map(|text| text.0.as_str());
         let values = rule.assign.values().filter_map(literal_text);
         collect_args(chart, &expressions, texts.chain(more).chain(values), &mut used);
+        // Of arguments without a name, those that may be left out come last: clap panics otherwise.
+        used.sort_by_key(|name| chart.args[*name].default.is_some());
         Command::new(name.clone())
             .about(command.about.clone())
             .args(used.into_iter().map(|name| option(name, &chart.args[name], true)))

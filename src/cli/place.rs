@@ -10,10 +10,11 @@ use crate::chart::{Chart, suggest};
 use crate::scope::find::{self, Surroundings};
 use crate::scope::pattern::is_slug;
 use crate::shell::perform::Place;
+use crate::shell::store;
 
 /// The instance that `--NOUN` names, else the one touched last. With `create`, one that is not there yet is
 /// made, at the git root or here where there is no home either.
-pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) -> Result<Place, CliError> {
+pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, session: Option<&str>, create: bool) -> Result<Place, CliError> {
     let scope = &chart.scope;
     let noun = &scope.noun;
     let cwd = std::env::current_dir()
@@ -24,7 +25,7 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) ->
     let named = matches.get_one::<String>("instance");
     let (root, instance) = match (found, named) {
         (Some(root), None) => {
-            let newest = find::newest(&root, &scope.home, noun, &scope.newest, &scope.touch);
+            let newest = find::newest(&root, scope, |dir| store::is_ours(chart, dir, session));
             for warning in newest.warnings {
                 tell(&format!("taskie: {warning}"));
             }
@@ -55,6 +56,10 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) ->
         }
     };
     let dir = root.join(&instance.dir);
+    if find::leads_outside(&root, &instance.dir) {
+        let message = format!("{noun} `{}` leads outside the project through a symbolic link", instance.name);
+        return Err(CliError::new(message));
+    }
     if !dir.is_dir() {
         if !create {
             let names = find::names(&root, &scope.home, &scope.newest);
@@ -64,10 +69,6 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) ->
         }
         std::fs::create_dir_all(&dir)
             .map_err(|error| CliError::new(format!("{} cannot be made: {error}", dir.display())))?;
-    }
-    if dir.is_symlink() && !find::stays_inside(&dir, &root) {
-        let message = format!("{noun} `{}` is a symbolic link that leads outside the project", instance.name);
-        return Err(CliError::new(message));
     }
     Ok(Place { chart: Arc::clone(chart), root, instance })
 }

@@ -377,9 +377,9 @@ impl Deciding {
         invoke.ok_or_else(|| Fault::World(format!("there is no invocation `{name}`")))
     }
 
-    /// What the fields that a guard names hold: `; next_phase is "post-code-review"`.
+    /// What the fields that a guard names hold: ` (phase is "complete", next_phase is null)`.
     fn standing(&self, guard: &str) -> String {
-        let mut fields: Vec<String> = self
+        let fields: Vec<String> = self
             .names
             .chart
             .context
@@ -387,7 +387,6 @@ impl Deciding {
             .filter(|name| Some(*name) == self.names.chart.next.as_ref() || **name == self.names.chart.state || guard.contains(name.as_str()))
             .map(|name| format!("{name} is {}", self.names.field(name)))
             .collect();
-        fields.dedup();
         format!(" ({})", fields.join(", "))
     }
 }

@@ -25,7 +25,11 @@ impl Fault {
     /// Names where in the chart an expression stands.
     pub(crate) fn at(place: impl Into<String>) -> impl FnOnce(ExprError) -> Self {
         let place = place.into();
-        move |error| Self::Expression { place, error }
+        move |error| match error.cause.as_deref() {
+            // Whoever gave a wrong option need not know which expression looked at it.
+            Some(fault @ Self::Argument { .. }) => fault.clone(),
+            _ => Self::Expression { place, error },
+        }
     }
 }
 

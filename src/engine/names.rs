@@ -22,7 +22,7 @@ use crate::expr::Expressions;
 use crate::scope::pattern::{Pattern, is_slug};
 
 /// How deep names may refer to names: each level takes its share of the stack.
-const MAX_DEPTH: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 /// Everything one decision can look at.
 #[derive(Debug)]
@@ -495,7 +495,8 @@ impl fmt::Debug for Group {
 /// A fault travels through minijinja as a value that is an error wherever it is used.
 fn or_invalid(value: Result<Value, Fault>) -> Value {
     value.unwrap_or_else(|fault| {
-        Value::from(minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, fault.to_string()))
+        let error = minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, fault.to_string());
+        Value::from(error.with_source(fault))
     })
 }
 

@@ -32,6 +32,12 @@ pub(crate) trait Scope {
     fn templates_like(&self, start: &str, end: &str) -> Vec<String>;
 }
 
+/// The most bytes of an expression. Each of its operators can take a share of the stack.
+const MAX_LENGTH: usize = 2_000;
+
+/// How deep templates may include others.
+const MAX_INCLUDES: usize = 10;
+
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
@@ -47,6 +53,10 @@ pub(crate) struct Problem {
 /// The type of a bare expression, and what is wrong with it.
 pub(crate) fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
     let mut infer = Infer::new(scope);
+    if source.len() > MAX_LENGTH {
+        infer.too_long(0..source.len());
+        return (Type::Any, infer.problems);
+    }
     let kind = match parse_expr(source) {
         Ok(expr) => infer.expr(&expr),
         Err(error) => {
@@ -77,6 +87,24 @@ pub(crate) fn text(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     let mut infer = Infer::new(scope);
     infer.template(source);
     infer.problems
+}
+
+/// The longest `{{ … }}` or `{% … %}` of a text.
+fn longest_hole(text: &str) -> Option<Range<usize>> {
+    let holes = text.match_indices(['{']).filter_map(|(start, _)| {
+        let close = match text.as_bytes().get(start + 1)? {
+            b'{' => "}}",
+            b'%' => "%}",
+            _ => return None,
+        };
+        Some(start..text[start..].find(close).map_or(text.len(), |length| start + length))
+    });
+    holes.max_by_key(Range::len)
+}
+
+/// Whether an expression, or a text for one of its holes, is too long to be looked at.
+pub(crate) fn is_too_long(source: &str) -> bool {
+    source.len() > MAX_LENGTH && longest_hole(source).is_none_or(|hole| hole.len() > MAX_LENGTH)
 }
 
 fn condition_help(kind: &Type) -> Option<String> {
@@ -201,7 +229,16 @@ impl<'s> Infer<'s> {
         self.problems.push(Problem { code: Code::ExpressionSyntax, span, template: self.files.last().cloned(), message, help: None });
     }
 
+    fn too_long(&mut self, span: Range<usize>) {
+        let message = format!("this is an expression of {} bytes, and the most is {MAX_LENGTH}", span.len());
+        let help = Some("give parts of it names of their own, under [let]".to_owned());
+        self.problems.push(Problem { code: Code::TooDeep, span, template: self.files.last().cloned(), message, help });
+    }
+
     fn template(&mut self, source: &str) {
+        if let Some(span) = longest_hole(source).filter(|span| span.len() > MAX_LENGTH) {
+            return self.too_long(span);
+        }
         let name = self.files.last().cloned().unwrap_or_default();
         match parse(source, &name, minijinja::syntax::SyntaxConfig::default()) {
             Ok(template) => self.stmt(&template),
@@ -309,7 +346,11 @@ impl<'s> Infer<'s> {
 
     fn file(&mut self, name: &str, text: &str) {
         if self.files.iter().any(|file| file == name) {
-            return self.problem(Code::UnknownTemplate, Span::default(), format!("template `{name}` includes itself"), None);
+            return self.problem(Code::SelfReference, Span::default(), format!("template `{name}` includes itself"), None);
+        }
+        if self.files.len() >= MAX_INCLUDES {
+            let message = format!("templates include each other more than {MAX_INCLUDES} deep");
+            return self.problem(Code::TooDeep, Span::default(), message, None);
         }
         self.scope.used(&format!("template:{name}"));
         self.files.push(name.to_owned());

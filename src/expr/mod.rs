@@ -14,6 +14,7 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
 use crate::chart::model::{Literal, Text};
 use crate::chart::templates::Templates;
+use crate::engine::fault::Fault;
 
 /// The most characters that a filtered list takes up in a message; the host cuts texts above 10,000.
 const BRIEF_LIMIT: usize = 8_000;
@@ -27,6 +28,8 @@ pub(crate) struct ExprError {
     pub(crate) detail: String,
     /// The line, where it happened in a template file.
     pub(crate) line: Option<usize>,
+    /// What a name's lookup failed with.
+    pub(crate) cause: Option<Box<Fault>>,
 }
 
 impl fmt::Display for ExprError {
@@ -99,7 +102,7 @@ impl Expressions {
     /// The items of a list expression.
     pub(crate) fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
         let value = self.value(expr, names)?;
-        items(&value).map_err(|detail| ExprError { source: expr.to_owned(), detail, line: None })
+        items(&value).map_err(|detail| ExprError { source: expr.to_owned(), detail, line: None, cause: None })
     }
 
     /// A text with its holes filled.
@@ -155,6 +158,7 @@ fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
             source: expr.to_owned(),
             detail: format!("a condition is a boolean or a list, this is {}", article(other)),
             line: None,
+            cause: None,
         }),
     }
 }
@@ -201,6 +205,8 @@ fn explain(source: &str, error: &minijinja::Error) -> ExprError {
     while let Some(next) = std::error::Error::source(inner).and_then(|next| next.downcast_ref::<minijinja::Error>()) {
         inner = next;
     }
+    let cause = std::error::Error::source(inner).and_then(|cause| cause.downcast_ref::<Fault>());
+    let cause = cause.cloned().map(Box::new);
     let template = inner.name().filter(|name| !matches!(*name, "<expression>" | "text"));
     let mut detail = match inner.kind() {
         ErrorKind::UndefinedError => "an undefined name".to_owned(),
@@ -216,5 +222,6 @@ fn explain(source: &str, error: &minijinja::Error) -> ExprError {
         source: template.unwrap_or(source).to_owned(),
         detail,
         line: template.and(inner.line()),
+        cause,
     }
 }

@@ -16,6 +16,7 @@ use crate::chart::embedded::Choice;
 use crate::engine::event::Event;
 use crate::scope::find::{self, Surroundings};
 use crate::shell::perform::{Place, Stuck, perform};
+use crate::shell::store;
 use protocol::{EVENTS, Reply};
 
 /// What a stop exits with whose input is no event, or whose directory cannot be entered. On the host it blocks,
@@ -67,7 +68,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
     }
     match decide(name, fields, choice, quiet) {
         Ok(reply) => {
-            for warning in &reply.warnings {
+            for warning in reply.warnings.iter().chain(&reply.log) {
                 eprintln!("taskie: {warning}");
             }
             answer(&reply)
@@ -106,17 +107,19 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
         return Ok(Reply::silent(name, chart.quiet));
     }
     let scope = &chart.scope;
-    let newest = find::newest(&root, &scope.home, &scope.noun, &scope.newest, &scope.touch);
+    let event = Event::hook(name, fields);
+    let session = event.session.as_deref();
+    let newest = find::newest(&root, scope, |dir| store::is_ours(&chart, dir, session));
     let Some(instance) = newest.instance else {
         return Ok(Reply::silent(name, chart.quiet).with_warnings(newest.warnings));
     };
     let quiet = chart.quiet;
-    match perform(&Place { chart, root, instance }, &Event::hook(name, fields)) {
+    match perform(&Place { chart, root, instance }, &event) {
         Ok(performed) => {
             // The chart's own message tells the user of the failure; stderr is for the host's log.
             let failure = performed.decision.failure().map(|why| format!("the review failed: {why}"));
             let mut reply = Reply::of(name, quiet, performed.decision).with_warnings(performed.warnings);
-            reply.warnings.extend(failure);
+            reply.log.extend(failure);
             Ok(reply.with_warnings(newest.warnings))
         }
         Err(Stuck::Interrupted { signal }) => Err(Interrupted { signal }),

@@ -32,8 +32,10 @@ pub(crate) struct Reply {
     block: Option<String>,
     messages: Vec<String>,
     says: Vec<String>,
-    /// For stderr too.
+    /// What is wrong with files: for the user and for stderr.
     pub(crate) warnings: Vec<String>,
+    /// For stderr only: the chart's messages tell the user.
+    pub(crate) log: Vec<String>,
 }
 
 impl Reply {
@@ -61,10 +63,11 @@ impl Reply {
             messages: decision.messages,
             says: decision.says,
             warnings: Vec::new(),
+            log: Vec::new(),
         }
     }
 
-    /// Adds what is wrong with files: said to the user before all else, and on stderr.
+    /// Adds what is wrong with files: said to the user after the decision's messages, and on stderr.
     pub(crate) fn with_warnings(mut self, warnings: Vec<String>) -> Self {
         self.warnings.extend(warnings);
         self
@@ -81,9 +84,7 @@ impl Reply {
             object.insert("decision".to_owned(), Json::from("block"));
             object.insert("reason".to_owned(), Json::from(cut(reason)));
         }
-        let mut messages: Vec<&str> = self.messages.iter().map(String::as_str).collect();
-        // The failure of a review stands in the chart's message already.
-        messages.extend(self.warnings.iter().map(String::as_str).filter(|text| !text.starts_with("the review failed: ")));
+        let messages: Vec<&str> = self.warnings.iter().chain(&self.messages).map(String::as_str).collect();
         if !messages.is_empty() {
             object.insert("systemMessage".to_owned(), Json::from(cut(&messages.join("\n"))));
         }

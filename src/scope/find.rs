@@ -1,8 +1,7 @@
 //! Which project and which instance are meant: the home is searched upward, the instance touched last
 //! below it counts. A directory's name is checked before anyone makes a path or a prompt of it.
 
-use std::cmp::Ordering;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +9,7 @@ use std::time::SystemTime;
 
 use super::Warnings;
 use super::pattern::{Pattern, is_slug};
+use crate::chart::Scope;
 
 /// An instance of a chart: one directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,13 +84,18 @@ pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
     (!plain).then_some("a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`")
 }
 
-/// The directory fitting `place` (`plans/*`, below `root/home`) that was touched last: the newest
-/// modification of a file that fits one of `touch`; of equals the last name.
-pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[Pattern]) -> Newest {
-    let parent = parent_of(place);
+/// The instance that was touched last, by the newest modification of a file that counts; of equals the last
+/// name. Of several, one that `is_ours` denies is passed over while there is another.
+pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool) -> Newest {
+    let Scope { home, noun, newest: place, touch, .. } = scope;
+    let folder = Path::new(home).join(parent_of(place));
+    if leads_outside(root, &folder) {
+        let warning = format!("{} leads outside the project through a symbolic link: it is not followed.", folder.display());
+        return Newest { instance: None, warnings: vec![warning] };
+    }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
-    let mut best: Option<(SystemTime, std::ffi::OsString)> = None;
-    let entries = fs::read_dir(root.join(home).join(parent)).into_iter().flatten().flatten();
+    let mut found: Vec<(SystemTime, OsString)> = Vec::new();
+    let entries = fs::read_dir(root.join(&folder)).into_iter().flatten().flatten();
     for entry in entries {
         let Ok(kind) = entry.file_type() else { continue };
         let name = entry.file_name();
@@ -123,21 +128,21 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
                 continue;
             }
         };
-        let newer = best.as_ref().is_none_or(|(time, last)| match touched.cmp(time) {
-            Ordering::Greater => true,
-            Ordering::Equal => name > *last,
-            Ordering::Less => false,
-        });
-        if newer {
-            best = Some((touched, name));
-        }
+        found.push((touched, name));
     }
     let mut warnings =
         outside.into_texts(|more| format!("And {more} more symbolic links lead outside the project: they are not followed."));
     warnings.extend(unreadable.into_texts(|more| format!("And {more} more cannot be read.")));
+    let best = found.iter().max().filter(|(_, name)| found.len() == 1 || is_ours(&root.join(&folder).join(name))).cloned();
+    let best = best.or_else(|| {
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        let ours = found.iter().position(|(_, name)| is_ours(&root.join(&folder).join(name)));
+        // Where all are others', the chart has the last word on the newest.
+        (!found.is_empty()).then(|| found.swap_remove(ours.unwrap_or(0)))
+    });
     let instance = best.and_then(|(_, name)| {
         usable(&name, noun).map_err(|warning| warnings.push(warning)).ok().map(|name| Instance {
-            dir: Path::new(home).join(parent).join(&name),
+            dir: folder.join(&name),
             name,
         })
     });
@@ -146,8 +151,10 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
 
 /// The instance called `name`; the error says why that is no name.
 pub(crate) fn named(home: &str, noun: &str, place: &str, name: &str) -> Result<Instance, String> {
-    let name = usable(OsStr::new(name), noun)?;
-    Ok(Instance { dir: Path::new(home).join(parent_of(place)).join(&name), name })
+    if let Some(flaw) = name_flaw(name) {
+        return Err(format!("`{}` cannot be the name of a {noun}: {flaw}", name.escape_debug()));
+    }
+    Ok(Instance { dir: Path::new(home).join(parent_of(place)).join(name), name: name.to_owned() })
 }
 
 /// The names of all instances, sorted.
@@ -163,8 +170,16 @@ pub(crate) fn names(root: &Path, home: &str, place: &str) -> Vec<String> {
 }
 
 /// True where `path`, links followed, is below `root`.
-pub(crate) fn stays_inside(path: &Path, root: &Path) -> bool {
+fn stays_inside(path: &Path, root: &Path) -> bool {
     matches!((path.canonicalize(), root.canonicalize()), (Ok(path), Ok(root)) if path.starts_with(&root))
+}
+
+/// True where a symbolic link on the way from `root` to `dir`, which is below it, leads out of the project.
+pub(crate) fn leads_outside(root: &Path, dir: &Path) -> bool {
+    dir.ancestors()
+        .map(|dir| root.join(dir))
+        .take_while(|dir| dir != root)
+        .any(|dir| dir.is_symlink() && !stays_inside(&dir, root))
 }
 
 fn parent_of(place: &str) -> &str {

@@ -5,7 +5,8 @@
 //! the revision, a count of the phases entered and commands run. The review lock is held for a whole run.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -26,7 +27,7 @@ pub(crate) struct WriteLock {
 /// The right to run a review of one instance.
 #[derive(Debug)]
 pub(crate) struct ReviewLock {
-    _file: File,
+    file: File,
 }
 
 impl WriteLock {
@@ -63,18 +64,23 @@ impl WriteLock {
     /// Counts one more.
     pub(crate) fn bump(&mut self) -> io::Result<()> {
         let next = self.revision()?.wrapping_add(1);
-        self.file.set_len(0)?;
-        self.file.rewind()?;
-        writeln!(self.file, "{next}")
+        // One write over the old number, never an empty file: killed in between, no number comes twice.
+        self.file.write_all_at(format!("{next:020}\n").as_bytes(), 0)
     }
 }
 
 impl ReviewLock {
+    /// The lock's file, empty: a process that inherits it holds the lock too. A reviewer that outlives a hook
+    /// that was killed keeps the next one from starting a second.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// The lock, or `None` while someone else holds it.
     pub(crate) fn try_acquire(home: &Path, instance: &str) -> io::Result<Option<Self>> {
         let file = open(home, instance, "review")?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
+            Ok(()) => Ok(Some(Self { file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::lock::{ReviewLock, WriteLock};
 use super::snapshot::Snapshot;
@@ -133,23 +133,26 @@ impl Place {
         let snapshot = self.snapshot();
         let step = decide(&self.chart, &snapshot.as_world(), event, ended)?;
         let Step::Done(decision) = step else {
-            // Only a first call without an outcome invokes, and only hook events have rules that do.
-            return Err(Fault::World("the state changed in between; try again".to_owned()).into());
+            // Since the first look someone has made a review due. (A call with an outcome never asks for a run.)
+            drop(lock);
+            return self.review(event);
         };
         if !decision.patch.is_empty() {
-            self.store(&snapshot, &decision.patch)?;
+            // Counted first: a process that is killed between the two sets a review aside for nothing, and the
+            // other way round a review would count that the new state does not ask for.
             if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
                 lock.bump().map_err(io("the revision cannot be written"))?;
             }
+            self.store(&snapshot, &decision.patch)?;
         }
         Ok(done(snapshot, decision))
     }
 
     fn store(&self, snapshot: &Snapshot, patch: &IndexMap<String, Json>) -> Result<(), Stuck> {
         let context = snapshot.context();
-        let (raw, absent) = match &snapshot.state {
-            Reading::Sound { raw, absent, .. } => (raw.clone(), absent.clone()),
-            Reading::Missing => (Map::new(), self.chart.context.keys().cloned().collect()),
+        let (old, absent) = match &snapshot.state {
+            Reading::Sound { text, absent, .. } => (Some(text.as_slice()), absent.clone()),
+            Reading::Missing => (None, self.chart.context.keys().cloned().collect()),
             Reading::Broken(why) => {
                 let file = self.instance.dir.join(store::FILE);
                 return Err(Stuck::Broken(format!("{}: {why}", file.display())));
@@ -162,14 +165,14 @@ impl Place {
             .filter(is_written)
             .map(|name| (name.clone(), context[&name].clone()))
             .collect();
-        store::write(&self.dir(), raw, &absent, patch)
+        store::write(&self.dir(), old, &absent, patch)
             .map_err(io(format!("{} cannot be written", self.instance.dir.join(store::FILE).display())))
     }
 
     /// Runs the review that is due, unless one is already running.
     fn review(&self, event: &Event) -> Result<Performed, Stuck> {
         let running = ReviewLock::try_acquire(&self.home(), &self.instance.name).map_err(io("the review cannot be locked"))?;
-        let Some(_running) = running else {
+        let Some(running) = running else {
             return Ok(Performed {
                 decision: Decision {
                     messages: vec![format!(
@@ -190,11 +193,11 @@ impl Place {
             Step::Done(decision) if decision.patch.is_empty() => return Ok(done(snapshot, decision)),
             Step::Done(_) => return self.write(event, None),
         };
-        let outcome = self.run(&invocation)?;
+        let outcome = self.run(&invocation, &running)?;
         self.write(event, Some((Ended { invocation, outcome, superseded: false }, revision)))
     }
 
-    fn run(&self, invocation: &Invocation) -> Result<Outcome, Stuck> {
+    fn run(&self, invocation: &Invocation, running: &ReviewLock) -> Result<Outcome, Stuck> {
         let Some(invoke) = self.chart.invoke.get(&invocation.name) else {
             return Ok(Outcome::Failed(format!("there is no invocation `{}`", invocation.name)));
         };
@@ -211,6 +214,7 @@ impl Place {
             env: &[(REVIEWER.to_owned(), "1".to_owned())],
             log: &log,
             timeout: Duration::from_secs(invoke.timeout),
+            stdin: Some(running.file()),
         });
         let program = invocation.argv.first().map_or("", String::as_str);
         let failed = |why: String| {
@@ -225,7 +229,7 @@ impl Place {
                 let _ = std::fs::remove_file(&log);
                 return Ok(Outcome::Failed(why));
             }
-            process::Ended::TimedOut => return failed(format!("`{program}` took over {} seconds and was ended", invoke.timeout)),
+            process::Ended::TimedOut => return failed(format!("`{program}` was ended after {}", seconds(invoke.timeout))),
             process::Ended::Exited { code, signal, stdout } => (code, signal, stdout),
         };
         let verdict = match (code, outcome::verdict(invoke, &stdout)) {
@@ -261,6 +265,10 @@ fn done(snapshot: Arc<Snapshot>, decision: Decision) -> Performed {
     let mut context = snapshot.context().clone();
     context.extend(decision.patch.clone());
     Performed { warnings: snapshot.warnings(), decision, context }
+}
+
+fn seconds(count: u64) -> String {
+    if count == 1 { "1 second".to_owned() } else { format!("{count} seconds") }
 }
 
 /// What tells one writing of a file from another.
