@@ -127,7 +127,7 @@ pub(crate) enum FieldType {
     Boolean,
     Integer,
     String,
-    /// The name of a phase of this chart.
+    // The name of a phase. (As a doc comment this would split the schema's list of names.)
     Phase,
 }
 

@@ -42,6 +42,8 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
         .subcommand(check_chart())
         .subcommand(enter(chart))
+        .subcommand(asking(chart, "next", "What to do now, and why"))
+        .subcommand(asking(chart, "status", "Where it stands, and what the next stop does"))
         .subcommand(run(chart))
         .subcommand(
             Command::new("demo")
@@ -62,6 +64,12 @@ pub(crate) fn command(chart: &Chart) -> Command {
                     .help("statechart: a chart file; state: the chart's state.json"),
             ),
         )
+}
+
+/// A command that reads one instance and prints what it finds, as JSON if asked to.
+fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
+    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("For programs: one JSON object");
+    Command::new(name).about(about).arg(json).args(instance_args(chart))
 }
 
 fn check_chart() -> Command {

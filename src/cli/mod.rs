@@ -5,8 +5,10 @@ mod check_chart;
 mod demo;
 mod enter;
 mod grammar;
+mod next;
 mod place;
 mod schema;
+mod status;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -107,6 +109,8 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         }
         Some(("check-chart", sub)) => check_chart::run(sub),
         Some(("enter", sub)) => enter::enter(&chart, sub),
+        Some(("next", sub)) => next::run(&chart, sub),
+        Some(("status", sub)) => status::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),

@@ -17,7 +17,7 @@ use crate::engine::event::Event;
 use crate::scope::find::{self, Surroundings};
 use crate::shell::perform::{Place, Stuck, perform};
 use crate::shell::store;
-use protocol::{EVENTS, Reply};
+use protocol::{EVENTS, Reply, is_stop};
 
 /// What a stop exits with whose input is no event, or whose directory cannot be entered. On the host it blocks,
 /// and for other events it would drop the user's prompt or forbid the compaction.
@@ -109,7 +109,7 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
     let scope = &chart.scope;
     let event = Event::hook(name, fields);
     let session = event.session.as_deref();
-    let newest = find::newest(&root, scope, |dir| store::is_ours(&chart, dir, session));
+    let newest = find::newest(&root, scope, |dir| !is_stop(name) || store::is_ours(&chart, dir, session));
     let Some(instance) = newest.instance else {
         return Ok(Reply::silent(name, chart.quiet).with_warnings(newest.warnings));
     };

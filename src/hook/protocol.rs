@@ -20,6 +20,11 @@ pub(crate) const EVENTS: &[(&str, &str)] = &[
     ("session-end", "SessionEnd"),
 ];
 
+/// True for an event that is answered in JSON and can be blocked: only here does it matter whose session it is.
+pub(crate) fn is_stop(event: &str) -> bool {
+    matches!(event, "Stop" | "SubagentStop")
+}
+
 /// The host shows longer texts only in part.
 const TEXT_LIMIT: usize = 9_900;
 
@@ -57,7 +62,7 @@ impl Reply {
             Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
         };
         Self {
-            is_stop: matches!(event, "Stop" | "SubagentStop"),
+            is_stop: is_stop(event),
             quiet,
             block,
             messages: decision.messages,

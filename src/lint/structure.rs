@@ -133,12 +133,13 @@ fn shown(path: &[Step]) -> String {
 
 /// All keys that a chart can have anywhere, for suggestions.
 fn keys(schema: &Json) -> Vec<String> {
-    let definitions = schema.get("definitions").and_then(Json::as_object).into_iter().flat_map(Map::values);
-    std::iter::once(schema)
-        .chain(definitions)
-        .filter_map(|schema| schema.get("properties").and_then(Json::as_object))
-        .flat_map(|properties| properties.keys().cloned())
-        .collect()
+    let own = schema.get("properties").and_then(Json::as_object).into_iter().flat_map(Map::keys).cloned();
+    let inner = match schema {
+        Json::Object(fields) => fields.values().flat_map(keys).collect(),
+        Json::Array(items) => items.iter().flat_map(keys).collect(),
+        _ => Vec::new(),
+    };
+    own.chain(inner).collect()
 }
 
 /// A JSON pointer as the way through `json`.

@@ -103,7 +103,21 @@ fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     }
 }
 
+/// What the chart would decide about `event` at `place` now. Nothing is run, locked or written.
+pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>), Stuck> {
+    let snapshot = place.snapshot();
+    let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
+    Ok((step, snapshot))
+}
+
 impl Place {
+    /// What keeps an invocation from being started: a file of its subject that does not exist.
+    pub(crate) fn obstacle(&self, invocation: &Invocation) -> Option<String> {
+        let dir = self.dir();
+        let missing = invocation.subject.iter().find(|name| !dir.join(name).is_file())?;
+        Some(format!("{} does not exist", self.instance.dir.join(missing).display()))
+    }
+
     fn home(&self) -> PathBuf {
         self.root.join(&self.chart.scope.home)
     }
@@ -202,8 +216,8 @@ impl Place {
             return Ok(Outcome::Failed(format!("there is no invocation `{}`", invocation.name)));
         };
         let dir = self.dir();
-        if let Some(missing) = invocation.subject.iter().find(|name| !dir.join(name).is_file()) {
-            return Ok(Outcome::Failed(format!("{} does not exist", self.instance.dir.join(missing).display())));
+        if let Some(obstacle) = self.obstacle(invocation) {
+            return Ok(Outcome::Failed(obstacle));
         }
         let file = dir.join(&invocation.file);
         let before = Stamp::of(&file);

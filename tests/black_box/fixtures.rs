@@ -172,7 +172,11 @@ fn every_event_of_the_host_while_a_review_is_due() {
         if command == "stop" {
             assert_eq!((ran.json()["decision"].as_str(), project.calls().len()), (Some("block"), 1), "{file}");
         } else {
-            let expected = if command == "subagent-stop" { silent() } else { "" };
+            let expected = match command {
+                "subagent-stop" => silent(),
+                "session-start" => "[taskie] Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\n",
+                _ => "",
+            };
             assert_eq!((ran.stdout.as_str(), project.calls().len()), (expected, 0), "{file}");
             assert_eq!(project.files(), before, "{file}");
         }

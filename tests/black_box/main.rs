@@ -18,6 +18,7 @@ mod expected;
 mod fixtures;
 mod hostile;
 mod readme;
+mod next;
 mod project_root;
 mod renamed_chart;
 mod review_loop;

@@ -100,6 +100,7 @@ fn every_command_works() {
                 state(json!({ "phase": "tasks-review", "next_phase": "complete-task" }));
                 line
             }
+            "taskie status" | "taskie next" | "taskie check-chart" | "taskie check-chart --explain unknown-name" => line,
             "taskie run limit 4" | "taskie run pause" | "taskie run resume" | "taskie run skip" => line,
             "TASKIE_TRACE=trace.jsonl taskie hook stop < event.json" => line,
             other => panic!("no test runs `{other}`"),
