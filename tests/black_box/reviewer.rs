@@ -23,10 +23,10 @@ fn running() -> Value {
     allowed(&format!("A review of plan `{PLAN}` is running already: this stop goes through."))
 }
 
-/// A reviewer that says that it runs and then waits for `go` beside it.
+/// A reviewer that says that it runs and then waits for `go` beside it, or for the end of a test that failed.
 fn waiting() -> Reviewer {
     Reviewer {
-        first: "echo $$ > \"$here/pid\"\nwhile ! [ -e \"$here/go\" ]; do sleep 0.02; done".to_owned(),
+        first: "echo $$ > \"$here/pid\"\nwhile [ -e \"$here/pid\" ] && ! [ -e \"$here/go\" ]; do sleep 0.02; done".to_owned(),
         ..Reviewer::default()
     }
 }
@@ -504,6 +504,8 @@ fn a_reviewer_that_outlives_its_hook_keeps_the_next_one_out() {
     hook.kill().unwrap();
     hook.wait().unwrap();
     assert!(is_running(&reviewer));
+    // A second one would not wait.
+    project.reviewer(&Reviewer::fail());
     let before = project.files();
     for _ in 0..2 {
         let ran = project.stop();
@@ -515,7 +517,6 @@ fn a_reviewer_that_outlives_its_hook_keeps_the_next_one_out() {
     wait_until_gone(&reviewer);
     // Nobody was there to count what it wrote.
     assert_eq!(project.state(), state(json!({})));
-    project.reviewer(&Reviewer::fail());
     let ran = project.stop();
     assert_eq!((ran.code, ran.json()["decision"].as_str(), ran.stderr.as_str()), (0, Some("block"), ""));
     assert_eq!(project.calls().len(), 2);
