@@ -387,7 +387,7 @@ fn a_running_cycle_keeps_other_phases_out() {
                         "Plan '{PLAN}' has begun already (phase {phase}): give the new one a name of its own with --plan."
                     ),
                     ("continue-task", _) => "No task has been taken up yet.".to_owned(),
-                    (_, Some(review)) => format!("No {review} waits for an answer (phase {phase}, next_phase {next})."),
+                    (_, Some(review)) => format!("No {review} waits for an answer: the phase is {phase}, and {next} comes next."),
                     _ => format!(
                         "The {} loop is running: what comes next is {next}. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.",
                         cycle.id
