@@ -820,13 +820,15 @@ fn in_a_reviewers_session_no_command_writes() {
         &["run", "skip"],
         &["run", "limit", "1"],
         &["run", "add-task", "--task", "2"],
+        &["next"],
+        &["next", "--json", "--session", "another"],
     ];
     let project = Project::valid();
     project.set_state(json!({}));
     let before = project.files();
     for args in commands {
         let mut command = project.command(*args);
-        command.env("TASKIE_REVIEWER", "1");
+        command.env("TASKIE_REVIEWER", "1").env("CLAUDE_CODE_SESSION_ID", "of-the-reviewer");
         let ran = crate::support::Ran::of(command.output().unwrap());
         assert_eq!(
             (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
