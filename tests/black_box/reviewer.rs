@@ -470,6 +470,31 @@ fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
     }
 }
 
+/// The host ends the hook and all it started at once: whoever is hit first, nothing is written and nobody stays.
+#[test]
+fn a_hook_and_its_reviewer_that_are_told_to_end_together() {
+    for hook_first in [true, false] {
+        let project = Project::valid();
+        project.set_state(json!({ "consecutive_clean": 1 }));
+        let before = project.read("state.json");
+        project.reviewer(&Reviewer { first: STUBBORN.replace("trap '' TERM", "trap 'exit 143' TERM"), ..Reviewer::pass() });
+        let hook = start_stop(&project, &["hook", "stop"]);
+        let pids = pids(&project);
+        let (hook_pid, reviewer) = (hook.id(), pids[0].parse().unwrap());
+        let order = if hook_first { [hook_pid, reviewer] } else { [reviewer, hook_pid] };
+        for pid in order {
+            // The one that is hit second may be gone already.
+            let _ = std::process::Command::new("/bin/sh").args(["-c", &format!("kill -TERM {pid} 2>/dev/null")]).status();
+        }
+        let ran = finish(hook);
+        assert!(!ran.stdout.contains("block"), "{}", ran.stdout);
+        for pid in pids {
+            wait_until_gone(&pid);
+        }
+        assert_eq!(project.read("state.json"), before);
+    }
+}
+
 /// Killed at any moment, the hook leaves the old state or the new one, and the next stop goes on from there.
 #[test]
 fn a_hook_that_is_killed_leaves_a_state_that_can_be_used() {
