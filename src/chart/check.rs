@@ -10,7 +10,7 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 
 use super::error::{ChartError, Document, Flaw, SourceFile, Step};
-use super::model::{Assign, Expr, Literal, Rule, Text};
+use super::model::{Assign, Expr, FieldType, Literal, Rule, Text};
 use super::names::{ChartNames, Uses};
 use super::{Chart, Cycle};
 use crate::engine::context::describe;
@@ -91,7 +91,7 @@ impl References<'_> {
             let circle = way.iter().skip(start).map(String::as_str).chain([name]).collect::<Vec<_>>().join(" → ");
             return Err((Code::SelfReference, format!("`{name}` refers to itself: {circle}")));
         }
-        let too_deep = |name: &str| Err((Code::TooDeep, format!("`{name}` leads more than {MAX_DEPTH} names deep")));
+        let too_deep = |name: &str| Err((Code::SelfReference, format!("`{name}` leads more than {MAX_DEPTH} names deep")));
         if way.len() >= MAX_DEPTH {
             return too_deep(way.first().map_or(name, String::as_str));
         }
@@ -341,8 +341,16 @@ impl Checker<'_> {
             let given = self.value(&path, text, names);
             let Some(field) = self.chart.context.get(name) else { continue };
             let wanted = infer::Scope::name(names, name).unwrap_or(Type::Any);
+            // A plain text for what is no text is told of where the chart is loaded.
+            if !matches!(field.kind, FieldType::String | FieldType::Phase) && single_expression(&text.0).is_none() {
+                continue;
+            }
             // That an optional value is there when it is assigned, only a run can tell; it is then checked.
-            if !wanted.can_equal(&given) {
+            let fits = match given {
+                Type::None => wanted.can_equal(&given),
+                _ => wanted.some().can_equal(given.some()),
+            };
+            if !fits {
                 let help = (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
                 let message = format!("`{name}` is {}, and this is {given}", describe(field));
                 self.flaws.push(Flaw::new(Code::WrongAssignment, message).help(help).at(self.document.locate(&path)));

@@ -4,9 +4,10 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use miette::{Diagnostic, LabeledSpan, SourceCode};
 use toml::de::{DeTable, DeValue};
 
+use super::excerpt::Excerpt;
 use crate::lint::Code;
 
 /// One step of the way to a value in a chart file.
@@ -110,13 +111,13 @@ impl ChartError {
     pub(crate) fn reports(&self) -> impl Iterator<Item = FlawReport> {
         self.flaws.iter().map(|flaw| {
             let (name, text) = flaw.source(&self.origin, &self.text);
-            let source = NamedSource::new(name, text.to_owned());
+            let excerpt = flaw.span.clone().and_then(|span| Excerpt::new(name.to_owned(), text.to_owned(), span));
             let flaw = match flaw.span {
                 Some(_) => flaw.clone(),
                 // Without a snippet nothing else names the file.
                 None => Flaw { message: format!("{name}: {}", flaw.message), ..flaw.clone() },
             };
-            FlawReport { flaw, source }
+            FlawReport { flaw, excerpt }
         })
     }
 }
@@ -150,7 +151,7 @@ impl std::error::Error for ChartError {}
 #[derive(Debug)]
 pub(crate) struct FlawReport {
     flaw: Flaw,
-    source: NamedSource<String>,
+    excerpt: Option<Excerpt>,
 }
 
 impl fmt::Display for FlawReport {
@@ -173,12 +174,12 @@ impl Diagnostic for FlawReport {
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.source)
+        self.excerpt.as_ref().map(|excerpt| excerpt as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let span = self.flaw.span.clone()?;
-        Some(Box::new(std::iter::once(LabeledSpan::underline(span))))
+        let place = self.excerpt.as_ref()?.place();
+        Some(Box::new(std::iter::once(LabeledSpan::underline(place))))
     }
 }
 

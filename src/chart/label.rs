@@ -13,7 +13,7 @@ pub(crate) fn label(text: &str, place: &str) -> Option<String> {
 }
 
 /// `on.Stop[2]` as the way there.
-fn steps(place: &str) -> Option<Vec<Step>> {
+pub(crate) fn steps(place: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for part in place.split('.') {
         let (key, indices) = part.split_at(part.find('[').unwrap_or(part.len()));

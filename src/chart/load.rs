@@ -62,8 +62,15 @@ pub(crate) fn resolve_all(
 ) -> (Option<Chart>, Vec<Flaw>) {
     let mut resolver = Resolver { text, flaws: Vec::new() };
     let chart = resolver.chart(origin, source, templates);
-    resolver.flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
-    (chart, resolver.flaws)
+    let mut flaws: Vec<Flaw> = Vec::new();
+    for flaw in resolver.flaws {
+        // What all cycles share is resolved for each of them.
+        if !flaws.contains(&flaw) {
+            flaws.push(flaw);
+        }
+    }
+    flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
+    (chart, flaws)
 }
 
 fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
@@ -124,9 +131,21 @@ impl Resolver<'_> {
         Pattern::parse(&source.0).map_err(|message| self.flaw(Code::BadPattern, path, message, None)).ok()
     }
 
-    /// A pattern that renders a name: it has no wildcard.
-    fn name_pattern(&mut self, path: &[Step], source: &FilePattern) -> Option<Pattern> {
+    /// A pattern that renders a name: it has no wildcard, and its holes are `known`.
+    fn name_pattern(&mut self, path: &[Step], source: &FilePattern, known: &[&str]) -> Option<Pattern> {
         let pattern = self.pattern(path, source)?;
+        for (hole, _) in pattern.holes().filter(|(hole, _)| !known.contains(hole)) {
+            let help = suggest(hole, known.iter().copied()).map_or_else(
+                || format!("known: {}", known.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ")),
+                |name| format!("did you mean `{{{name}}}`?"),
+            );
+            let message = format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0);
+            let span = locate(self.text, path).map(|value| {
+                let at = self.text.get(value.clone()).and_then(|text| text.find(&format!("{{{hole}")));
+                at.map_or(value.clone(), |at| value.start + at + 1..value.start + at + 1 + hole.len())
+            });
+            self.flaws.push(Flaw::new(Code::BadPattern, message).help(help).at(span));
+        }
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`".to_owned();
             self.flaw(Code::BadPattern, path, format!("`{}` must render one name, and `*` cannot", source.0), Some(help));
@@ -142,12 +161,13 @@ impl Resolver<'_> {
 
     fn chart(&mut self, origin: &str, source: Source, templates: Templates) -> Option<Chart> {
         self.names(&source);
+        self.properties(&source);
         let cycles = self.cycles(&source);
         let phases = self.phases(&source);
-        self.fields(&source);
+        self.fields(&source, &phases);
         self.targets(&source, &phases);
         let files = self.files(&source);
-        let tables = self.tables(&source);
+        let (tables, broken_tables) = self.tables(&source);
         let touch: Vec<Pattern> = source
             .scope
             .touch
@@ -193,6 +213,7 @@ impl Resolver<'_> {
             args: source.args,
             files,
             tables,
+            broken_tables,
             lets: source.lets,
             phases,
             cycles: cycles?,
@@ -242,7 +263,7 @@ impl Resolver<'_> {
         let mut cycles = IndexMap::new();
         let mut complete = true;
         for (id, own) in &source.cycles {
-            match self.cycle(id, own, &source.cycle) {
+            match self.cycle(id, own, source) {
                 Some(cycle) => {
                     cycles.insert(id.clone(), cycle);
                 }
@@ -252,12 +273,19 @@ impl Resolver<'_> {
         complete.then_some(cycles)
     }
 
-    fn cycle(&mut self, id: &str, own: &CycleSource, shared: &CycleSource) -> Option<Cycle> {
+    fn cycle(&mut self, id: &str, own: &CycleSource, source: &Source) -> Option<Cycle> {
+        let shared = &source.cycle;
+        let fields: Vec<&str> = source.context.keys().map(String::as_str).collect();
+        let holes = [&["base", "n"], fields.as_slice()].concat();
         macro_rules! required {
             ($key:ident) => {{
                 let value = own.$key.clone().or_else(|| shared.$key.clone());
-                if value.is_none() {
-                    let key = stringify!($key);
+                let key = stringify!($key);
+                let nowhere = source.cycles.len() > 1 && source.cycles.values().all(|cycle| cycle.$key.is_none());
+                if value.is_none() && nowhere {
+                    let help = format!("put one that all cycles share under [cycle]");
+                    self.flaw(Code::MissingKey, path!["cycle"], format!("no cycle has `{key}`"), Some(help));
+                } else if value.is_none() {
                     let message = format!("cycle `{id}` has no `{key}`");
                     let help = format!("give it one, or put one that all cycles share under [cycle]");
                     self.flaw(Code::MissingKey, path!["cycles", id], message, Some(help));
@@ -266,13 +294,13 @@ impl Resolver<'_> {
             }};
         }
         macro_rules! name {
-            ($key:ident) => {{
+            ($key:ident, $holes:expr) => {{
                 let place = if own.$key.is_some() {
                     vec![Step::from("cycles"), Step::from(id), Step::from(stringify!($key))]
                 } else {
                     vec![Step::from("cycle"), Step::from(stringify!($key))]
                 };
-                required!($key).and_then(|pattern| self.name_pattern(&place, &pattern))
+                required!($key).and_then(|pattern| self.name_pattern(&place, &pattern, $holes))
             }};
         }
         let mut text = shared.text.clone();
@@ -280,7 +308,7 @@ impl Resolver<'_> {
         // Every key is looked at before the first missing one ends it, so that all are reported.
         let (count, limit, exit) = (required!(count), required!(limit), required!(exit));
         let (entry, post, advance) = (required!(entry), required!(post), required!(advance));
-        let (base, review, answer) = (name!(base), name!(review), name!(answer));
+        let (base, review, answer) = (name!(base, &fields), name!(review, &holes), name!(answer, &holes));
         Some(Cycle {
             id: id.to_owned(),
             count: count?,
@@ -323,7 +351,7 @@ impl Resolver<'_> {
     }
 
     /// Fields that others name, and assignments.
-    fn fields(&mut self, source: &Source) {
+    fn fields(&mut self, source: &Source, phases: &IndexMap<String, PhaseEntry>) {
         let fields = || source.context.keys().map(String::as_str);
         self.known(path!["state"], Code::UnknownField, &source.state, fields());
         if let Some(field) = source.context.get(&source.state)
@@ -352,9 +380,23 @@ impl Resolver<'_> {
                 (None, _) => field.nullable,
                 (Some(Literal::Boolean(_)), FieldType::Boolean) => true,
                 (Some(Literal::Integer(value)), FieldType::Integer) => field.minimum.is_none_or(|least| *value >= least),
-                (Some(Literal::Text(_)), FieldType::String | FieldType::Phase) => true,
+                (Some(Literal::Text(text)), FieldType::String) => field.pattern.is_none() || is_slug(&text.0),
+                (Some(Literal::Text(text)), FieldType::Phase) => {
+                    let known = phases.keys().map(String::as_str);
+                    self.known(path!["context", name, "default"], Code::UnknownPhase, &text.0, known);
+                    true
+                }
                 _ => false,
             };
+            for (key, is_given, kind, of) in [
+                ("minimum", field.minimum.is_some(), FieldType::Integer, "an integer"),
+                ("pattern", field.pattern.is_some(), FieldType::String, "a string"),
+            ] {
+                if is_given && field.kind != kind {
+                    let message = format!("only {of} has a `{key}`");
+                    self.flaw(Code::WrongType, path!["context", name, key], message, Some("leave it out".to_owned()));
+                }
+            }
             if !fits {
                 let message = match field.default {
                     None => format!("`{name}` needs a default, because it cannot be null"),
@@ -363,6 +405,7 @@ impl Resolver<'_> {
                 self.flaw(Code::BadDefault, path!["context", name, "default"], message, None);
             }
         }
+        self.options(source);
         self.cycle_fields(path!["cycle"], &source.cycle, source);
         for (id, own) in &source.cycles {
             self.cycle_fields(path!["cycles", id], own, source);
@@ -377,6 +420,38 @@ impl Resolver<'_> {
         }
         for (name, command) in &source.commands {
             self.assigned(path!["commands", name, "assign"], &command.assign, source);
+        }
+    }
+
+    fn options(&mut self, source: &Source) {
+        for (name, arg) in &source.args {
+            let fits = match (&arg.default, arg.kind) {
+                (None, _) | (Some(Literal::Boolean(_)), FieldType::Boolean) => true,
+                (Some(Literal::Integer(value)), FieldType::Integer) => arg.minimum.is_none_or(|least| *value >= least),
+                (Some(Literal::Text(text)), kind) => {
+                    single_expression(&text.0).is_some() || matches!(kind, FieldType::String | FieldType::Phase)
+                }
+                _ => false,
+            };
+            if !fits {
+                let least = arg.minimum.map(|least| format!(" of at least {least}")).unwrap_or_default();
+                let kind = match arg.kind {
+                    FieldType::Boolean => "a boolean",
+                    FieldType::Integer => "an integer",
+                    FieldType::String | FieldType::Phase => "a text",
+                };
+                let message = format!("the default of option `{name}` is not {kind}{least}");
+                self.flaw(Code::BadDefault, path!["args", name, "default"], message, None);
+            }
+            if arg.one_of.is_some() && !matches!(arg.kind, FieldType::String | FieldType::Phase) {
+                let message = "only a text is one of a list".to_owned();
+                let help = "make the option a string, or leave `one_of` out".to_owned();
+                self.flaw(Code::WrongType, path!["args", name, "one_of"], message, Some(help));
+            }
+            if arg.minimum.is_some() && arg.kind != FieldType::Integer {
+                let message = "only an integer has a `minimum`".to_owned();
+                self.flaw(Code::WrongType, path!["args", name, "minimum"], message, Some("leave it out".to_owned()));
+            }
         }
     }
 
@@ -433,8 +508,11 @@ impl Resolver<'_> {
                 self.known(&at("resume"), Code::UnknownPhase, resume, known());
             }
             if let Some(post) = &cycle.post {
-                for id in id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]) {
-                    self.known(&at("post"), Code::UnknownPhase, &post.replace(CYCLE_HOLE, id), known());
+                // Of a name that all cycles share, one is enough to tell.
+                let ids = id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]);
+                let names = ids.into_iter().map(|id| post.replace(CYCLE_HOLE, id));
+                if let Some(name) = names.into_iter().find(|name| !phases.contains_key(name)) {
+                    self.known(&at("post"), Code::UnknownPhase, &name, known());
                 }
             }
             for (index, advance) in cycle.advance.iter().flatten().enumerate() {
@@ -465,25 +543,27 @@ impl Resolver<'_> {
                 }
             }
         }
+        let fields = source.context.keys().map(String::as_str);
+        let holes: Vec<&str> = ["base", "n"].into_iter().chain(fields).collect();
         for (name, invoke) in &source.invoke {
+            let pointers = [("verdict", &invoke.verdict), ("reason", &invoke.reason)].into_iter();
+            let pointers = pointers.flat_map(|(key, list)| {
+                list.iter().enumerate().map(move |(index, pointer)| (path!["invoke", name, key, index].to_vec(), pointer))
+            });
+            let error = invoke.error.iter().map(|pointer| (path!["invoke", name, "error"].to_vec(), pointer));
+            for (path, pointer) in pointers.chain(error) {
+                if !pointer.is_empty() && !pointer.starts_with('/') {
+                    let message = format!("`{pointer}` is no JSON pointer: it must begin with `/`");
+                    self.flaw(Code::BadPattern, &path, message, Some(format!("write `/{pointer}`")));
+                }
+            }
             if invoke.argv.is_empty() {
                 self.flaw(Code::MissingKey, path!["invoke", name, "argv"], format!("`{name}` has no program to run"), None);
             }
             if invoke.verdicts.is_empty() {
                 self.flaw(Code::MissingKey, path!["invoke", name, "verdicts"], format!("`{name}` has no verdict to give"), None);
             }
-            let pointers = [("verdict", &invoke.verdict), ("reason", &invoke.reason)];
-            let pointers = pointers.into_iter().flat_map(|(key, list)| {
-                list.iter().enumerate().map(move |(index, pointer)| (vec![Step::from(key), Step::from(index)], pointer))
-            });
-            for (key, pointer) in pointers.chain(invoke.error.iter().map(|pointer| (vec![Step::from("error")], pointer))) {
-                if !pointer.starts_with('/') {
-                    let path = [path!["invoke", name].as_slice(), &key].concat();
-                    let help = Some(format!("a pointer begins with a slash: /{pointer}"));
-                    self.flaw(Code::BadPattern, &path, format!("`{pointer}` is no JSON pointer"), help);
-                }
-            }
-            self.name_pattern(path!["invoke", name, "log"], &invoke.log);
+            self.name_pattern(path!["invoke", name, "log"], &invoke.log, &holes);
             if invoke.timeout >= source.hook_timeout {
                 let message = format!(
                     "`{name}` may take {} seconds, and the host ends the hook after {}",
@@ -507,15 +587,37 @@ impl Resolver<'_> {
         ];
         let given = |keys: &[(&'static str, bool)]| keys.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect::<Vec<_>>();
         let answers = given(&answers);
-        if answers.len() > 1 {
-            let help = "a rule has one answer, or none".to_owned();
-            self.flaw(Code::ConflictingKeys, path, format!("this rule answers with {}", answers.join(" and with ")), Some(help));
+        if rule.invoke.is_some() {
+            for key in given(&effects).into_iter().chain(answers) {
+                let help = "put it into a rule of its own, guarded by what came of the run: `review.ok`".to_owned();
+                let path = [path, &[Step::from(key)]].concat();
+                self.flaw(Code::ConflictingKeys, &path, format!("`{key}` beside `invoke` has no effect"), Some(help));
+            }
+            return;
         }
-        let others = [given(&effects), answers].concat();
-        if rule.invoke.is_some() && !others.is_empty() {
-            let help = "give a rule of its own what follows from the outcome: guard = \"review.ok\"".to_owned();
-            let message = format!("a rule that invokes has a guard and nothing else, and this one has {}", others.join(", "));
-            self.flaw(Code::ConflictingKeys, path, message, Some(help));
+        for key in answers.iter().skip(1) {
+            let message = format!("a rule gives one answer, and this one has `{}` and `{key}`", answers[0]);
+            let path = [path, &[Step::from(*key)]].concat();
+            self.flaw(Code::ConflictingKeys, &path, message, Some("leave one of them out".to_owned()));
+        }
+    }
+
+    /// A property says one thing.
+    fn properties(&mut self, source: &Source) {
+        for (index, property) in source.properties.iter().enumerate() {
+            let kinds = [("always", &property.always), ("never", &property.never), ("eventually", &property.eventually)];
+            let mut given = kinds.into_iter().filter(|(_, expr)| expr.is_some()).map(|(key, _)| key);
+            let Some(first) = given.next() else {
+                let message = format!("property \"{}\" says nothing to prove", property.name);
+                let help = "give it one of `always`, `never` and `eventually`".to_owned();
+                self.flaw(Code::MissingKey, path!["properties", index], message, Some(help));
+                continue;
+            };
+            for key in given {
+                let message = format!("a property says one thing, and this one has `{first}` and `{key}`");
+                let help = "make two properties of it".to_owned();
+                self.flaw(Code::ConflictingKeys, path!["properties", index, key], message, Some(help));
+            }
         }
     }
 
@@ -538,32 +640,50 @@ impl Resolver<'_> {
         sets
     }
 
-    fn tables(&mut self, source: &Source) -> IndexMap<String, Table> {
-        let mut tables = IndexMap::new();
+    /// The tables, and the names of those that cannot be made out.
+    fn tables(&mut self, source: &Source) -> (IndexMap<String, Table>, Vec<String>) {
+        let (mut tables, mut broken) = (IndexMap::new(), Vec::new());
         for (name, table) in &source.tables {
-            if let Some(table) = self.table(name, table) {
-                tables.insert(name.clone(), table);
+            match self.table(name, table, source) {
+                Some(table) => {
+                    tables.insert(name.clone(), table);
+                }
+                None => broken.push(name.clone()),
             }
         }
-        tables
+        (tables, broken)
     }
 
-    fn table(&mut self, name: &str, table: &TableSource) -> Option<Table> {
+    fn table(&mut self, name: &str, table: &TableSource, source: &Source) -> Option<Table> {
         let rows = match (&table.columns, &table.line) {
             (Some(columns), None) => RowShape::Columns(columns.clone()),
             (None, Some(line)) => RowShape::Line(Pattern::parse(&line.0).map_err(|message| {
                 self.flaw(Code::BadPattern, path!["tables", name, "line"], message, None);
             }).ok()?),
-            _ => {
+            (Some(_), Some(_)) => {
+                let message = format!("table `{name}` has `columns` and `line`");
+                let help = "a Markdown table has columns, any other file has lines: take one out".to_owned();
+                self.flaw(Code::ConflictingKeys, path!["tables", name, "line"], message, Some(help));
+                return None;
+            }
+            (None, None) => {
                 let help = "columns = { id = \"Id\" } for a table, line = \"## {title}\" for lines".to_owned();
                 let message = format!("table `{name}` needs either `columns` or `line`");
                 self.flaw(Code::MissingKey, path!["tables", name], message, Some(help));
                 return None;
             }
         };
-        let file = self.name_pattern(path!["tables", name, "file"], &table.file)?;
+        // A table's file is sought before any rule is read: only what the context holds can be in its name.
+        let fields: Vec<&str> = source.context.keys().map(String::as_str).collect();
+        let file = self.name_pattern(path!["tables", name, "file"], &table.file, &fields)?;
         let path = match &table.path {
-            Some(path) => Some(self.name_pattern(path!["tables", name, "path"], path)?),
+            Some(path) => {
+                let own: Vec<&str> = match &rows {
+                    RowShape::Columns(columns) => columns.keys().map(String::as_str).collect(),
+                    RowShape::Line(line) => line.holes().map(|(hole, _)| hole).collect(),
+                };
+                Some(self.name_pattern(path!["tables", name, "path"], path, &own)?)
+            }
             None => None,
         };
         Some(Table { file, rows, path, finished: table.finished.clone() })

@@ -6,6 +6,7 @@
 pub(crate) mod check;
 pub(crate) mod embedded;
 pub(crate) mod error;
+pub(crate) mod excerpt;
 pub(crate) mod label;
 pub(crate) mod load;
 pub(crate) mod model;
@@ -37,6 +38,8 @@ pub(crate) struct Chart {
     pub(crate) args: IndexMap<String, Arg>,
     pub(crate) files: IndexMap<String, FileSet>,
     pub(crate) tables: IndexMap<String, Table>,
+    /// The tables that could not be made out. A chart that runs has none; one that is checked may.
+    pub(crate) broken_tables: Vec<String>,
     pub(crate) lets: IndexMap<String, Expr>,
     pub(crate) phases: IndexMap<String, PhaseEntry>,
     pub(crate) cycles: IndexMap<String, Cycle>,

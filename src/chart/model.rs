@@ -286,7 +286,7 @@ pub(crate) struct Invoke {
 }
 
 /// One rule of an event: guard, assignments, an invocation, then an answer or none.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     /// Holds where the rule fires; without one it always does.

@@ -91,13 +91,19 @@ impl<'c> ChartNames<'c> {
         // A word that every cycle has.
         let words = self.chart.cycles.values().next().into_iter().flat_map(|first| first.text.keys());
         let shared = words.filter(|word| self.chart.cycles.values().all(|cycle| cycle.text.contains_key(*word)));
-        let targets = self.chart.cycles.values().flat_map(|cycle| cycle.advance.iter().map(|advance| &advance.target));
+        // A name that is no phase has its own flaw; what it leads to has none.
+        let leads = |names: Vec<&String>| {
+            let is_known = names.iter().all(|name| self.chart.phases.contains_key(*name));
+            if is_known { text(Self::words(names.into_iter())) } else { Type::Any }
+        };
+        let cycles_of = || self.chart.cycles.values();
+        let targets = cycles_of().flat_map(|cycle| cycle.advance.iter().map(|advance| &advance.target)).collect();
         Type::record([
             ("id", text(cycles())),
-            ("post", text(Self::words(self.chart.cycles.values().map(|cycle| &cycle.post)))),
+            ("post", leads(cycles_of().map(|cycle| &cycle.post).collect())),
             ("stage", text(Type::Text)),
-            ("resume", text(Self::words(self.chart.cycles.values().filter_map(|cycle| cycle.resume.as_ref())))),
-            ("next", text(Self::words(targets))),
+            ("resume", leads(cycles_of().filter_map(|cycle| cycle.resume.as_ref()).collect())),
+            ("next", leads(targets)),
             ("review", text(Type::Text)),
             ("n", Type::Integer),
             ("limit", Type::Integer),
@@ -152,7 +158,8 @@ impl<'c> ChartNames<'c> {
     }
 
     fn tables(&self) -> Type {
-        Type::record(self.chart.tables.iter().map(|(name, table)| {
+        let broken = self.chart.broken_tables.iter().map(|name| (name.clone(), Type::Any));
+        Type::record(broken.chain(self.chart.tables.iter().map(|(name, table)| {
             let own: Vec<String> = match &table.rows {
                 RowShape::Columns(columns) => columns.keys().cloned().collect(),
                 RowShape::Line(pattern) => pattern.holes().map(|(hole, _)| hole.to_owned()).collect(),
@@ -172,7 +179,7 @@ impl<'c> ChartNames<'c> {
                 ("open", rows),
             ]);
             (name.clone(), table)
-        }))
+        })))
     }
 
     fn args(&self) -> Type {

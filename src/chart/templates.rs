@@ -62,6 +62,16 @@ impl Templates {
         }
     }
 
+    /// The numbers of the folders that are not there.
+    pub(crate) fn missing_folders(&self) -> Vec<usize> {
+        match self {
+            Self::Embedded(_) => Vec::new(),
+            Self::Folders(folders) => {
+                folders.iter().enumerate().filter(|(_, folder)| !folder.is_dir()).map(|(index, _)| index).collect()
+            }
+        }
+    }
+
     /// The names of all templates, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         match self {

@@ -12,13 +12,16 @@ use crate::chart::templates::Templates;
 use crate::lint::report::{Checked, Format};
 use crate::lint::{self, rules};
 
+/// What wrong usage exits with, as the command line's own parser has it.
+const WRONG_USAGE: u8 = 2;
+
 /// What a run that could not check everything exits with.
 const NOT_CHECKED: u8 = 3;
 
 /// Checks the charts that the command line names; without one, those compiled in.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if let Some(code) = matches.get_one::<String>("explain") {
-        return explain(code);
+        return Ok(explain(code));
     }
     let format = matches.get_one::<String>("format").map_or("human", String::as_str);
     let format = Format::named(format).ok_or_else(|| CliError::new("there is no such format"))?;
@@ -62,23 +65,24 @@ fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
     if file == Path::new("-") {
         let mut text = String::new();
         std::io::stdin().lock().read_to_string(&mut text)?;
-        return Ok(("stdin".to_owned(), text, PathBuf::from(".")));
+        return Ok(("stdin".to_owned(), text, PathBuf::new()));
     }
     let text = std::fs::read_to_string(file)?;
-    let beside = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Left empty where it is: findings name templates as the chart is named, without a `./`.
+    let beside = file.parent().unwrap_or(Path::new(""));
     Ok((file.display().to_string(), text, beside.to_owned()))
 }
 
-fn explain(code: &str) -> Result<ExitCode, CliError> {
+fn explain(code: &str) -> ExitCode {
     let Some(rule) = rules::RULES.iter().find(|rule| rule.code.as_str() == code) else {
         let codes = rules::RULES.iter().map(|rule| rule.code.as_str());
-        let close = crate::chart::suggest(code, codes.clone());
-        let help = close.map_or_else(
+        let help = crate::chart::suggest(code, codes.clone()).map_or_else(
             || format!("the codes are {}", codes.collect::<Vec<_>>().join(", ")),
             |code| format!("did you mean `{code}`?"),
         );
-        return Err(CliError::with_help(format!("there is no code `{}`", code.escape_debug()), help));
+        tell(&format!("taskie: there is no code `{}`\n  help: {help}", code.escape_debug()));
+        return ExitCode::from(WRONG_USAGE);
     };
     say(&rule.explain());
-    Ok(ExitCode::SUCCESS)
+    ExitCode::SUCCESS
 }

@@ -1,7 +1,7 @@
 //! What the command line may hold: clap's commands, those of the chart among them.
 
 use clap::builder::{PossibleValuesParser, ValueParser};
-use clap::{Arg, ArgAction, Command, value_parser};
+use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
@@ -9,6 +9,7 @@ use crate::chart::model::{self, FieldType, Literal};
 use crate::expr::Expressions;
 use crate::hook::protocol::EVENTS;
 use crate::lint::report::Format;
+use crate::render::suppose::settable;
 use crate::shell::trace;
 
 /// The whole command line for `chart`.
@@ -45,6 +46,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(asking(chart, "next", "What to do now, and why"))
         .subcommand(asking(chart, "status", "Where it stands, and what the next stop does"))
         .subcommand(run(chart))
+        .subcommand(render(chart))
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
@@ -144,6 +146,57 @@ fn run(chart: &Chart) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(subcommands)
+}
+
+fn render(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    let [instance, session] = instance_args(chart);
+    let names = textwrap::Options::new(100).initial_indent("  ").subsequent_indent("  ");
+    Command::new("render")
+        .about("Preview a prompt or a message: what the agent, the reviewer or the user would be told")
+        .after_help(format!("Names for --set:\n{}", textwrap::fill(&settable(chart).join(", "), names)))
+        .arg(
+            Arg::new("template")
+                .value_name("TEMPLATE")
+                .help("A template, or the place of a text in the chart: on.Stop[5].block"),
+        )
+        .arg(
+            Arg::new("next")
+                .long("next")
+                .action(ArgAction::SetTrue)
+                .help("What the Stop hook would send now; nothing is run, and nothing is written"),
+        )
+        .arg(
+            Arg::new("list")
+                .long("list")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["set", "state", "instance", "session"])
+                .help("All templates and texts: the names that they need, and who uses them"),
+        )
+        .group(ArgGroup::new("what").args(["template", "next", "list"]).required(true))
+        .arg(
+            Arg::new("set")
+                .long("set")
+                .value_name("NAME=VALUE")
+                .action(ArgAction::Append)
+                .value_parser(pair)
+                .help("Suppose this: a field of the state, or a dotted name such as event.cwd; repeatable"),
+        )
+        .arg(
+            Arg::new("state")
+                .long("state")
+                .value_name("FILE")
+                .help(format!("The state in FILE instead of the {noun}'s own")),
+        )
+        .args([instance, session])
+}
+
+/// `NAME=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
 }
 
 fn literal_text(literal: &Literal) -> Option<&str> {

@@ -7,6 +7,7 @@ mod enter;
 mod grammar;
 mod next;
 mod place;
+mod render;
 mod schema;
 mod status;
 
@@ -25,6 +26,8 @@ use crate::hook;
 pub(crate) enum CliError {
     /// The chart cannot be used.
     Chart(ChartError),
+    /// Something that has its place in a file.
+    Shown(miette::Report),
     /// Anything else, in a sentence, with what to do.
     Told { message: String, help: Option<String> },
 }
@@ -60,6 +63,10 @@ pub(crate) fn run() -> ExitCode {
             for report in error.reports() {
                 tell(&format!("{:?}", miette::Report::new(report)));
             }
+            ExitCode::FAILURE
+        }
+        Err(CliError::Shown(report)) => {
+            tell(&format!("{report:?}"));
             ExitCode::FAILURE
         }
         Err(CliError::Told { message, help }) => {
@@ -114,6 +121,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("status", sub)) => status::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
+        Some(("render", sub)) => render::run(&choice, &chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }

@@ -1,13 +1,13 @@
 //! Which project and which instance a command means, and which session asks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ArgMatches;
 
 use super::{CliError, tell};
 use crate::chart::{Chart, suggest};
-use crate::scope::find::{self, Surroundings};
+use crate::scope::find::{self, Instance, Newest, Surroundings};
 use crate::scope::pattern::is_slug;
 use crate::shell::perform::Place;
 use crate::shell::store;
@@ -25,7 +25,7 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, session: Option<
     let named = matches.get_one::<String>("instance");
     let (root, instance) = match (found, named) {
         (Some(root), None) => {
-            let newest = find::newest(&root, scope, |dir| store::is_ours(chart, dir, session));
+            let newest = newest(chart, &root, session);
             for warning in newest.warnings {
                 tell(&format!("taskie: {warning}"));
             }
@@ -73,6 +73,36 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, session: Option<
     Ok(Place { chart: Arc::clone(chart), root, instance })
 }
 
+/// The same where there may be none: `None` where no instance is named and none is there. With what is wrong with
+/// those that were passed over.
+pub(crate) fn find(
+    chart: &Arc<Chart>,
+    matches: &ArgMatches,
+    session: Option<&str>,
+) -> Result<(Option<Place>, Vec<String>), CliError> {
+    if matches.contains_id("instance") {
+        return resolve(chart, matches, session, false).map(|place| (Some(place), Vec::new()));
+    }
+    let cwd = std::env::current_dir()
+        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
+    let Some(root) = find::project_root(&cwd, &chart.scope.home, &Surroundings::from_env()) else {
+        return Ok((None, Vec::new()));
+    };
+    let newest = newest(chart, &root, session);
+    let place = newest.instance.map(|instance| Place { chart: Arc::clone(chart), root, instance });
+    Ok((place, newest.warnings))
+}
+
+/// The instance of that name, there or not.
+pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
+    let scope = &chart.scope;
+    find::named(&scope.home, &scope.noun, &scope.newest, name).map_err(CliError::new)
+}
+
+fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
+    find::newest(root, &chart.scope, |dir| store::is_ours(chart, dir, session))
+}
+
 /// The session that asks: `--session`, else what the host puts into its tools' environment.
 pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> {
     let given = matches.get_one::<String>("session").cloned();
@@ -88,5 +118,5 @@ pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> 
 
 /// The file that holds the state, from the project's root.
 pub(crate) fn state_file(place: &Place) -> PathBuf {
-    place.instance.dir.join(crate::shell::store::FILE)
+    place.instance.dir.join(store::FILE)
 }

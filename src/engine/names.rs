@@ -44,6 +44,15 @@ struct Moving {
     known: IndexMap<String, Result<Value, Fault>>,
     /// The names whose values are being made, outermost first.
     making: Vec<String>,
+    preview: Option<Preview>,
+}
+
+/// A text is made by itself, without the guard of its rule: what the guard would have made sure of is an error
+/// where it is lacking, not a none in the text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Preview {
+    /// The text may be of a time at which no review has run.
+    pub(crate) may_lack_review: bool,
 }
 
 impl Names {
@@ -69,8 +78,16 @@ impl Names {
                 review: None,
                 known: IndexMap::new(),
                 making: Vec::new(),
+                preview: None,
             }),
         })
+    }
+
+    /// From now on texts are made by themselves.
+    pub(crate) fn set_preview(&self, preview: Preview) {
+        let mut moving = self.moving();
+        moving.preview = Some(preview);
+        moving.known.clear();
     }
 
     /// The root object for expressions.
@@ -330,9 +347,15 @@ impl Names {
     }
 
     fn review_value(&self, key: &str) -> Option<Result<Value, Fault>> {
-        let review = self.moving().review.clone();
+        let (review, preview) = {
+            let moving = self.moving();
+            (moving.review.clone(), moving.preview)
+        };
         let Some(ended) = review else {
             return match key {
+                "n" | "error" | "verdict" | "file" | "answer" if preview.is_some_and(|preview| !preview.may_lack_review) => {
+                    Some(Err(Fault::World(format!("no review has run, so there is no `review.{key}`"))))
+                }
                 "ok" => Some(Ok(Value::from(false))),
                 "n" => Some(Ok(Value::from(0))),
                 "error" | "verdict" | "file" | "answer" => Some(Ok(Value::from(()))),
@@ -364,7 +387,17 @@ impl Names {
 
     fn cycle_value(self: &Arc<Self>, key: &str) -> Option<Result<Value, Fault>> {
         let Some(cycle) = self.running() else {
+            // A let may well ask whether a cycle runs; a text that names what a cycle has needs one.
+            let is_needed = {
+                let moving = self.moving();
+                moving.preview.is_some() && moving.making.is_empty()
+            };
             return match key {
+                "n" | "limit" | "id" | "post" | "resume" | "last" | "next" | "review" | "stage" | "text" | "subject"
+                    if is_needed =>
+                {
+                    Some(Err(Fault::World(format!("no cycle is running, so there is no `cycle.{key}`"))))
+                }
                 "due" | "owed" | "answered" | "exit" | "ready" => Some(Ok(Value::from(false))),
                 "n" | "limit" => Some(Ok(Value::from(0))),
                 "id" | "post" | "resume" | "last" | "next" | "review" | "stage" => Some(Ok(Value::from(()))),

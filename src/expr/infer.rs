@@ -57,6 +57,7 @@ pub(crate) fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>
         infer.too_long(0..source.len());
         return (Type::Any, infer.problems);
     }
+    infer.sources.push(source.to_owned());
     let kind = match parse_expr(source) {
         Ok(expr) => infer.expr(&expr),
         Err(error) => {
@@ -206,11 +207,20 @@ struct Infer<'s> {
     locals: Vec<(String, Type)>,
     /// The template files being walked, outermost first.
     files: Vec<String>,
+    /// The texts being walked, outermost first: messages quote them.
+    sources: Vec<String>,
 }
 
 impl<'s> Infer<'s> {
     fn new(scope: &'s dyn Scope) -> Self {
-        Self { scope, problems: Vec::new(), locals: Vec::new(), files: Vec::new() }
+        Self { scope, problems: Vec::new(), locals: Vec::new(), files: Vec::new(), sources: Vec::new() }
+    }
+
+    /// An expression as it is written.
+    fn quoted(&self, expr: &Expr<'_>) -> String {
+        let span = expr.span();
+        let source = self.sources.last().map_or("", String::as_str);
+        source.get(span.start_offset as usize..span.end_offset as usize).unwrap_or("this").trim().to_owned()
     }
 
     fn problem(&mut self, code: Code, span: Span, message: String, help: Option<String>) {
@@ -232,7 +242,7 @@ impl<'s> Infer<'s> {
     fn too_long(&mut self, span: Range<usize>) {
         let message = format!("this is an expression of {} bytes, and the most is {MAX_LENGTH}", span.len());
         let help = Some("give parts of it names of their own, under [let]".to_owned());
-        self.problems.push(Problem { code: Code::TooDeep, span, template: self.files.last().cloned(), message, help });
+        self.problems.push(Problem { code: Code::ExpressionSyntax, span, template: self.files.last().cloned(), message, help });
     }
 
     fn template(&mut self, source: &str) {
@@ -241,7 +251,11 @@ impl<'s> Infer<'s> {
         }
         let name = self.files.last().cloned().unwrap_or_default();
         match parse(source, &name, minijinja::syntax::SyntaxConfig::default()) {
-            Ok(template) => self.stmt(&template),
+            Ok(template) => {
+                self.sources.push(source.to_owned());
+                self.stmt(&template);
+                self.sources.pop();
+            }
             Err(error) => self.syntax(source, &error),
         }
     }
@@ -322,8 +336,9 @@ impl<'s> Infer<'s> {
                 Some(text) => self.file(&name_text, &text),
                 None => {
                     let known = self.scope.templates_like("", "");
-                    let help = suggest(&name_text, known.iter().map(String::as_str))
-                        .map(|name| format!("did you mean `{name}`?"));
+                    let meant = suggest(&name_text, known.iter().map(String::as_str));
+                    meant.iter().for_each(|name| self.scope.used(&format!("template:{name}")));
+                    let help = meant.map(|name| format!("did you mean `{name}`?"));
                     self.problem(Code::UnknownTemplate, name.span(), format!("there is no template `{name_text}`"), help);
                 }
             };
@@ -336,11 +351,16 @@ impl<'s> Infer<'s> {
             Some(Type::Word(words)) => words.iter().map(|word| format!("{start}{word}{end}")).collect(),
             _ => self.scope.templates_like(&start, &end),
         };
+        let mut missing = Vec::new();
         for template in names {
             match self.scope.template(&template) {
                 Some(text) => self.file(&template, &text),
-                None => self.problem(Code::UnknownTemplate, name.span(), format!("there is no template `{template}`"), None),
+                None => missing.push(format!("`{template}`")),
             }
+        }
+        if !missing.is_empty() {
+            let message = format!("there is no template {}", missing.join(" and no "));
+            self.problem(Code::UnknownTemplate, name.span(), message, None);
         }
     }
 
@@ -350,7 +370,7 @@ impl<'s> Infer<'s> {
         }
         if self.files.len() >= MAX_INCLUDES {
             let message = format!("templates include each other more than {MAX_INCLUDES} deep");
-            return self.problem(Code::TooDeep, Span::default(), message, None);
+            return self.problem(Code::SelfReference, Span::default(), message, None);
         }
         self.scope.used(&format!("template:{name}"));
         self.files.push(name.to_owned());
@@ -409,7 +429,13 @@ impl<'s> Infer<'s> {
             Expr::GetAttr(get) => {
                 let kind = self.expr(&get.expr);
                 if let Expr::Var(root) = &get.expr {
-                    self.scope.used(&format!("{}.{}", root.id, get.name));
+                    let meant = match &kind {
+                        Type::Record(fields) if !fields.contains_key(get.name) => {
+                            suggest(get.name, fields.keys().map(String::as_str)).unwrap_or(get.name)
+                        }
+                        _ => get.name,
+                    };
+                    self.scope.used(&format!("{}.{meant}", root.id));
                 }
                 self.field(&kind, get.name, get.span())
             }
@@ -478,7 +504,10 @@ impl<'s> Infer<'s> {
             return kind;
         }
         let names = self.scope.names();
-        let help = suggest(name, names.iter().map(String::as_str)).map(|name| format!("did you mean `{name}`?"));
+        let meant = suggest(name, names.iter().map(String::as_str));
+        // What was meant is clear, and so it is not unused.
+        meant.iter().for_each(|name| self.scope.used(name));
+        let help = meant.map(|name| format!("did you mean `{name}`?"));
         self.problem(Code::UnknownName, span, format!("there is no name `{name}` here"), help);
         Type::Any
     }
@@ -571,9 +600,7 @@ impl<'s> Infer<'s> {
         match op {
             CompareOpKind::Eq | CompareOpKind::Ne => {
                 if !left.can_equal(right) {
-                    let help = unlike_help(left, right);
-                    let message = format!("{left} never equals {right}");
-                    self.problem(Code::UnlikeTypes, right_expr.span(), message, help);
+                    self.never_equal((left_expr, left), (right_expr, right));
                 }
             }
             CompareOpKind::Lt | CompareOpKind::Lte | CompareOpKind::Gt | CompareOpKind::Gte => {
@@ -589,12 +616,13 @@ impl<'s> Infer<'s> {
                         for item in &list.items {
                             let kind = self.quietly(item);
                             if !left.can_equal(&kind) {
-                                let help = unlike_help(left, &kind);
-                                self.problem(Code::UnlikeTypes, item.span(), format!("{left} never equals {kind}"), help);
+                                self.never_equal((left_expr, left), (item, &kind));
                             }
                         }
                     } else if !item.can_equal(left) {
-                        self.problem(Code::UnlikeTypes, right_expr.span(), format!("a list of {item} never holds {left}"), None);
+                        let (list, what) = (self.quoted(right_expr), self.quoted(left_expr));
+                        let message = format!("`{list}` never holds `{what}`: an item is {item}, and this is {left}");
+                        self.problem(Code::UnlikeTypes, left_expr.span(), message, unlike_help(left, item));
                     }
                 }
                 kind if kind.is_text() => {
@@ -605,6 +633,21 @@ impl<'s> Infer<'s> {
                 other => self.problem(Code::WrongOperand, right_expr.span(), format!("a list is expected, and this is {other}"), None),
             },
         }
+    }
+
+    /// Two that differ in every world: "`next_phase` is never 'complet'".
+    fn never_equal(&mut self, left: (&Expr<'_>, &Type), right: (&Expr<'_>, &Type)) {
+        let ((name, kind), (literal, given)) = if left.0.as_const().is_some() { (right, left) } else { (left, right) };
+        let (name, value) = (self.quoted(name), self.quoted(literal));
+        let message = match literal.as_const() {
+            Some(_) => format!("`{name}` is never {value}"),
+            None => format!("`{name}` is never `{value}`"),
+        };
+        let help = unlike_help(kind, given).or_else(|| match literal.as_const() {
+            Some(_) => Some(format!("`{name}` is {kind}")),
+            None => Some(format!("`{name}` is {kind}, and `{value}` is {given}")),
+        });
+        self.problem(Code::UnlikeTypes, literal.span(), message, help);
     }
 
     fn args(&mut self, args: &[CallArg<'_>]) {

@@ -8,6 +8,7 @@ pub(crate) mod types;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
@@ -30,6 +31,8 @@ pub(crate) struct ExprError {
     pub(crate) line: Option<usize>,
     /// What a name's lookup failed with.
     pub(crate) cause: Option<Box<Fault>>,
+    /// Bytes of the expression, the text or the template, where it is known which.
+    pub(crate) span: Option<Range<usize>>,
 }
 
 impl fmt::Display for ExprError {
@@ -102,7 +105,7 @@ impl Expressions {
     /// The items of a list expression.
     pub(crate) fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
         let value = self.value(expr, names)?;
-        items(&value).map_err(|detail| ExprError { source: expr.to_owned(), detail, line: None, cause: None })
+        items(&value).map_err(|detail| ExprError { source: expr.to_owned(), detail, line: None, cause: None, span: None })
     }
 
     /// A text with its holes filled.
@@ -115,6 +118,15 @@ impl Expressions {
             .and_then(|template| template.render(names))
             .map(|text| text.trim_end().to_owned())
             .map_err(|error| explain(&text.0, &error))
+    }
+
+    /// A template by itself: what a text is that includes it and nothing else.
+    pub(crate) fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
+        self.env
+            .get_template(name)
+            .and_then(|template| template.render(names))
+            .map(|text| text.trim_end().to_owned())
+            .map_err(|error| explain(name, &error))
     }
 
     /// A literal's value: a text that is exactly one `{{ … }}` keeps its type.
@@ -146,7 +158,8 @@ pub(crate) fn single_expression(text: &str) -> Option<&str> {
     (!inside.contains("{{") && !inside.contains("}}")).then(|| inside.trim())
 }
 
-fn has_holes(text: &str) -> bool {
+/// True where a text is more than its own words.
+pub(crate) fn has_holes(text: &str) -> bool {
     text.contains("{{") || text.contains("{%") || text.contains("{#")
 }
 
@@ -159,6 +172,7 @@ fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
             detail: format!("a condition is a boolean or a list, this is {}", article(other)),
             line: None,
             cause: None,
+            span: None,
         }),
     }
 }
@@ -223,5 +237,6 @@ fn explain(source: &str, error: &minijinja::Error) -> ExprError {
         detail,
         line: template.and(inner.line()),
         cause,
+        span: inner.range(),
     }
 }

@@ -111,7 +111,7 @@ impl fmt::Display for Type {
             Self::Word(words) if words.len() <= 4 => {
                 write!(out, "one of {}", words.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
             }
-            Self::Word(_) => out.write_str("one of a known set of texts"),
+            Self::Word(words) => write!(out, "one of {} known texts", words.len()),
             Self::List(_) => out.write_str("a list"),
             Self::Record(_) => out.write_str("a record"),
             Self::Optional(inner) => write!(out, "{inner}, or none"),

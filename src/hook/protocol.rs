@@ -78,6 +78,17 @@ impl Reply {
         self
     }
 
+    /// What the agent is told instead of stopping.
+    pub(crate) fn reason(&self) -> Option<String> {
+        self.block.as_deref().map(cut)
+    }
+
+    /// What the user is told beside the answer.
+    pub(crate) fn message(&self) -> Option<String> {
+        let messages: Vec<&str> = self.warnings.iter().chain(&self.messages).map(String::as_str).collect();
+        (!messages.is_empty()).then(|| cut(&messages.join("\n")))
+    }
+
     /// The text for stdout.
     pub(crate) fn render(&self) -> String {
         if !self.is_stop {
@@ -85,16 +96,17 @@ impl Reply {
             return if text.is_empty() { text } else { format!("{}\n", cut(&text)) };
         }
         let mut object = Map::new();
-        if let Some(reason) = &self.block {
+        if let Some(reason) = self.reason() {
             object.insert("decision".to_owned(), Json::from("block"));
-            object.insert("reason".to_owned(), Json::from(cut(reason)));
+            object.insert("reason".to_owned(), Json::from(reason));
         }
-        let messages: Vec<&str> = self.warnings.iter().chain(&self.messages).map(String::as_str).collect();
-        if !messages.is_empty() {
-            object.insert("systemMessage".to_owned(), Json::from(cut(&messages.join("\n"))));
+        let message = self.message();
+        let is_silent = message.is_none();
+        if let Some(message) = message {
+            object.insert("systemMessage".to_owned(), Json::from(message));
         }
         if self.block.is_none() {
-            if self.quiet && messages.is_empty() {
+            if self.quiet && is_silent {
                 return String::new();
             }
             object.insert("suppressOutput".to_owned(), Json::from(true));
@@ -103,7 +115,8 @@ impl Reply {
     }
 }
 
-fn cut(text: &str) -> String {
+/// A text as far as the host shows it.
+pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(TEXT_LIMIT) {
         Some((end, _)) => format!("{}… (cut)", &text[..end]),
         None => text.to_owned(),

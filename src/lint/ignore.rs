@@ -4,6 +4,9 @@
 
 use std::ops::Range;
 
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
 use super::Code;
 use crate::chart::error::Flaw;
 use crate::chart::suggest;
@@ -57,10 +60,14 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>) -> Vec<Flaw> {
 }
 
 fn find(text: &str) -> Vec<Ignore> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let mut strings = Vec::new();
+    table.get_ref().iter().for_each(|(_, value)| spans(value, &mut strings));
     let mut ignores = Vec::new();
     let mut start = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
-        if let Some(at) = line.find(MARK)
+        let mark = line.find(MARK).filter(|at| !strings.iter().any(|span| span.contains(&(start + at))));
+        if let Some(at) = mark
             && let Some((codes, reason)) = line[at + MARK.len()..].split_once(']')
         {
             let stands_alone = line[..at].trim().is_empty();
@@ -74,4 +81,14 @@ fn find(text: &str) -> Vec<Ignore> {
         start += line.len();
     }
     ignores
+}
+
+/// Where texts stand: a comment in one is none.
+fn spans(value: &Spanned<DeValue<'_>>, strings: &mut Vec<Range<usize>>) {
+    match value.get_ref() {
+        DeValue::String(_) => strings.push(value.span()),
+        DeValue::Array(items) => items.iter().for_each(|item| spans(item, strings)),
+        DeValue::Table(table) => table.iter().for_each(|(_, value)| spans(value, strings)),
+        _ => {}
+    }
 }

@@ -8,8 +8,11 @@
 mod advance_runs_out;
 pub(crate) mod code;
 mod constant_guard;
+mod duplicate_entry;
+mod idle_rule;
 mod ignore;
 mod message_too_long;
+mod missing_folder;
 pub(crate) mod report;
 pub(crate) mod rules;
 mod shadowed_rule;
@@ -41,7 +44,10 @@ struct Subject<'c> {
 const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
     advance_runs_out::check,
     constant_guard::check,
+    duplicate_entry::check,
+    idle_rule::check,
     message_too_long::check,
+    missing_folder::check,
     shadowed_rule::check,
     shadowed_target::check,
     toml_1_1::check,
@@ -52,22 +58,33 @@ const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
 /// Everything that is wrong with the chart in `text`, in the order of the file. `origin` names it;
 /// `templates` are those of the folders that the chart names.
 pub(crate) fn run(origin: &str, text: &str, templates: impl FnOnce(&[String]) -> Templates) -> Vec<Flaw> {
-    let (source, mut flaws) = structure::read(text);
-    if let Some(source) = source {
+    let reading = structure::read(text);
+    let mut flaws = reading.flaws;
+    if let Some(source) = reading.source {
+        let text = reading.text.as_str();
         let templates = templates(&source.templates);
-        let (chart, more) = load::resolve_all(origin, source, text, templates);
-        flaws.extend(more);
+        let (chart, mut more) = load::resolve_all(origin, source, text, templates);
         if let Some(chart) = chart {
             let inspection = check::inspect(&chart, text);
-            flaws.extend(inspection.flaws);
+            more.extend(inspection.flaws);
             let subject = Subject { chart: &chart, text, uses: &inspection.uses };
-            flaws.extend(RULES.iter().flat_map(|check| check(&subject)));
+            more.extend(RULES.iter().flat_map(|check| check(&subject)));
         }
+        // What stands in for a missing or wrong value is not worth a word, nor what a broken line may hold.
+        let filled: Vec<_> = flaws.iter().filter(|flaw| FILLED.contains(&flaw.code)).map(|flaw| flaw.span.clone()).collect();
+        more.retain(|flaw| !(filled.contains(&flaw.span) || reading.is_partial && ABSENCES.contains(&flaw.code)));
+        flaws.extend(more);
     }
     let mut flaws = ignore::apply(text, flaws);
     flaws.sort_by_key(|flaw| (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start), flaw.code));
     flaws
 }
+
+/// The codes of places where another value stands in for what the chart has.
+const FILLED: [Code; 2] = [Code::MissingKey, Code::WrongType];
+
+/// The codes that say that something is not there.
+const ABSENCES: [Code; 4] = [Code::MissingKey, Code::AdvanceRunsOut, Code::UnusedName, Code::UnusedTemplate];
 
 impl Subject<'_> {
     /// A flaw at a place of the chart.

@@ -5,7 +5,7 @@
 //! is read as a chart.
 
 use jsonschema::error::ValidationErrorKind;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
 use super::Code;
@@ -14,9 +14,22 @@ use crate::chart::model::Source;
 use crate::chart::suggest;
 use crate::schema::statechart;
 
-/// The chart in `text`, where enough of it is right, and what is wrong with it so far.
-pub(super) fn read(text: &str) -> (Option<Source>, Vec<Flaw>) {
-    let (table, errors) = DeTable::parse_recoverable(text);
+/// What is left to look at after the file itself has been read.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// The chart, where enough of it is right.
+    pub(super) source: Option<Source>,
+    /// The text without its lines of broken syntax: all else stands where it stood.
+    pub(super) text: String,
+    /// Lines were left out: what seems to be missing may stand there.
+    pub(super) is_partial: bool,
+    /// What is wrong so far.
+    pub(super) flaws: Vec<Flaw>,
+}
+
+/// Reads the chart in `text`.
+pub(super) fn read(text: &str) -> Reading {
+    let (whole, errors) = DeTable::parse_recoverable(text);
     let mut flaws: Vec<Flaw> = Vec::new();
     for error in &errors {
         let flaw = Flaw::new(Code::TomlSyntax, error.message()).at(error.span());
@@ -26,13 +39,19 @@ pub(super) fn read(text: &str) -> (Option<Source>, Vec<Flaw>) {
             flaws.push(flaw);
         }
     }
+    let repaired = blanked(text, &flaws);
+    let (table, _) = DeTable::parse_recoverable(&repaired);
     let mut json = table_json(table.get_ref());
+    // A broken line may still have given a value: `home = ".x` is as good as closed.
+    merge(&mut json, table_json(whole.get_ref()));
+    let reading = |source, flaws| Reading { source, text: repaired.clone(), is_partial: !errors.is_empty(), flaws };
+    let text = repaired.as_str();
     let schema = statechart::of_charts();
     let validator = match jsonschema::draft7::new(&schema) {
         Ok(validator) => validator,
         Err(error) => {
             flaws.push(Flaw::new(Code::WrongType, format!("the schema of charts cannot be used: {error}")));
-            return (None, flaws);
+            return reading(None, flaws);
         }
     };
     let known = keys(&schema);
@@ -74,6 +93,21 @@ pub(super) fn read(text: &str) -> (Option<Source>, Vec<Flaw>) {
     for path in wrong.iter().rev() {
         remove(&mut json, path);
     }
+    // What was wrong may have been needed.
+    let needed: Vec<(Vec<Step>, String)> = validator
+        .iter_errors(&json)
+        .filter_map(|error| match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let path = steps(&json, &error.instance_path().to_string());
+                Some((path, property.as_str().unwrap_or_default().to_owned()))
+            }
+            _ => None,
+        })
+        .collect();
+    let is_told = |path: &[Step], name: &str| missing.iter().any(|(other, key)| other == path && key == name);
+    for (path, name) in needed.iter().filter(|(path, name)| !is_told(path, name)) {
+        fill(&mut json, path, name);
+    }
     // What was meant is clear: the rest of the chart is read as if it had been written.
     for (path, meant) in misspelt.iter().rev() {
         rename(&mut json, path, meant);
@@ -86,25 +120,92 @@ pub(super) fn read(text: &str) -> (Option<Source>, Vec<Flaw>) {
             let place = if path.is_empty() { "the chart".to_owned() } else { shown(&path) };
             let flaw = Flaw::new(Code::MissingKey, format!("{place} has no `{name}`"));
             flaws.push(flaw.at(locate(text, &path)));
+            fill(&mut json, &path, &name);
         }
     }
-    (serde_json::from_value(json).ok(), flaws)
+    reading(serde_json::from_value(json).ok(), flaws)
 }
 
+/// The text with spaces in place of every line that has a flaw.
+fn blanked(text: &str, flaws: &[Flaw]) -> String {
+    let broken: Vec<usize> = flaws.iter().map(|flaw| flaw.position(text).0).collect();
+    let lines = text.split_inclusive('\n').enumerate();
+    lines
+        .map(|(index, line)| match broken.contains(&(index + 1)) {
+            true => line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect(),
+            false => line.to_owned(),
+        })
+        .collect()
+}
+
+/// Adds what `json` has not.
+fn merge(json: &mut Json, other: Json) {
+    if let (Json::Object(fields), Json::Object(others)) = (json, other) {
+        for (key, value) in others {
+            match fields.get_mut(&key) {
+                Some(field) => merge(field, value),
+                None => {
+                    fields.insert(key, value);
+                }
+            }
+        }
+    }
+}
+
+/// Puts something in the place of a missing key, so that the rest of the chart can be looked at.
+fn fill(json: &mut Json, path: &[Step], name: &str) {
+    let Some(Json::Object(fields)) = parent(json, path) else { return };
+    let default = fields.get("default").cloned();
+    let value = match name {
+        "scope" => json!({ "home": ".", "noun": "", "newest": "x/*", "touch": [] }),
+        "newest" => json!("x/*"),
+        "context" | "phases" => json!({}),
+        "touch" | "argv" | "verdict" | "verdicts" => json!([]),
+        "timeout" => json!(1),
+        "type" => match default {
+            Some(Json::Bool(_)) => json!("boolean"),
+            Some(Json::Number(_)) => json!("integer"),
+            _ => json!("string"),
+        },
+        _ => json!(""),
+    };
+    fields.insert(name.to_owned(), value);
+}
+
+/// What a type that TOML does not have is called.
+const NOTHING: &str = "nothing";
+
 fn expected(kind: &ValidationErrorKind) -> Option<String> {
+    let named = |kind: String| match kind.as_str() {
+        "boolean" => "a boolean",
+        "integer" => "an integer",
+        "string" => "a text",
+        "array" => "a list",
+        "object" => "a table",
+        _ => NOTHING,
+    };
     match kind {
         ValidationErrorKind::Type { kind } => Some(match kind {
-            jsonschema::error::TypeKind::Single(kind) => format!("a value of type `{kind}`"),
+            jsonschema::error::TypeKind::Single(kind) => named(kind.to_string()).to_owned(),
             jsonschema::error::TypeKind::Multiple(kinds) => {
-                let kinds: Vec<String> = kinds.iter().filter(|kind| kind.to_string() != "null").map(|kind| kind.to_string()).collect();
-                format!("a value of type `{}`", kinds.join("` or `"))
+                let kinds = kinds.iter().map(|kind| kind.to_string()).filter(|kind| kind != "null");
+                kinds.map(named).collect::<Vec<_>>().join(" or ")
             }
         }),
         ValidationErrorKind::Enum { options } => {
             let options: Vec<String> = options.as_array().into_iter().flatten().map(Json::to_string).collect();
-            Some(format!("one of {}", options.join(", ")))
+            Some(if let [only] = options.as_slice() { only.clone() } else { format!("one of {}", options.join(", ")) })
         }
-        ValidationErrorKind::AnyOf { .. } => Some("a boolean, an integer or a text".to_owned()),
+        ValidationErrorKind::Constant { expected_value } => Some(expected_value.to_string()),
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            let mut ways: Vec<String> = Vec::new();
+            for way in context.iter().filter_map(|errors| expected(errors.first()?.kind())) {
+                if !ways.contains(&way) && way != NOTHING {
+                    ways.push(way);
+                }
+            }
+            Some(ways.join(" or "))
+        }
         _ => None,
     }
 }
@@ -183,9 +284,14 @@ fn rename(json: &mut Json, path: &[Step], meant: &str) {
     let Some((Step::Key(key), way)) = path.split_last() else { return };
     if let Some(Json::Object(fields)) = parent(json, way)
         && let Some(value) = fields.shift_remove(key)
-        && !fields.contains_key(meant)
     {
-        fields.insert(meant.to_owned(), value);
+        match fields.get_mut(meant) {
+            // `[cylces.a]` beside `[cycles.b]`.
+            Some(field) => merge(field, value),
+            None => {
+                fields.insert(meant.to_owned(), value);
+            }
+        }
     }
 }
 

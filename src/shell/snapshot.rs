@@ -37,12 +37,22 @@ impl Snapshot {
     /// Reads the state; everything else waits until it is asked for.
     pub(crate) fn take(chart: &Arc<Chart>, root: &Path, instance: &Instance) -> Self {
         let state = store::read(chart, &root.join(&instance.dir));
+        Self::with_state(chart, root, instance, state, &instance.dir.join(store::FILE))
+    }
+
+    /// The same with the state of another file.
+    pub(crate) fn with_state(
+        chart: &Arc<Chart>,
+        root: &Path,
+        instance: &Instance,
+        state: Reading,
+        file: &Path,
+    ) -> Self {
         let context = match &state {
             Reading::Sound { context, .. } => context.clone(),
             Reading::Missing | Reading::Broken(_) => context::initial(chart),
         };
         let mut warnings = Vec::new();
-        let file = instance.dir.join(store::FILE);
         match &state {
             Reading::Broken(why) => {
                 // A question stands at the end of some.
@@ -70,6 +80,12 @@ impl Snapshot {
             tables: Mutex::new(HashMap::new()),
             warnings: Mutex::new(warnings),
         }
+    }
+
+    /// The same with these context fields instead of the state's.
+    pub(crate) fn with_fields(mut self, fields: &Context) -> Self {
+        self.context.extend(fields.clone());
+        self
     }
 
     /// What was wrong with what has been read so far, for the user.

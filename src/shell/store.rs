@@ -48,12 +48,16 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
         Ok(kind) if !kind.is_file() => return Reading::Broken("it is not a regular file".to_owned()),
         Ok(_) | Err(_) => {}
     }
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Reading::Missing,
-        Err(error) => return Reading::Broken(format!("it cannot be read: {error}")),
-    };
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    match fs::read(&path) {
+        Ok(bytes) => parse(chart, &bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Reading::Missing,
+        Err(error) => Reading::Broken(format!("it cannot be read: {error}")),
+    }
+}
+
+/// The state that a file holds.
+pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let json: Json = match serde_json::from_slice(text) {
         Ok(json) => json,
         Err(error) => return Reading::Broken(format!("it is not valid JSON: {error}")),
