@@ -30,7 +30,10 @@ fn unusable_line(why: &str) -> String {
 
 /// A named pipe; none where `mkfifo` is not there.
 fn pipe(path: &Path) -> bool {
-    let made = Command::new("mkfifo").arg(path).status().is_ok_and(|status| status.success());
+    let made = Command::new("mkfifo")
+        .arg(path)
+        .status()
+        .is_ok_and(|status| status.success());
     if !made {
         skip("no `mkfifo` here, so a pipe in place of a file is not tried");
     }
@@ -46,11 +49,25 @@ fn stop_as_someone(project: &Project) -> Option<Ran> {
         let binary = project.bin.join("taskie");
         fs::copy(env!("CARGO_BIN_EXE_taskie"), &binary).unwrap();
         wait_until_it_can_be_run(&binary);
-        fs::set_permissions(project.bin.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::set_permissions(
+            project.bin.parent().unwrap(),
+            fs::Permissions::from_mode(0o755),
+        )
+        .unwrap();
         let whole = std::mem::replace(&mut command, Command::new(binary));
-        command.args(whole.get_args()).current_dir(&project.root).uid(65_534).gid(65_534);
-        command.envs(whole.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command
+            .args(whole.get_args())
+            .current_dir(&project.root)
+            .uid(65_534)
+            .gid(65_534);
+        command.envs(
+            whole
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
         let may = Command::new("true").uid(65_534).status();
         if !may.is_ok_and(|status| status.success()) {
             skip("this root cannot become another user, so unreadable files are not tried");
@@ -65,13 +82,17 @@ fn stop_as_someone(project: &Project) -> Option<Ran> {
 #[test]
 fn states_that_cannot_be_used() {
     let whole = state(json!({})).to_string();
-    let with = |name: &str, value: &str| whole.replacen('{', &format!("{{\"{name}\": {value}, \"_\": {{}}, "), 1);
+    let with = |name: &str, value: &str| {
+        whole.replacen('{', &format!("{{\"{name}\": {value}, \"_\": {{}}, "), 1)
+    };
     let without = |name: &str| {
         let mut state = state(json!({}));
         state.as_object_mut().unwrap().shift_remove(name);
         state.to_string()
     };
-    let field = |name: &str, value: &str| without(name).replacen('{', &format!("{{\"{name}\": {value}, "), 1);
+    let field = |name: &str, value: &str| {
+        without(name).replacen('{', &format!("{{\"{name}\": {value}, "), 1)
+    };
     let big = format!("[{}", "[".repeat(10 * 1024 * 1024));
     let utf16: Vec<u8> = whole.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let integer = "must be an integer of at least 0";
@@ -178,12 +199,24 @@ fn states_that_cannot_be_used() {
         let before = project.files();
         let ran = project.stop();
         assert_eq!((ran.code, ran.json()), (0, unusable(&why)), "{what}");
-        assert_eq!(ran.stderr, format!("taskie: {}\n", unusable_line(&why)), "{what}");
-        assert_eq!(project.stop_active(true).json(), allowed(&unusable_line(&why)), "{what}");
+        assert_eq!(
+            ran.stderr,
+            format!("taskie: {}\n", unusable_line(&why)),
+            "{what}"
+        );
+        assert_eq!(
+            project.stop_active(true).json(),
+            allowed(&unusable_line(&why)),
+            "{what}"
+        );
         // Commands do not write it either.
         let ran = project.run(&["run", "limit", "3"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
-        assert_eq!(ran.stderr, format!("taskie: {STATE}: {why}\n  help: mend the file, or restore it from git\n"), "{what}");
+        assert_eq!(
+            ran.stderr,
+            format!("taskie: {STATE}: {why}\n  help: mend the file, or restore it from git\n"),
+            "{what}"
+        );
         assert!(project.files() == before, "{what}");
         assert!(project.calls().is_empty(), "{what}");
     }
@@ -193,10 +226,16 @@ fn states_that_cannot_be_used() {
 fn ten_megabytes_of_state() {
     let project = Project::valid();
     let ballast = "x".repeat(10 * 1024 * 1024);
-    project.write("state.json", state(json!({ "ballast": ballast })).to_string());
+    project.write(
+        "state.json",
+        state(json!({ "ballast": ballast })).to_string(),
+    );
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json()["decision"], "block");
-    assert_eq!(project.state()["ballast"].as_str().unwrap().len(), ballast.len());
+    assert_eq!(
+        project.state()["ballast"].as_str().unwrap().len(),
+        ballast.len()
+    );
 }
 
 /// States that are odd and can be used: (what, text, what is said before the rest).
@@ -205,24 +244,63 @@ fn states_that_are_forgiven() {
     let whole = state(json!({ "next_phase": null })).to_string();
     let lacks = |names: &str| format!("{STATE} lacks {names}: the defaults are used.");
     let cases: Vec<(&str, String, Option<String>)> = vec![
-        ("empty", "{}".to_owned(), Some(lacks("`max_reviews`, `phase`, `next_phase`, `review_model`, `consecutive_clean`, `tdd`"))),
-        ("one field", "{\"phase\": \"new-plan\"}".to_owned(), Some(lacks("`max_reviews`, `next_phase`, `review_model`, `consecutive_clean`, `tdd`"))),
+        (
+            "empty",
+            "{}".to_owned(),
+            Some(lacks(
+                "`max_reviews`, `phase`, `next_phase`, `review_model`, `consecutive_clean`, `tdd`",
+            )),
+        ),
+        (
+            "one field",
+            "{\"phase\": \"new-plan\"}".to_owned(),
+            Some(lacks(
+                "`max_reviews`, `next_phase`, `review_model`, `consecutive_clean`, `tdd`",
+            )),
+        ),
         ("a BOM", format!("\u{feff}{whole}"), None),
         ("windows line ends", whole.replace(',', ",\r\n"), None),
-        ("whole numbers as fractions", whole.replace(":8,", ":8.0,"), None),
-        ("unknown keys", whole.replacen('{', "{\"\": null, \"a/b~\": {\"phase\": 7}, ", 1), None),
-        ("a key twice", whole.replacen('{', "{\"phase\": \"complete\", ", 1), None),
-        ("a schema", whole.replacen('{', "{\"$schema\": \"./x.json\", ", 1), None),
-        ("very large unknown numbers", whole.replacen('{', "{\"id\": 12345678901234567890, ", 1), None),
+        (
+            "whole numbers as fractions",
+            whole.replace(":8,", ":8.0,"),
+            None,
+        ),
+        (
+            "unknown keys",
+            whole.replacen('{', "{\"\": null, \"a/b~\": {\"phase\": 7}, ", 1),
+            None,
+        ),
+        (
+            "a key twice",
+            whole.replacen('{', "{\"phase\": \"complete\", ", 1),
+            None,
+        ),
+        (
+            "a schema",
+            whole.replacen('{', "{\"$schema\": \"./x.json\", ", 1),
+            None,
+        ),
+        (
+            "very large unknown numbers",
+            whole.replacen('{', "{\"id\": 12345678901234567890, ", 1),
+            None,
+        ),
     ];
     for (what, text, said) in cases {
         let project = Project::valid();
         project.write("state.json", &text);
         let before = project.files();
         let ran = project.stop();
-        let expected = said.as_ref().map_or_else(validated, |said| allowed(&format!("{said}\n{VALIDATED}")));
+        let expected = said
+            .as_ref()
+            .map_or_else(validated, |said| allowed(&format!("{said}\n{VALIDATED}")));
         assert_eq!((ran.code, ran.json()), (0, expected), "{what}");
-        assert_eq!(ran.stderr, said.map(|said| format!("taskie: {said}\n")).unwrap_or_default(), "{what}");
+        assert_eq!(
+            ran.stderr,
+            said.map(|said| format!("taskie: {said}\n"))
+                .unwrap_or_default(),
+            "{what}"
+        );
         assert_eq!(project.files(), before, "{what}");
     }
 }
@@ -252,16 +330,31 @@ fn a_state_that_is_no_file() {
     if pipe(&path) {
         assert_eq!(project.stop().json(), unusable("it is not a regular file"));
     }
-    assert_eq!((fs::read_to_string(outside).unwrap(), project.calls().len()), (before, 0));
+    assert_eq!(
+        (fs::read_to_string(outside).unwrap(), project.calls().len()),
+        (before, 0)
+    );
 }
 
 #[test]
 fn a_state_that_may_not_be_read() {
     let project = Project::valid();
     project.set_state(json!({}));
-    fs::set_permissions(project.plan().join("state.json"), fs::Permissions::from_mode(0o000)).unwrap();
-    let Some(ran) = stop_as_someone(&project) else { return };
-    assert_eq!((ran.code, ran.json()), (0, unusable("it cannot be read: Permission denied (os error 13)")));
+    fs::set_permissions(
+        project.plan().join("state.json"),
+        fs::Permissions::from_mode(0o000),
+    )
+    .unwrap();
+    let Some(ran) = stop_as_someone(&project) else {
+        return;
+    };
+    assert_eq!(
+        (ran.code, ran.json()),
+        (
+            0,
+            unusable("it cannot be read: Permission denied (os error 13)")
+        )
+    );
 }
 
 #[test]
@@ -271,16 +364,26 @@ fn a_plan_that_may_not_be_written() {
     project.reviewer(&Reviewer::fail());
     let before = project.files();
     let folders = [project.root.join(".taskie"), project.plan()];
-    let mode = |mode| folders.iter().for_each(|path| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap());
+    let mode = |mode| {
+        folders
+            .iter()
+            .for_each(|path| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap())
+    };
     mode(0o555);
     let ran = stop_as_someone(&project);
     mode(0o755);
     let Some(ran) = ran else { return };
     let why = format!(
         "taskie could not decide about this Stop and lets it through: the review cannot be locked: {}: Permission denied (os error 13)",
-        project.root.join(".taskie/.locks/test-plan.review").display()
+        project
+            .root
+            .join(".taskie/.locks/test-plan.review")
+            .display()
     );
-    assert_eq!((ran.code, ran.json(), ran.stderr), (0, allowed(&why), format!("taskie: {why}\n")));
+    assert_eq!(
+        (ran.code, ran.json(), ran.stderr),
+        (0, allowed(&why), format!("taskie: {why}\n"))
+    );
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 }
 
@@ -288,18 +391,34 @@ fn a_plan_that_may_not_be_written() {
 fn a_table_and_a_plan_that_may_not_be_read() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
-    fs::set_permissions(project.plan().join("tasks.md"), fs::Permissions::from_mode(0o000)).unwrap();
-    let Some(ran) = stop_as_someone(&project) else { return };
+    fs::set_permissions(
+        project.plan().join("tasks.md"),
+        fs::Permissions::from_mode(0o000),
+    )
+    .unwrap();
+    let Some(ran) = stop_as_someone(&project) else {
+        return;
+    };
     let reason = format!("Plan '{PLAN}': Task files exist but tasks.md is missing");
-    let warning = format!(".taskie/plans/{PLAN}/tasks.md cannot be read: Permission denied (os error 13).");
-    assert_eq!((ran.code, ran.json()), (0, json!({ "decision": "block", "reason": reason, "systemMessage": warning })));
+    let warning =
+        format!(".taskie/plans/{PLAN}/tasks.md cannot be read: Permission denied (os error 13).");
+    assert_eq!(
+        (ran.code, ran.json()),
+        (
+            0,
+            json!({ "decision": "block", "reason": reason, "systemMessage": warning })
+        )
+    );
     assert_eq!(ran.stderr, format!("taskie: {warning}\n"));
     fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o000)).unwrap();
     let ran = stop_as_someone(&project);
     fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o755)).unwrap();
     let ran = ran.unwrap();
     let warning = format!("plan `{PLAN}` cannot be read: Permission denied (os error 13).");
-    assert_eq!((ran.code, ran.json(), ran.stderr), (0, allowed(&warning), format!("taskie: {warning}\n")));
+    assert_eq!(
+        (ran.code, ran.json(), ran.stderr),
+        (0, allowed(&warning), format!("taskie: {warning}\n"))
+    );
 }
 
 /// A user's keys, to the letter, their order and the file's mode survive a write.
@@ -313,17 +432,30 @@ fn what_is_not_ours_survives_a_write() {
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     let expected = "{\n  \"zeta\": {\"b\":[1,2.5,null,\"\\u00fc\"],\"a\":1},\n  \"tdd\": false,\n  \"phase\": \"complete-task\",\n  \"alpha\": true,\n  \"next_phase\": null,\n  \"max_reviews\": 8,\n  \"review_model\": \"opus\",\n  \"consecutive_clean\": 0,\n  \"$schema\": \"x\",\n  \"paused\": \"code-review\"\n}\n";
     assert_eq!(project.read("state.json"), expected);
-    assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(
+        fs::metadata(path).unwrap().permissions().mode() & 0o777,
+        0o640
+    );
 }
 
 #[test]
 fn long_numbers_of_the_user_survive_a_write() {
     let project = Project::valid();
     let whole = state(json!({})).to_string();
-    project.write("state.json", whole.replacen('{', "{\"id\": 123456789012345678901234567890, \"pi\": 3.14159265358979323846, ", 1));
+    project.write(
+        "state.json",
+        whole.replacen(
+            '{',
+            "{\"id\": 123456789012345678901234567890, \"pi\": 3.14159265358979323846, ",
+            1,
+        ),
+    );
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     let text = project.read("state.json");
-    assert!(text.contains("123456789012345678901234567890") && text.contains("3.14159265358979323846"), "{text}");
+    assert!(
+        text.contains("123456789012345678901234567890") && text.contains("3.14159265358979323846"),
+        "{text}"
+    );
 }
 
 // ── tasks.md ────────────────────────────────────────────────────────────────────────────
@@ -361,10 +493,18 @@ fn tables_as_they_come() {
         project.set_state(json!({ "consecutive_clean": 1 }));
         project.reviewer(&Reviewer::pass());
         let ran = project.stop();
-        let passed = format!("Code review passed. Run /taskie:continue-plan to proceed. (Next: {next}. Reviews in this cycle: 1.)");
-        let message = said.as_ref().map_or_else(|| passed.clone(), |said| format!("{said}\n{passed}"));
+        let passed = format!(
+            "Code review passed. Run /taskie:continue-plan to proceed. (Next: {next}. Reviews in this cycle: 1.)"
+        );
+        let message = said
+            .as_ref()
+            .map_or_else(|| passed.clone(), |said| format!("{said}\n{passed}"));
         assert_eq!((ran.code, ran.json()), (0, allowed(&message)), "{what}");
-        let stderr: String = said.iter().flat_map(|said| said.lines()).map(|line| format!("taskie: {line}\n")).collect();
+        let stderr: String = said
+            .iter()
+            .flat_map(|said| said.lines())
+            .map(|line| format!("taskie: {line}\n"))
+            .collect();
         assert_eq!(ran.stderr, stderr, "{what}");
         assert_eq!(project.state()["next_phase"], next, "{what}");
     }
@@ -373,7 +513,14 @@ fn tables_as_they_come() {
 #[test]
 fn a_table_of_a_hundred_thousand_rows() {
     let project = Project::valid();
-    let rows: String = (1..=100_000).map(|id| format!("| {id} | {} |\n", if id < 99_999 { "done" } else { "pending" })).collect();
+    let rows: String = (1..=100_000)
+        .map(|id| {
+            format!(
+                "| {id} | {} |\n",
+                if id < 99_999 { "done" } else { "pending" }
+            )
+        })
+        .collect();
     project.write("tasks.md", format!("| Id | Status |\n|---|---|\n{rows}"));
     project.set_state(json!({ "consecutive_clean": 1 }));
     project.reviewer(&Reviewer::pass());
@@ -401,7 +548,9 @@ fn a_task_that_is_in_no_table() {
 #[test]
 fn twenty_thousand_rows_that_are_left_out() {
     let project = Project::valid();
-    let rows: String = (1..=20_000).map(|id| format!("| ../{id} | pending |\n")).collect();
+    let rows: String = (1..=20_000)
+        .map(|id| format!("| ../{id} | pending |\n"))
+        .collect();
     project.write("tasks.md", format!("| Id | Status |\n|---|---|\n{rows}"));
     project.set_state(json!({ "next_phase": "tasks-review" }));
     let ran = project.stop();
@@ -410,10 +559,19 @@ fn twenty_thousand_rows_that_are_left_out() {
         (1..=5).map(|id| format!("{file}: line {}: `../{id}` is no id (letters, digits, _ and -): the row is left out.", id + 2)).collect();
     lines.push(format!("{file}: and 19995 more rows are left out."));
     let why = "there is nothing to review: task_files is empty";
-    let message = format!("{}\nReview failed: {why}. It is tried again at the next stop.\n{VALIDATED}", lines.join("\n"));
+    let message = format!(
+        "{}\nReview failed: {why}. It is tried again at the next stop.\n{VALIDATED}",
+        lines.join("\n")
+    );
     assert_eq!(ran.json(), allowed(&message));
-    let stderr: String = lines.iter().map(|line| format!("taskie: {line}\n")).collect();
-    assert_eq!(ran.stderr, format!("{stderr}taskie: the review failed: {why}\n"));
+    let stderr: String = lines
+        .iter()
+        .map(|line| format!("taskie: {line}\n"))
+        .collect();
+    assert_eq!(
+        ran.stderr,
+        format!("{stderr}taskie: the review failed: {why}\n")
+    );
 }
 
 #[test]
@@ -426,8 +584,14 @@ fn a_table_that_is_no_file() {
     fs::remove_file(&path).unwrap();
     type Make = fn(&Path) -> bool;
     let cases: [(Make, Option<&str>); 5] = [
-        (|path| fs::create_dir(path).is_ok(), Some("it is not a regular file")),
-        (|path| symlink("/dev/zero", path).is_ok(), Some("it is not a regular file")),
+        (
+            |path| fs::create_dir(path).is_ok(),
+            Some("it is not a regular file"),
+        ),
+        (
+            |path| symlink("/dev/zero", path).is_ok(),
+            Some("it is not a regular file"),
+        ),
         (|path| symlink("nowhere", path).is_ok(), None),
         (|path| symlink("tasks.md", path).is_ok(), Some("a loop")),
         (pipe, Some("it is not a regular file")),
@@ -440,7 +604,9 @@ fn a_table_that_is_no_file() {
                 expected["systemMessage"] = json!(warning(in_a_loop.as_deref().unwrap_or(why)));
             }
             assert_eq!(project.stop().json(), expected);
-            fs::remove_file(&path).or_else(|_| fs::remove_dir(&path)).unwrap();
+            fs::remove_file(&path)
+                .or_else(|_| fs::remove_dir(&path))
+                .unwrap();
         }
     }
 }
@@ -450,9 +616,30 @@ fn a_table_that_is_no_file() {
 #[test]
 fn odd_file_names_are_named_and_nothing_more() {
     let names: &[&[u8]] = &[
-        b"a b.md", b"a'b.md", b"a\"b.md", b"a\nb.md", b"$(touch x).md", b"`id`.md", b"a;b.md", b"{{ 7 * 7 }}.md", b"{% raw %}.md",
-        b"\xff\xfe.md", b"\xc3\xbc.md", b"\x1b[31mred.md", b"-rf.md", b".md", b"..md", b"plan.md.md", b"Plan.md", b"plan-review-0x1.md",
-        b"plan-review-01.md", b"task-.md", b"task-a b.md", b"plan-review-99999999999999999999.md", b"x-review-1.md", b"\\.md",
+        b"a b.md",
+        b"a'b.md",
+        b"a\"b.md",
+        b"a\nb.md",
+        b"$(touch x).md",
+        b"`id`.md",
+        b"a;b.md",
+        b"{{ 7 * 7 }}.md",
+        b"{% raw %}.md",
+        b"\xff\xfe.md",
+        b"\xc3\xbc.md",
+        b"\x1b[31mred.md",
+        b"-rf.md",
+        b".md",
+        b"..md",
+        b"plan.md.md",
+        b"Plan.md",
+        b"plan-review-0x1.md",
+        b"plan-review-01.md",
+        b"task-.md",
+        b"task-a b.md",
+        b"plan-review-99999999999999999999.md",
+        b"x-review-1.md",
+        b"\\.md",
     ];
     for name in names {
         let project = Project::valid();
@@ -461,11 +648,26 @@ fn odd_file_names_are_named_and_nothing_more() {
         let before = project.files();
         let ran = project.stop();
         let text = String::from_utf8_lossy(name);
-        let shown = if text.chars().any(char::is_control) { text.escape_debug().to_string() } else { text.into_owned() };
+        let shown = if text.chars().any(char::is_control) {
+            text.escape_debug().to_string()
+        } else {
+            text.into_owned()
+        };
         let reason = format!("Plan '{PLAN}': Invalid filename: {shown}");
-        assert_eq!((ran.code, ran.json()), (0, json!({ "decision": "block", "reason": reason })), "{shown}");
-        assert!(!ran.stdout.contains('\u{1b}') && ran.stdout.lines().count() == 1, "{shown}");
-        assert_eq!((ran.stderr.as_str(), project.files()), ("", before), "{shown}");
+        assert_eq!(
+            (ran.code, ran.json()),
+            (0, json!({ "decision": "block", "reason": reason })),
+            "{shown}"
+        );
+        assert!(
+            !ran.stdout.contains('\u{1b}') && ran.stdout.lines().count() == 1,
+            "{shown}"
+        );
+        assert_eq!(
+            (ran.stderr.as_str(), project.files()),
+            ("", before),
+            "{shown}"
+        );
     }
 }
 
@@ -482,7 +684,11 @@ fn ten_thousand_odd_files() {
         let key = if active { "systemMessage" } else { "reason" };
         let text = json[key].as_str().unwrap();
         assert!(text.chars().count() < 10_000, "{}", text.chars().count());
-        let findings: Vec<&str> = text.strip_prefix("Plan 'test-plan': ").unwrap().split("; ").collect();
+        let findings: Vec<&str> = text
+            .strip_prefix("Plan 'test-plan': ")
+            .unwrap()
+            .split("; ")
+            .collect();
         let (more, named) = findings.split_last().unwrap();
         for (index, finding) in named.iter().enumerate() {
             assert_eq!(*finding, format!("Invalid filename: notes-{index:05}.md"));
@@ -501,7 +707,10 @@ fn files_with_names_as_long_as_they_get() {
     }
     let json = project.stop().json();
     let text = json["reason"].as_str().unwrap();
-    assert!(text.chars().count() < 10_000 && text.ends_with(" more"), "{text}");
+    assert!(
+        text.chars().count() < 10_000 && text.ends_with(" more"),
+        "{text}"
+    );
 }
 
 /// Names that a plan cannot have: it is passed over, with a message, and nothing is done in it.
@@ -524,7 +733,10 @@ fn odd_plan_names() {
     ];
     for (name, shown) in cases {
         let project = Project::empty();
-        let plan = project.root.join(".taskie/plans").join(OsStr::from_bytes(name));
+        let plan = project
+            .root
+            .join(".taskie/plans")
+            .join(OsStr::from_bytes(name));
         fs::create_dir_all(&plan).unwrap();
         fs::write(plan.join("state.json"), state(json!({})).to_string()).unwrap();
         fs::write(plan.join("notes.md"), "").unwrap();
@@ -539,7 +751,11 @@ fn odd_plan_names() {
         let mut command = project.command(["run", "skip", "--plan"]);
         let ran = Ran::of(command.arg(OsStr::from_bytes(name)).output().unwrap());
         assert_ne!(ran.code, 0, "{shown}");
-        assert_eq!((project.files(), project.calls().len()), (before, 0), "{shown}");
+        assert_eq!(
+            (project.files(), project.calls().len()),
+            (before, 0),
+            "{shown}"
+        );
     }
 }
 
@@ -548,12 +764,38 @@ fn plans_named_on_the_command_line_stay_below_the_home() {
     let project = Project::valid();
     project.set_state(json!({}));
     let before = project.files();
-    for name in ["../../x", "/tmp/x", "..", ".", "", "a/b", "test-plan/", "./test-plan", "test-plan/../test-plan", "a\nb"] {
-        for command in [&["enter", "new-plan"][..], &["enter", "complete", "--force"], &["run", "skip"]] {
+    for name in [
+        "../../x",
+        "/tmp/x",
+        "..",
+        ".",
+        "",
+        "a/b",
+        "test-plan/",
+        "./test-plan",
+        "test-plan/../test-plan",
+        "a\nb",
+    ] {
+        for command in [
+            &["enter", "new-plan"][..],
+            &["enter", "complete", "--force"],
+            &["run", "skip"],
+        ] {
             let ran = project.run(&[command, &["--plan", name]].concat());
-            assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{name:?} {command:?}");
+            assert_eq!(
+                (ran.code, ran.stdout.as_str()),
+                (1, ""),
+                "{name:?} {command:?}"
+            );
             let rule = "a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`";
-            assert_eq!(ran.stderr, format!("taskie: `{}` cannot be the name of a plan: {rule}\n", name.escape_debug()), "{name:?}");
+            assert_eq!(
+                ran.stderr,
+                format!(
+                    "taskie: `{}` cannot be the name of a plan: {rule}\n",
+                    name.escape_debug()
+                ),
+                "{name:?}"
+            );
             assert_eq!(project.files(), before, "{name:?}");
         }
     }
@@ -573,13 +815,23 @@ fn a_plan_that_is_a_link_to_outside_is_not_followed() {
     symlink(&outside, project.root.join(".taskie/plans/zz")).unwrap();
     project.reviewer(&Reviewer::fail());
     let before = fs::read_to_string(outside.join("state.json")).unwrap();
-    let warning = "plan `zz` is a symbolic link that leads outside the project: it is not followed.";
+    let warning =
+        "plan `zz` is a symbolic link that leads outside the project: it is not followed.";
     let ran = project.stop();
     assert_eq!(ran.json(), allowed(&format!("{warning}\n{VALIDATED}")));
     assert_eq!(ran.stderr, format!("taskie: {warning}\n"));
     let ran = project.run(&["enter", "complete", "--plan", "zz", "--force"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, "taskie: plan `zz` leads outside the project through a symbolic link\n"));
-    assert_eq!(fs::read_to_string(outside.join("state.json")).unwrap(), before);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            1,
+            "taskie: plan `zz` leads outside the project through a symbolic link\n"
+        )
+    );
+    assert_eq!(
+        fs::read_to_string(outside.join("state.json")).unwrap(),
+        before
+    );
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 2);
     assert!(project.calls().is_empty());
 }
@@ -601,18 +853,33 @@ fn many_links_that_lead_outside() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
     for index in 0..1_000 {
-        symlink(&project.bin, project.root.join(format!(".taskie/plans/link-{index}"))).unwrap();
+        symlink(
+            &project.bin,
+            project.root.join(format!(".taskie/plans/link-{index}")),
+        )
+        .unwrap();
     }
     let ran = project.stop();
     let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
     let lines: Vec<&str> = message.lines().collect();
-    let [named @ .., more, last] = lines.as_slice() else { panic!("{message}") };
+    let [named @ .., more, last] = lines.as_slice() else {
+        panic!("{message}")
+    };
     assert_eq!(named.len(), 5, "{message}");
     for line in named {
         let rest = "` is a symbolic link that leads outside the project: it is not followed.";
-        assert!(line.starts_with("plan `link-") && line.ends_with(rest), "{message}");
+        assert!(
+            line.starts_with("plan `link-") && line.ends_with(rest),
+            "{message}"
+        );
     }
-    assert_eq!((*more, *last), ("And 995 more symbolic links lead outside the project: they are not followed.", VALIDATED));
+    assert_eq!(
+        (*more, *last),
+        (
+            "And 995 more symbolic links lead outside the project: they are not followed.",
+            VALIDATED
+        )
+    );
     assert_eq!(ran.stderr.lines().count(), 6);
 }
 
@@ -635,7 +902,10 @@ fn plans_in_a_folder_that_is_a_link_to_outside_are_not_followed() {
 fn locks_are_not_written_through_links() {
     let folder_error = "its folder is a symbolic link";
     let file_error = "it is a symbolic link";
-    for (link, why) in [(".taskie/.locks", folder_error), (".taskie/.locks/test-plan.state", file_error)] {
+    for (link, why) in [
+        (".taskie/.locks", folder_error),
+        (".taskie/.locks/test-plan.state", file_error),
+    ] {
         let project = Project::valid();
         project.set_state(json!({ "next_phase": null }));
         let link = project.root.join(link);
@@ -651,7 +921,13 @@ fn locks_are_not_written_through_links() {
         let ran = project.run(&["run", "limit", "3"]);
         let lock = project.root.join(".taskie/.locks/test-plan.state");
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-        assert_eq!(ran.stderr, format!("taskie: the state cannot be locked: {}: {why}\n", lock.display()));
+        assert_eq!(
+            ran.stderr,
+            format!(
+                "taskie: the state cannot be locked: {}: {why}\n",
+                lock.display()
+            )
+        );
         assert_eq!(project.read("state.json"), before);
         if target.is_dir() {
             assert_eq!(fs::read_dir(&target).unwrap().count(), 0);
@@ -669,9 +945,15 @@ fn locks_that_cannot_be_taken() {
     fs::write(project.root.join(".taskie/.locks"), "a file").unwrap();
     let before = project.files();
     let lock = project.root.join(".taskie/.locks/test-plan.review");
-    let why = format!("taskie could not decide about this Stop and lets it through: the review cannot be locked: {}: Not a directory (os error 20)", lock.display());
+    let why = format!(
+        "taskie could not decide about this Stop and lets it through: the review cannot be locked: {}: Not a directory (os error 20)",
+        lock.display()
+    );
     let ran = project.stop();
-    assert_eq!((ran.code, ran.json(), ran.stderr), (0, allowed(&why), format!("taskie: {why}\n")));
+    assert_eq!(
+        (ran.code, ran.json(), ran.stderr),
+        (0, allowed(&why), format!("taskie: {why}\n"))
+    );
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 }
 
@@ -682,11 +964,20 @@ fn a_home_that_is_a_file() {
     let project = Project::empty();
     fs::write(project.root.join(".taskie"), "x").unwrap();
     let ran = project.stop();
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, silent(), ""));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, silent(), "")
+    );
     let ran = project.run(&["enter", "new-plan", "--plan", "p"]);
     let plan = project.root.join(".taskie/plans/p");
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    assert_eq!(ran.stderr, format!("taskie: {} cannot be made: Not a directory (os error 20)\n", plan.display()));
+    assert_eq!(
+        ran.stderr,
+        format!(
+            "taskie: {} cannot be made: Not a directory (os error 20)\n",
+            plan.display()
+        )
+    );
     assert_eq!(project.files().len(), 1);
 }
 
@@ -696,19 +987,37 @@ fn homes_without_a_plan() {
         |root: &Path| fs::create_dir_all(root.join(".taskie")),
         |root: &Path| fs::create_dir_all(root.join(".taskie/plans")),
         |root: &Path| fs::create_dir_all(root.join(".taskie/plans/empty")),
-        |root: &Path| fs::create_dir_all(root.join(".taskie")).and_then(|()| fs::write(root.join(".taskie/plans"), "x")),
-        |root: &Path| fs::create_dir_all(root.join(".taskie/plans")).and_then(|()| fs::write(root.join(".taskie/plans/a"), "x")),
-        |root: &Path| fs::create_dir_all(root.join(".taskie/plans/.hidden")).and_then(|()| fs::write(root.join(".taskie/plans/.hidden/x.md"), "x")),
+        |root: &Path| {
+            fs::create_dir_all(root.join(".taskie"))
+                .and_then(|()| fs::write(root.join(".taskie/plans"), "x"))
+        },
+        |root: &Path| {
+            fs::create_dir_all(root.join(".taskie/plans"))
+                .and_then(|()| fs::write(root.join(".taskie/plans/a"), "x"))
+        },
+        |root: &Path| {
+            fs::create_dir_all(root.join(".taskie/plans/.hidden"))
+                .and_then(|()| fs::write(root.join(".taskie/plans/.hidden/x.md"), "x"))
+        },
     ] {
         let project = Project::empty();
         make(&project.root).unwrap();
         let ran = project.stop();
-        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, silent(), ""));
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (0, silent(), "")
+        );
         let ran = project.run(&["run", "skip"]);
         let home = project.root.join(".taskie");
         assert_eq!(
             (ran.code, ran.stderr),
-            (1, format!("taskie: there is no plan in {}\n  help: `taskie enter new-plan --plan NAME` starts one\n", home.display()))
+            (
+                1,
+                format!(
+                    "taskie: there is no plan in {}\n  help: `taskie enter new-plan --plan NAME` starts one\n",
+                    home.display()
+                )
+            )
         );
     }
 }
@@ -720,9 +1029,21 @@ fn homes_without_a_plan() {
 fn stdin_that_is_no_event() {
     let cases: &[(&str, &[u8], &str)] = &[
         ("empty", b"", "EOF while parsing a value at line 1 column 0"),
-        ("prose", b"invalid json", "expected value at line 1 column 1"),
-        ("half", b"{\"cwd\":", "EOF while parsing a value at line 1 column 7"),
-        ("not UTF-8", b"{\"cwd\": \"\xff\"}", "invalid unicode code point at line 1 column 10"),
+        (
+            "prose",
+            b"invalid json",
+            "expected value at line 1 column 1",
+        ),
+        (
+            "half",
+            b"{\"cwd\":",
+            "EOF while parsing a value at line 1 column 7",
+        ),
+        (
+            "not UTF-8",
+            b"{\"cwd\": \"\xff\"}",
+            "invalid unicode code point at line 1 column 10",
+        ),
         ("two", b"{} {}", "trailing characters at line 1 column 4"),
         ("a list", b"[]", "a hook event is an object"),
         ("null", b"null", "a hook event is an object"),
@@ -734,15 +1055,31 @@ fn stdin_that_is_no_event() {
     project.reviewer(&Reviewer::fail());
     let before = project.files();
     for (what, stdin, why) in cases {
-        for (event, code) in [("stop", 2), ("subagent-stop", 1), ("user-prompt-submit", 1), ("pre-compact", 1), ("session-start", 1)] {
+        for (event, code) in [
+            ("stop", 2),
+            ("subagent-stop", 1),
+            ("user-prompt-submit", 1),
+            ("pre-compact", 1),
+            ("session-start", 1),
+        ] {
             let ran = project.hook_raw(event, stdin);
             let stderr = format!("taskie: Invalid JSON on stdin: {why}\n");
-            assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (code, "", stderr), "{what} for {event}");
+            assert_eq!(
+                (ran.code, ran.stdout.as_str(), ran.stderr),
+                (code, "", stderr),
+                "{what} for {event}"
+            );
         }
     }
     let deep = "[".repeat(1_000_000);
     let ran = project.hook_raw("stop", &deep);
-    assert_eq!((ran.code, ran.stderr.as_str()), (2, "taskie: Invalid JSON on stdin: recursion limit exceeded at line 1 column 128\n"));
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            2,
+            "taskie: Invalid JSON on stdin: recursion limit exceeded at line 1 column 128\n"
+        )
+    );
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 }
 
@@ -750,8 +1087,12 @@ fn stdin_that_is_no_event() {
 fn an_event_of_ten_megabytes() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
-    let event = json!({ "cwd": project.root, "last_assistant_message": "x".repeat(10 * 1024 * 1024) });
-    assert_eq!(project.hook_raw("stop", event.to_string()).json(), validated());
+    let event =
+        json!({ "cwd": project.root, "last_assistant_message": "x".repeat(10 * 1024 * 1024) });
+    assert_eq!(
+        project.hook_raw("stop", event.to_string()).json(),
+        validated()
+    );
 }
 
 /// (cwd, why it cannot be entered)
@@ -763,23 +1104,51 @@ fn directories_that_cannot_be_entered() {
     let before = project.files();
     let file = project.plan().join("plan.md").display().to_string();
     let cases = [
-        ("/no/such/directory", "No such file or directory (os error 2)"),
-        ("no-such-directory", "No such file or directory (os error 2)"),
+        (
+            "/no/such/directory",
+            "No such file or directory (os error 2)",
+        ),
+        (
+            "no-such-directory",
+            "No such file or directory (os error 2)",
+        ),
         ("", "No such file or directory (os error 2)"),
         (&file, "Not a directory (os error 20)"),
         ("/tmp/\u{0}x", "file name contained an unexpected NUL byte"),
     ];
     for (cwd, why) in cases {
         let stderr = format!("taskie: Cannot change to the session's directory {cwd:?}: {why}\n");
-        let ran = project.hook_raw("stop", json!({ "cwd": cwd, "stop_hook_active": false }).to_string());
-        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", stderr.as_str()));
+        let ran = project.hook_raw(
+            "stop",
+            json!({ "cwd": cwd, "stop_hook_active": false }).to_string(),
+        );
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (2, "", stderr.as_str())
+        );
         // Exit 2 blocks: never a second time in a turn.
-        let ran = project.hook_raw("stop", json!({ "cwd": cwd, "stop_hook_active": true }).to_string());
-        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, silent(), ""));
+        let ran = project.hook_raw(
+            "stop",
+            json!({ "cwd": cwd, "stop_hook_active": true }).to_string(),
+        );
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (0, silent(), "")
+        );
         // For these it would drop the user's prompt, or forbid the compaction.
-        for event in ["user-prompt-submit", "pre-compact", "session-start", "session-end", "subagent-stop"] {
+        for event in [
+            "user-prompt-submit",
+            "pre-compact",
+            "session-start",
+            "session-end",
+            "subagent-stop",
+        ] {
             let ran = project.hook_raw(event, json!({ "cwd": cwd }).to_string());
-            assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (1, "", stderr.as_str()), "{event}");
+            assert_eq!(
+                (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+                (1, "", stderr.as_str()),
+                "{event}"
+            );
         }
     }
     assert_eq!((project.files(), project.calls().len()), (before, 0));
@@ -789,22 +1158,51 @@ fn directories_that_cannot_be_entered() {
 fn a_relative_directory_counts_from_where_the_hook_runs() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
-    assert_eq!(project.hook_raw("stop", r#"{"cwd": ".taskie/plans"}"#).json(), validated());
-    assert_eq!(project.hook_raw("stop", r#"{"cwd": "./.taskie/../."}"#).json(), validated());
+    assert_eq!(
+        project
+            .hook_raw("stop", r#"{"cwd": ".taskie/plans"}"#)
+            .json(),
+        validated()
+    );
+    assert_eq!(
+        project
+            .hook_raw("stop", r#"{"cwd": "./.taskie/../."}"#)
+            .json(),
+        validated()
+    );
 }
 
 /// Fields of wrong types are as if they were left out.
 #[test]
 fn event_fields_of_wrong_types() {
-    let fields = ["cwd", "stop_hook_active", "session_id", "hook_event_name", "background_tasks", "last_assistant_message", "prompt", "source"];
+    let fields = [
+        "cwd",
+        "stop_hook_active",
+        "session_id",
+        "hook_event_name",
+        "background_tasks",
+        "last_assistant_message",
+        "prompt",
+        "source",
+    ];
     for field in fields {
-        for value in [json!(null), json!(7), json!([]), json!({}), json!([{ "x": null }])] {
+        for value in [
+            json!(null),
+            json!(7),
+            json!([]),
+            json!({}),
+            json!([{ "x": null }]),
+        ] {
             let project = Project::valid();
             project.set_state(json!({ "next_phase": null }));
             let mut event: Value = serde_json::from_str(&stop_event(&project, false)).unwrap();
             event[field] = value.clone();
             let ran = project.hook_raw("stop", event.to_string());
-            assert_eq!((ran.code, ran.json(), ran.stderr.as_str()), (0, validated(), ""), "{field} {value}");
+            assert_eq!(
+                (ran.code, ran.json(), ran.stderr.as_str()),
+                (0, validated(), ""),
+                "{field} {value}"
+            );
         }
     }
     for value in [json!("true"), json!(1), json!(null), json!("")] {
@@ -822,7 +1220,11 @@ fn sessions_that_are_none() {
         let project = Project::valid();
         project.set_state(json!({ "next_phase": null, "owner": "me" }));
         let event = json!({ "cwd": project.root, "session_id": session });
-        assert_eq!(project.hook_raw("stop", event.to_string()).json(), validated(), "{session}");
+        assert_eq!(
+            project.hook_raw("stop", event.to_string()).json(),
+            validated(),
+            "{session}"
+        );
     }
 }
 
@@ -841,17 +1243,33 @@ fn surroundings_that_are_not_what_they_should_be() {
     let changes: &[(&str, Change<'_>)] = &[
         ("no HOME", &|command| _ = command.env_remove("HOME")),
         ("an empty HOME", &|command| _ = command.env("HOME", "")),
-        ("a HOME that is not UTF-8", &|command| _ = command.env("HOME", OsStr::from_bytes(b"/\xff"))),
-        ("a HOME that is a relative path", &|command| _ = command.env("HOME", ".")),
+        ("a HOME that is not UTF-8", &|command| {
+            _ = command.env("HOME", OsStr::from_bytes(b"/\xff"))
+        }),
+        ("a HOME that is a relative path", &|command| {
+            _ = command.env("HOME", ".")
+        }),
         ("no environment at all", &|command| _ = command.env_clear()),
-        ("no such TMPDIR", &|command| _ = command.env("TMPDIR", "/no/such/folder")),
-        ("a project directory that is none", &|command| _ = command.env("CLAUDE_PROJECT_DIR", "/no/such/folder")),
-        ("variables that are not UTF-8", &|command| _ = command.env("CLAUDE_CODE_SESSION_ID", OsStr::from_bytes(b"\xff"))),
-        ("colours wanted", &|command| _ = command.env("CLICOLOR_FORCE", "1").env("FORCE_COLOR", "1")),
+        ("no such TMPDIR", &|command| {
+            _ = command.env("TMPDIR", "/no/such/folder")
+        }),
+        ("a project directory that is none", &|command| {
+            _ = command.env("CLAUDE_PROJECT_DIR", "/no/such/folder")
+        }),
+        ("variables that are not UTF-8", &|command| {
+            _ = command.env("CLAUDE_CODE_SESSION_ID", OsStr::from_bytes(b"\xff"))
+        }),
+        ("colours wanted", &|command| {
+            _ = command.env("CLICOLOR_FORCE", "1").env("FORCE_COLOR", "1")
+        }),
     ];
     for (what, change) in changes {
         let ran = stop(change);
-        assert_eq!((ran.code, ran.json(), ran.stderr.as_str()), (0, validated(), ""), "{what}");
+        assert_eq!(
+            (ran.code, ran.json(), ran.stderr.as_str()),
+            (0, validated(), ""),
+            "{what}"
+        );
     }
 }
 
@@ -865,18 +1283,31 @@ fn a_review_without_a_folder_for_temporary_files() {
     command.env("TMPDIR", "/no/such/folder");
     let ran = feed(command, stop_event(&project, false));
     let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
-    assert!(message.starts_with("Review failed: no temporary file can be made in /no/such/folder: "), "{message}");
+    assert!(
+        message.starts_with("Review failed: no temporary file can be made in /no/such/folder: "),
+        "{message}"
+    );
     assert_eq!((ran.code, project.files()), (0, before));
 }
 
 #[test]
 fn a_hook_whose_directory_was_removed() {
     let project = Project::empty();
-    let script = format!("mkdir gone && cd gone && rmdir ../gone && exec {} hook stop", env!("CARGO_BIN_EXE_taskie"));
+    let script = format!(
+        "mkdir gone && cd gone && rmdir ../gone && exec {} hook stop",
+        env!("CARGO_BIN_EXE_taskie")
+    );
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", &script]).current_dir(&project.root).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command
+        .args(["-c", &script])
+        .current_dir(&project.root)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
     let ran = feed(command, "{}");
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, silent(), ""));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, silent(), "")
+    );
 }
 
 #[test]
@@ -887,8 +1318,13 @@ fn a_reader_that_has_gone_away() {
     for args in ["hook stop", "schema state", "--help"] {
         let script = format!("{{ echo '{{}}' | {taskie} {args}; echo $? >&2; }} | true");
         let mut command = Command::new("/bin/sh");
-        command.args(["-c", &script]).current_dir(&project.root).env("HOME", &project.bin);
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command
+            .args(["-c", &script])
+            .current_dir(&project.root)
+            .env("HOME", &project.bin);
+        command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped());
         let ran = feed(command, "");
         assert!(!ran.stderr.contains("panicked"), "{args}: {}", ran.stderr);
     }
@@ -915,7 +1351,12 @@ fn a_hook_that_is_called_in_a_wrong_way_does_not_block() {
     project.set_state(json!({}));
     for args in cases {
         let ran = feed(project.command(*args), stop_event(&project, false));
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{args:?}: {}", ran.stderr);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (1, ""),
+            "{args:?}: {}",
+            ran.stderr
+        );
         assert_ne!(ran.stderr, "", "{args:?}");
     }
     let mut command = project.command(["hook", "stop"]);
@@ -929,17 +1370,40 @@ fn charts_that_cannot_be_used() {
     project.set_state(json!({}));
     let folder = project.bin.join("charts");
     fs::create_dir(&folder).unwrap();
-    let whole = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("statechart.toml")).unwrap();
+    let whole =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("statechart.toml")).unwrap();
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
         ("empty", Vec::new(), ":1:1: missing field `id`"),
         ("prose", b"not toml".to_vec(), ":1:"),
-        ("not-utf8", b"id = \"\xff\"".to_vec(), ": the chart cannot be read: stream did not contain valid UTF-8"),
+        (
+            "not-utf8",
+            b"id = \"\xff\"".to_vec(),
+            ": the chart cannot be read: stream did not contain valid UTF-8",
+        ),
         ("nul", vec![0; 64], ":1:"),
         ("json", b"{}".to_vec(), ":1:"),
-        ("half", whole.as_bytes()[..whole.len() / 2].to_vec(), ", expected `"),
-        ("deep", format!("x = {}", "[".repeat(100_000)).into_bytes(), ":1:"),
-        ("unknown-key", format!("surprise = 1\n{whole}").into_bytes(), ":1:1: unknown field `surprise`"),
-        ("no-such-phase", whole.replacen("initial = \"new-plan\"", "initial = \"newplan\"", 1).into_bytes(), ": `newplan` is no phase of this chart (did you mean `new-plan`?)"),
+        (
+            "half",
+            whole.as_bytes()[..whole.len() / 2].to_vec(),
+            ", expected `",
+        ),
+        (
+            "deep",
+            format!("x = {}", "[".repeat(100_000)).into_bytes(),
+            ":1:",
+        ),
+        (
+            "unknown-key",
+            format!("surprise = 1\n{whole}").into_bytes(),
+            ":1:1: unknown field `surprise`",
+        ),
+        (
+            "no-such-phase",
+            whole
+                .replacen("initial = \"new-plan\"", "initial = \"newplan\"", 1)
+                .into_bytes(),
+            ": `newplan` is no phase of this chart (did you mean `new-plan`?)",
+        ),
     ];
     for (name, text, said) in cases {
         let path = folder.join(format!("{name}.toml"));
@@ -947,17 +1411,33 @@ fn charts_that_cannot_be_used() {
         let args = ["hook", "stop", "--chart", path.to_str().unwrap()];
         let ran = feed(project.command(args), stop_event(&project, false));
         let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
-        let start = format!("taskie could not decide about this Stop and lets it through: the chart cannot be used: {}:", path.display());
+        let start = format!(
+            "taskie could not decide about this Stop and lets it through: the chart cannot be used: {}:",
+            path.display()
+        );
         assert_eq!((ran.code, &ran.json()), (0, &allowed(&message)), "{name}");
-        assert!(message.starts_with(&start) && message.contains(said), "{name}: {message}");
+        assert!(
+            message.starts_with(&start) && message.contains(said),
+            "{name}: {message}"
+        );
         let ran = project.run(&["--chart", path.to_str().unwrap(), "run", "skip"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{name}");
         assert!(!ran.stderr.contains("panicked"), "{name}: {}", ran.stderr);
     }
     for path in ["/no/such/chart.toml", folder.to_str().unwrap(), ""] {
-        let ran = feed(project.command(["hook", "stop", "--chart", path]), stop_event(&project, false));
+        let ran = feed(
+            project.command(["hook", "stop", "--chart", path]),
+            stop_event(&project, false),
+        );
         assert_eq!(ran.code, 0, "{path}");
-        assert!(ran.json()["systemMessage"].as_str().unwrap().contains("the chart cannot be read: "), "{path}: {}", ran.stdout);
+        assert!(
+            ran.json()["systemMessage"]
+                .as_str()
+                .unwrap()
+                .contains("the chart cannot be read: "),
+            "{path}: {}",
+            ran.stdout
+        );
     }
 }
 
@@ -966,22 +1446,111 @@ fn charts_that_cannot_be_used() {
 fn charts_that_refer_to_themselves() {
     let project = Project::empty();
     fs::create_dir_all(project.root.join(".tiny/jobs/a")).unwrap();
-    fs::write(project.root.join(".tiny/jobs/a/state.json"), r#"{"phase": "open", "due": "look", "n": 0, "most": 2}"#).unwrap();
+    fs::write(
+        project.root.join(".tiny/jobs/a/state.json"),
+        r#"{"phase": "open", "due": "look", "n": 0, "most": 2}"#,
+    )
+    .unwrap();
     let chart = project.bin.join("tiny.toml");
-    let chain = |first: u32, last: &str| -> String { (first..=60).map(|n| format!("l{n} = \"l{} and true\"\n", n + 1)).collect::<String>() + last };
+    let chain = |first: u32, last: &str| -> String {
+        (first..=60)
+            .map(|n| format!("l{n} = \"l{} and true\"\n", n + 1))
+            .collect::<String>()
+            + last
+    };
     let check = "[checks]\nf = [{ guard = \"checks.f\", say = \"x\" }]\n";
     // (guard of the Stop rule, exit, more keys of [cycle], guard of the advance, names, checks, what is said)
     let cases = [
-        ("cycle.exit", "cycle.exit", "", "true", "", "", "24:8: `cycle.exit` refers to itself: cycle.exit → cycle.exit"),
-        ("cycle.ready", "true", "ready = \"cycle.ready\"", "true", "", "", "29:9: `cycle.ready` refers to itself: cycle.ready → cycle.ready"),
-        ("cycle.next == 'open'", "true", "", "cycle.next == 'open'", "", "", "21:2: `cycle.next` refers to itself: cycle.next → cycle.next"),
-        ("cycle.text.a == ''", "true", "text = { a = \"{{ cycle.text.a }}\" }", "true", "", "", "29:1: `cycle.text` refers to itself: cycle.text → cycle.text"),
-        ("cycle.subject", "true", "subject = [\"{{ cycle.subject }}\"]", "true", "", "", "29:1: `cycle.subject` refers to itself: cycle.subject → cycle.subject"),
-        ("me", "true", "", "true", "me = \"me\"\n", "", "17:6: `me` refers to itself: me → me"),
-        ("ping", "true", "", "true", "ping = \"pong\"\npong = \"ping\"\n", "", "17:8: `ping` refers to itself: ping → pong → ping"),
-        ("checks.f", "true", "", "true", "", check, "34:1: `checks.f` refers to itself: checks.f → checks.f"),
-        ("l1", "true", "", "true", &chain(1, "l61 = \"true\"\n"), "", "17:6: `l1` leads more than 32 names deep"),
-        ("l40", "true", "", "true", &chain(40, "l61 = \"nope\"\n"), "", "38:8: there is no name `nope` here"),
+        (
+            "cycle.exit",
+            "cycle.exit",
+            "",
+            "true",
+            "",
+            "",
+            "24:8: `cycle.exit` refers to itself: cycle.exit → cycle.exit",
+        ),
+        (
+            "cycle.ready",
+            "true",
+            "ready = \"cycle.ready\"",
+            "true",
+            "",
+            "",
+            "29:9: `cycle.ready` refers to itself: cycle.ready → cycle.ready",
+        ),
+        (
+            "cycle.next == 'open'",
+            "true",
+            "",
+            "cycle.next == 'open'",
+            "",
+            "",
+            "21:2: `cycle.next` refers to itself: cycle.next → cycle.next",
+        ),
+        (
+            "cycle.text.a == ''",
+            "true",
+            "text = { a = \"{{ cycle.text.a }}\" }",
+            "true",
+            "",
+            "",
+            "29:1: `cycle.text` refers to itself: cycle.text → cycle.text",
+        ),
+        (
+            "cycle.subject",
+            "true",
+            "subject = [\"{{ cycle.subject }}\"]",
+            "true",
+            "",
+            "",
+            "29:1: `cycle.subject` refers to itself: cycle.subject → cycle.subject",
+        ),
+        (
+            "me",
+            "true",
+            "",
+            "true",
+            "me = \"me\"\n",
+            "",
+            "17:6: `me` refers to itself: me → me",
+        ),
+        (
+            "ping",
+            "true",
+            "",
+            "true",
+            "ping = \"pong\"\npong = \"ping\"\n",
+            "",
+            "17:8: `ping` refers to itself: ping → pong → ping",
+        ),
+        (
+            "checks.f",
+            "true",
+            "",
+            "true",
+            "",
+            check,
+            "34:1: `checks.f` refers to itself: checks.f → checks.f",
+        ),
+        (
+            "l1",
+            "true",
+            "",
+            "true",
+            &chain(1, "l61 = \"true\"\n"),
+            "",
+            "17:6: `l1` leads more than 32 names deep",
+        ),
+        (
+            "l40",
+            "true",
+            "",
+            "true",
+            &chain(40, "l61 = \"nope\"\n"),
+            "",
+            "38:8: there is no name `nope` here",
+        ),
     ];
     for (guard, exit, more, open, names, checks, said) in cases {
         let text = format!(
@@ -1024,7 +1593,14 @@ block = "never"
         );
         fs::write(&chart, text).unwrap();
         let ran = crate::bench::stop_with_chart(&project, &chart, false);
-        let why = format!("taskie could not decide about this Stop and lets it through: the chart cannot be used: {}:{said}", chart.display());
-        assert_eq!((ran.code, ran.json(), ran.stderr), (0, allowed(&why), format!("taskie: {why}\n")), "{guard}");
+        let why = format!(
+            "taskie could not decide about this Stop and lets it through: the chart cannot be used: {}:{said}",
+            chart.display()
+        );
+        assert_eq!(
+            (ran.code, ran.json(), ran.stderr),
+            (0, allowed(&why), format!("taskie: {why}\n")),
+            "{guard}"
+        );
     }
 }

@@ -42,30 +42,50 @@ pub fn wait_for_line(path: &Path) -> String {
 /// True while a process of this id runs; one that is dead and not yet reaped does not.
 pub fn is_running(pid: &str) -> bool {
     if !Path::new("/proc/self/stat").exists() {
-        return Command::new("/bin/sh").args(["-c", &format!("kill -0 {pid} 2>/dev/null")]).status().unwrap().success();
+        return Command::new("/bin/sh")
+            .args(["-c", &format!("kill -0 {pid} 2>/dev/null")])
+            .status()
+            .unwrap()
+            .success();
     }
-    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return false;
+    };
+    let state = stat
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.chars().next());
     !matches!(state, Some('Z' | 'X') | None)
 }
 
 /// Waits until the process is gone.
 pub fn wait_until_gone(pid: &str) {
-    wait_for(&format!("the end of process {pid}"), || (!is_running(pid)).then_some(()));
+    wait_for(&format!("the end of process {pid}"), || {
+        (!is_running(pid)).then_some(())
+    });
 }
 
 /// Waits until a program that was just written can be run: another test's process, forked while it was written,
 /// keeps it "busy" for a moment.
 pub fn wait_until_it_can_be_run(path: &Path) {
     wait_for(&format!("{} not to be busy", path.display()), || {
-        let run = Command::new(path).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        run.err().is_none_or(|error| error.kind() != ErrorKind::ExecutableFileBusy).then_some(())
+        let run = Command::new(path)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        run.err()
+            .is_none_or(|error| error.kind() != ErrorKind::ExecutableFileBusy)
+            .then_some(())
     });
 }
 
 /// Sends a signal by its name.
 pub fn signal(name: &str, pid: u32) {
-    let status = Command::new("/bin/sh").args(["-c", &format!("kill -{name} {pid}")]).status().unwrap();
+    let status = Command::new("/bin/sh")
+        .args(["-c", &format!("kill -{name} {pid}")])
+        .status()
+        .unwrap();
     assert!(status.success(), "kill -{name} {pid}");
 }
 
@@ -77,7 +97,12 @@ pub fn stop_event(project: &Project, active: bool) -> String {
 /// `taskie ARGS` with a stop's event on stdin, running.
 pub fn start_stop(project: &Project, args: &[&str]) -> Child {
     let mut child = project.command(args).stdin(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(stop_event(project, false).as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(stop_event(project, false).as_bytes())
+        .unwrap();
     child
 }
 
@@ -88,7 +113,10 @@ pub fn finish(child: Child) -> Ran {
 
 /// `taskie hook stop` with another chart than the default one.
 pub fn stop_with_chart(project: &Project, chart: &Path, active: bool) -> Ran {
-    feed(project.command(["hook", "stop", "--chart", chart.to_str().unwrap()]), stop_event(project, active))
+    feed(
+        project.command(["hook", "stop", "--chart", chart.to_str().unwrap()]),
+        stop_event(project, active),
+    )
 }
 
 /// A copy of the default chart and its templates, changed file by file: its path. It stands beside the project.
@@ -99,7 +127,11 @@ pub fn copy_of_chart(project: &Project, change: impl Fn(&str) -> String) -> Path
         copy_folder(&from.join(folder), &to.join(folder), &change);
     }
     let chart = to.join("statechart.toml");
-    fs::write(&chart, change(&fs::read_to_string(from.join("statechart.toml")).unwrap())).unwrap();
+    fs::write(
+        &chart,
+        change(&fs::read_to_string(from.join("statechart.toml")).unwrap()),
+    )
+    .unwrap();
     chart
 }
 
@@ -111,7 +143,11 @@ fn copy_folder(from: &Path, to: &Path, change: &impl Fn(&str) -> String) {
         if entry.path().is_dir() {
             copy_folder(&entry.path(), &to.join(name), change);
         } else if name.ends_with(".md") {
-            fs::write(to.join(name), change(&fs::read_to_string(entry.path()).unwrap())).unwrap();
+            fs::write(
+                to.join(name),
+                change(&fs::read_to_string(entry.path()).unwrap()),
+            )
+            .unwrap();
         }
     }
 }

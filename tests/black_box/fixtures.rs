@@ -13,7 +13,12 @@ fn captured(start: &str) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = fs::read_dir(folder)
         .unwrap()
         .flatten()
-        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap()))
+        .map(|entry| {
+            (
+                entry.file_name().into_string().unwrap(),
+                fs::read_to_string(entry.path()).unwrap(),
+            )
+        })
         .filter(|(name, _)| name.starts_with(start))
         .collect();
     files.sort();
@@ -30,8 +35,20 @@ enum Outcome {
 
 /// (fixture's name up to its version, outcome)
 const PRINTED: &[(&str, Outcome)] = &[
-    ("api-error-401", Outcome::Failed(1, "`claude` exited with code 1: Invalid API key · Fix external API key")),
-    ("api-error-429", Outcome::Failed(1, "`claude` exited with code 1: API Error: Request rejected (429) · rate limit")),
+    (
+        "api-error-401",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: Invalid API key · Fix external API key",
+        ),
+    ),
+    (
+        "api-error-429",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: API Error: Request rejected (429) · rate limit",
+        ),
+    ),
     (
         "api-error-500",
         Outcome::Failed(
@@ -41,10 +58,25 @@ const PRINTED: &[(&str, Outcome)] = &[
     ),
     (
         "connection-refused",
-        Outcome::Failed(1, "`claude` exited with code 1: API Error: Unable to connect to API (ConnectionRefused)"),
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: API Error: Unable to connect to API (ConnectionRefused)",
+        ),
     ),
-    ("max-budget", Outcome::Failed(1, "`claude` exited with code 1: Reached maximum budget ($0.001)")),
-    ("max-turns", Outcome::Failed(1, "`claude` exited with code 1: Reached maximum number of turns (3)")),
+    (
+        "max-budget",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: Reached maximum budget ($0.001)",
+        ),
+    ),
+    (
+        "max-turns",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: Reached maximum number of turns (3)",
+        ),
+    ),
     (
         "refusal",
         Outcome::Failed(
@@ -54,7 +86,10 @@ const PRINTED: &[(&str, Outcome)] = &[
     ),
     (
         "schema-always-invalid",
-        Outcome::Failed(1, "`claude` exited with code 1: Failed to provide valid structured output after 5 attempts"),
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: Failed to provide valid structured output after 5 attempts",
+        ),
     ),
     ("schema-never-answered", Outcome::Clean(false)),
     ("schema-pass", Outcome::Clean(true)),
@@ -64,29 +99,64 @@ const PRINTED: &[(&str, Outcome)] = &[
 fn everything_the_client_prints() {
     let printed = captured("print-");
     for (name, _) in PRINTED {
-        assert!(printed.iter().any(|(file, _)| file.starts_with(&format!("print-{name}.2."))), "{name} is not captured");
+        assert!(
+            printed
+                .iter()
+                .any(|(file, _)| file.starts_with(&format!("print-{name}.2."))),
+            "{name} is not captured"
+        );
     }
     for (file, stdout) in printed {
-        let name = file.strip_prefix("print-").unwrap().split(".2.").next().unwrap();
-        let (_, outcome) = PRINTED.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("{file} is not expected"));
+        let name = file
+            .strip_prefix("print-")
+            .unwrap()
+            .split(".2.")
+            .next()
+            .unwrap();
+        let (_, outcome) = PRINTED
+            .iter()
+            .find(|(known, _)| *known == name)
+            .unwrap_or_else(|| panic!("{file} is not expected"));
         let project = Project::valid();
-        project.set_state(json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "haiku" }));
+        project.set_state(
+            json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "haiku" }),
+        );
         let before = project.read("state.json");
-        let exit = if let Outcome::Failed(exit, _) = outcome { *exit } else { 0 };
+        let exit = if let Outcome::Failed(exit, _) = outcome {
+            *exit
+        } else {
+            0
+        };
         // The review file is written even where the run fails: it must not count then.
-        project.reviewer(&Reviewer { stdout: Some(stdout), exit, ..Reviewer::default() });
+        project.reviewer(&Reviewer {
+            stdout: Some(stdout),
+            exit,
+            ..Reviewer::default()
+        });
         let ran = project.stop();
         assert_eq!(ran.code, 0, "{file}");
         match outcome {
             Outcome::Clean(clean) => {
                 assert_eq!(ran.stderr, "", "{file}");
-                assert_eq!(ran.json()["decision"] == "block", !clean, "{file}: {}", ran.stdout);
-                let next = if *clean { "complete-task" } else { "post-code-review" };
+                assert_eq!(
+                    ran.json()["decision"] == "block",
+                    !clean,
+                    "{file}: {}",
+                    ran.stdout
+                );
+                let next = if *clean {
+                    "complete-task"
+                } else {
+                    "post-code-review"
+                };
                 let changes = json!({
                     "phase": "code-review", "next_phase": next, "phase_iteration": 5, "review_model": "opus", "consecutive_clean": if *clean { 2 } else { 0 },
                 });
                 assert_eq!(project.state(), state(changes), "{file}");
-                assert!(!project.names().contains(&".review-5.log".to_owned()), "{file}");
+                assert!(
+                    !project.names().contains(&".review-5.log".to_owned()),
+                    "{file}"
+                );
             }
             Outcome::Failed(_, why) => {
                 let why = format!("{why}; its log is .taskie/plans/{PLAN}/.review-5.log");
@@ -94,9 +164,16 @@ fn everything_the_client_prints() {
                     "Review failed: {why}. It is tried again at the next stop.\nPlan '{PLAN}' structure validated successfully"
                 );
                 assert_eq!(ran.json(), crate::support::allowed(&message), "{file}");
-                assert_eq!(ran.stderr, format!("taskie: the review failed: {why}\n"), "{file}");
+                assert_eq!(
+                    ran.stderr,
+                    format!("taskie: the review failed: {why}\n"),
+                    "{file}"
+                );
                 assert_eq!(project.read("state.json"), before, "{file}");
-                assert!(project.names().contains(&".review-5.log".to_owned()), "{file}");
+                assert!(
+                    project.names().contains(&".review-5.log".to_owned()),
+                    "{file}"
+                );
             }
         }
     }
@@ -113,10 +190,16 @@ fn an_error_that_is_reported_with_exit_0() {
         let project = Project::valid();
         project.set_state(json!({}));
         let before = project.read("state.json");
-        project.reviewer(&Reviewer { stdout: Some(stdout), ..Reviewer::default() });
+        project.reviewer(&Reviewer {
+            stdout: Some(stdout),
+            ..Reviewer::default()
+        });
         let ran = project.stop();
         let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
-        assert!(message.starts_with("Review failed: `claude` failed: "), "{file}: {message}");
+        assert!(
+            message.starts_with("Review failed: `claude` failed: "),
+            "{file}: {message}"
+        );
         assert_eq!(project.read("state.json"), before, "{file}");
     }
 }
@@ -131,8 +214,19 @@ fn event(project: &Project, text: &str) -> Value {
 /// The subcommand of a captured event: its name up to the version, what it is about aside.
 fn subcommand(file: &str) -> &'static str {
     let name = file.strip_prefix("event-").unwrap();
-    let words = ["user-prompt-submit", "subagent-stop", "pre-compact", "post-compact", "session-start", "session-end", "stop"];
-    words.into_iter().find(|word| name.starts_with(word)).unwrap_or_else(|| panic!("{file} is not expected"))
+    let words = [
+        "user-prompt-submit",
+        "subagent-stop",
+        "pre-compact",
+        "post-compact",
+        "session-start",
+        "session-end",
+        "stop",
+    ];
+    words
+        .into_iter()
+        .find(|word| name.starts_with(word))
+        .unwrap_or_else(|| panic!("{file} is not expected"))
 }
 
 #[test]
@@ -148,12 +242,19 @@ fn every_event_of_the_host_in_a_valid_plan() {
         let ran = project.hook_raw(command, event.to_string());
         let expected = match (command, event["stop_hook_active"].as_bool()) {
             ("stop", Some(false)) => {
-                format!("{{\"systemMessage\": {}, \"suppressOutput\": true}}\n", validated()["systemMessage"])
+                format!(
+                    "{{\"systemMessage\": {}, \"suppressOutput\": true}}\n",
+                    validated()["systemMessage"]
+                )
             }
             ("stop" | "subagent-stop", _) => silent().to_owned(),
             _ => String::new(),
         };
-        assert_eq!((ran.code, ran.stdout, ran.stderr.as_str()), (0, expected, ""), "{file}");
+        assert_eq!(
+            (ran.code, ran.stdout, ran.stderr.as_str()),
+            (0, expected, ""),
+            "{file}"
+        );
         assert_eq!(project.files(), before, "{file}");
     }
 }
@@ -170,14 +271,24 @@ fn every_event_of_the_host_while_a_review_is_due() {
         let ran = project.hook_raw(command, event(&project, &text).to_string());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{file}");
         if command == "stop" {
-            assert_eq!((ran.json()["decision"].as_str(), project.calls().len()), (Some("block"), 1), "{file}");
+            assert_eq!(
+                (ran.json()["decision"].as_str(), project.calls().len()),
+                (Some("block"), 1),
+                "{file}"
+            );
         } else {
             let expected = match command {
                 "subagent-stop" => silent(),
-                "session-start" => "[taskie] Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\n",
+                "session-start" => {
+                    "[taskie] Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\n"
+                }
                 _ => "",
             };
-            assert_eq!((ran.stdout.as_str(), project.calls().len()), (expected, 0), "{file}");
+            assert_eq!(
+                (ran.stdout.as_str(), project.calls().len()),
+                (expected, 0),
+                "{file}"
+            );
             assert_eq!(project.files(), before, "{file}");
         }
     }
@@ -189,8 +300,16 @@ fn every_event_of_the_host_in_a_project_without_a_plan() {
         let project = Project::empty();
         let command = subcommand(&file);
         let ran = project.hook_raw(command, event(&project, &text).to_string());
-        let expected = if command.ends_with("stop") { silent() } else { "" };
-        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, expected, ""), "{file}");
+        let expected = if command.ends_with("stop") {
+            silent()
+        } else {
+            ""
+        };
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (0, expected, ""),
+            "{file}"
+        );
         assert!(project.files().is_empty(), "{file}");
     }
 }
@@ -199,14 +318,24 @@ fn every_event_of_the_host_in_a_project_without_a_plan() {
 #[test]
 fn an_event_that_no_hook_knows() {
     let cases = [
-        ("Stop", "taskie: there is no hook event `Stop`; did you mean `stop`?\n"),
-        ("session", "taskie: there is no hook event `session`; did you mean `session-end`?\n"),
+        (
+            "Stop",
+            "taskie: there is no hook event `Stop`; did you mean `stop`?\n",
+        ),
+        (
+            "session",
+            "taskie: there is no hook event `session`; did you mean `session-end`?\n",
+        ),
         ("zzz", "taskie: there is no hook event `zzz`\n"),
         ("", "taskie: there is no hook event ``\n"),
         ("\u{1b}[2J", "taskie: there is no hook event `\\u{1b}[2J`\n"),
     ];
     for (name, stderr) in cases {
         let ran = Project::valid().hook_raw(name, "{}");
-        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (1, "", stderr), "{name}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (1, "", stderr),
+            "{name}"
+        );
     }
 }

@@ -69,7 +69,11 @@ impl Cycle {
     }
 
     fn task(&self) -> Value {
-        if self.id.ends_with("code-review") { json!("1") } else { Value::Null }
+        if self.id.ends_with("code-review") {
+            json!("1")
+        } else {
+            Value::Null
+        }
     }
 
     fn block(&self, n: usize) -> Value {
@@ -77,7 +81,14 @@ impl Cycle {
     }
 
     fn block_in(&self, plan: &str, n: usize) -> Value {
-        let Self { id, base, name, fix, last, .. } = self;
+        let Self {
+            id,
+            base,
+            name,
+            fix,
+            last,
+            ..
+        } = self;
         let dir = format!(".taskie/plans/{plan}");
         json!({
             "decision": "block",
@@ -90,13 +101,19 @@ impl Cycle {
 
 /// The options of `claude` that name a model, in the order of the calls.
 fn models(project: &Project) -> Vec<String> {
-    let model = |call: &Vec<String>| call[1 + call.iter().position(|arg| arg == "--model").unwrap()].clone();
+    let model = |call: &Vec<String>| {
+        call[1 + call.iter().position(|arg| arg == "--model").unwrap()].clone()
+    };
     project.calls().iter().map(model).collect()
 }
 
 /// What the `taskie enter` of an answer leaves in the state; nothing where the agent forgets it.
 fn entered(forgets: bool) -> Map<String, Value> {
-    if forgets { Map::new() } else { Map::from_iter([("paused".to_owned(), Value::Null)]) }
+    if forgets {
+        Map::new()
+    } else {
+        Map::from_iter([("paused".to_owned(), Value::Null)])
+    }
 }
 
 /// FAIL, FAIL, PASS, PASS within one turn: the first stop is a turn's first, all later ones are not.
@@ -106,14 +123,22 @@ fn turn(cycle: &Cycle, forgets: bool) {
         "phase": cycle.arming, "next_phase": cycle.id, "current_task": cycle.task(), "extra": { "mine": [1, 2] },
     }));
     let expected = |changes: Value| {
-        let mut expected = state(json!({ "phase": cycle.id, "current_task": cycle.task(), "extra": { "mine": [1, 2] } }));
-        expected.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        let mut expected = state(
+            json!({ "phase": cycle.id, "current_task": cycle.task(), "extra": { "mine": [1, 2] } }),
+        );
+        expected
+            .as_object_mut()
+            .unwrap()
+            .extend(changes.as_object().unwrap().clone());
         expected
     };
     for (index, verdict) in ["FAIL", "FAIL", "PASS", "PASS"].into_iter().enumerate() {
         let n = index + 1;
         let next_model = if n % 2 == 0 { "opus" } else { "sonnet" };
-        project.reviewer(&Reviewer { verdict, ..Reviewer::default() });
+        project.reviewer(&Reviewer {
+            verdict,
+            ..Reviewer::default()
+        });
         let ran = project.stop_active(n > 1);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{} {n}", cycle.id);
         if n == 4 {
@@ -160,7 +185,16 @@ fn turn(cycle: &Cycle, forgets: bool) {
     let base = cycle.base;
     let mut names: Vec<String> = (1..=4).map(|n| format!("{base}-review-{n}.md")).collect();
     names.extend((1..=3).map(|n| format!("{base}-post-review-{n}.md")));
-    names.extend(["plan.md", "state.json", "task-1.md", "task-2.md", "tasks.md"].map(str::to_owned));
+    names.extend(
+        [
+            "plan.md",
+            "state.json",
+            "task-1.md",
+            "task-2.md",
+            "tasks.md",
+        ]
+        .map(str::to_owned),
+    );
     names.sort();
     assert_eq!(project.names(), names);
     // The plan is left alone now: the next turn's stop only looks at its structure.
@@ -187,11 +221,16 @@ fn an_agent_that_forgets_the_transition_gets_its_next_review() {
 #[test]
 fn nothing_is_answered_by_a_file_that_is_older_than_the_review() {
     let project = Project::valid();
-    project.set_state(json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }));
+    project.set_state(
+        json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
+    );
     project.write("task-1-post-review-1.md", "# Answer of an earlier cycle\n");
     project.write("task-1-review-1.md", "# Review\n");
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-    let answer = fs::File::options().append(true).open(project.plan().join("task-1-post-review-1.md")).unwrap();
+    let answer = fs::File::options()
+        .append(true)
+        .open(project.plan().join("task-1-post-review-1.md"))
+        .unwrap();
     answer.set_modified(old).unwrap();
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json(), crate::support::validated());
@@ -207,8 +246,15 @@ fn a_stop_before_the_answer_is_written_goes_through() {
         project.reviewer(&Reviewer::fail());
         let before = project.files();
         let ran = project.stop_active(active);
-        let expected = if active { json!({ "suppressOutput": true }) } else { crate::support::validated() };
-        assert_eq!((ran.code, ran.json(), project.calls().len()), (0, expected, 0));
+        let expected = if active {
+            json!({ "suppressOutput": true })
+        } else {
+            crate::support::validated()
+        };
+        assert_eq!(
+            (ran.code, ran.json(), project.calls().len()),
+            (0, expected, 0)
+        );
         assert_eq!(project.files(), before);
     }
 }
@@ -223,7 +269,10 @@ fn the_last_task_leads_to_the_review_of_all_code() {
         (["pending", "whatever"], false, "complete-task"),
     ] {
         let project = Project::valid();
-        let rows = format!("| Id | Status |\n|---|---|\n| 1 | {} |\n| 2 | {} |\n", statuses[0], statuses[1]);
+        let rows = format!(
+            "| Id | Status |\n|---|---|\n| 1 | {} |\n| 2 | {} |\n",
+            statuses[0], statuses[1]
+        );
         project.write("tasks.md", rows);
         project.set_state(json!({ "tdd": tdd, "consecutive_clean": 1, "phase_iteration": 3, "phase": "post-code-review" }));
         project.reviewer(&Reviewer::pass());
@@ -258,13 +307,20 @@ fn a_whole_plan_with_taskie_and_the_hook_alone() {
         assert_eq!(project.stop().json()["decision"], "block", "{base}");
         project.write(&format!("{base}-post-review-1.md"), "# Answer\n");
         enter(&[post, "--plan", PLAN]);
-        assert_eq!(project.stop_active(true).json()["decision"], Value::Null, "{base}");
+        assert_eq!(
+            project.stop_active(true).json()["decision"],
+            Value::Null,
+            "{base}"
+        );
         assert_eq!(project.state()["next_phase"], next);
     };
     enter(&["new-plan", "--plan", PLAN]);
     project.write("plan.md", "# Plan\n\n## Overview\n");
     pass("plan", "post-plan-review", "create-tasks");
-    project.write("tasks.md", "| Id | Status |\n|---|---|\n| a | pending |\n| b | pending |\n");
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| a | pending |\n| b | pending |\n",
+    );
     project.write("task-a.md", "# Task a\n");
     project.write("task-b.md", "# Task b\n");
     enter(&["create-tasks"]);
@@ -273,10 +329,16 @@ fn a_whole_plan_with_taskie_and_the_hook_alone() {
     enter(&["complete-task-tdd"]);
     assert_eq!(project.state()["current_task"], "a");
     pass("task-a", "post-code-review", "complete-task-tdd");
-    project.write("tasks.md", "| Id | Status |\n|---|---|\n| a | done |\n| b | pending |\n");
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| a | done |\n| b | pending |\n",
+    );
     enter(&["complete-task"]);
     assert_eq!(project.state()["current_task"], "b");
-    project.write("tasks.md", "| Id | Status |\n|---|---|\n| a | done |\n| b | done |\n");
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| a | done |\n| b | done |\n",
+    );
     pass("task-b", "post-code-review", "all-code-review");
     pass("all-code", "post-all-code-review", "complete");
     enter(&["complete"]);
@@ -299,58 +361,178 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
     let running = |phase: &str, next: &str| json!({ "phase": phase, "next_phase": next, "phase_iteration": 2, "review_model": "sonnet", "consecutive_clean": 1 });
     let with = |base: Value, more: Value| {
         let mut all = base;
-        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
         all
     };
     let by_hand = || json!({ "next_phase": null, "phase_iteration": null, "paused": null });
     let answered = |next: Value| json!({ "next_phase": next, "paused": null });
     let cases: Vec<(&str, &[&str], Value, Value)> = vec![
-        ("new-plan", &[], json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }), with(fresh(), json!({ "next_phase": "plan-review", "tdd": false, "current_task": null }))),
-        ("create-tasks", &[], free.clone(), with(fresh(), json!({ "next_phase": "tasks-review", "current_task": null }))),
-        ("next-task", &["--task", "2"], free.clone(), json!({ "current_task": "2", "next_phase": null, "phase_iteration": null, "paused": null })),
-        ("next-task-tdd", &["--task", "2"], free.clone(), json!({ "current_task": "2", "next_phase": null, "phase_iteration": null, "paused": null })),
-        ("complete-task", &["--task", "2"], with(free.clone(), json!({ "tdd": true })), with(fresh(), json!({ "current_task": "2", "next_phase": "code-review", "tdd": false }))),
-        ("complete-task-tdd", &["--task", "2"], free.clone(), with(fresh(), json!({ "current_task": "2", "next_phase": "code-review", "tdd": true }))),
+        (
+            "new-plan",
+            &[],
+            json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }),
+            with(
+                fresh(),
+                json!({ "next_phase": "plan-review", "tdd": false, "current_task": null }),
+            ),
+        ),
+        (
+            "create-tasks",
+            &[],
+            free.clone(),
+            with(
+                fresh(),
+                json!({ "next_phase": "tasks-review", "current_task": null }),
+            ),
+        ),
+        (
+            "next-task",
+            &["--task", "2"],
+            free.clone(),
+            json!({ "current_task": "2", "next_phase": null, "phase_iteration": null, "paused": null }),
+        ),
+        (
+            "next-task-tdd",
+            &["--task", "2"],
+            free.clone(),
+            json!({ "current_task": "2", "next_phase": null, "phase_iteration": null, "paused": null }),
+        ),
+        (
+            "complete-task",
+            &["--task", "2"],
+            with(free.clone(), json!({ "tdd": true })),
+            with(
+                fresh(),
+                json!({ "current_task": "2", "next_phase": "code-review", "tdd": false }),
+            ),
+        ),
+        (
+            "complete-task-tdd",
+            &["--task", "2"],
+            free.clone(),
+            with(
+                fresh(),
+                json!({ "current_task": "2", "next_phase": "code-review", "tdd": true }),
+            ),
+        ),
         ("continue-task", &[], json!({}), json!({})),
         ("continue-task", &[], free.clone(), json!({})),
-        ("complete", &[], json!({ "phase": "all-code-review", "next_phase": "complete" }), json!({ "next_phase": null, "paused": null })),
+        (
+            "complete",
+            &[],
+            json!({ "phase": "all-code-review", "next_phase": "complete" }),
+            json!({ "next_phase": null, "paused": null }),
+        ),
         ("plan-review", &[], free.clone(), by_hand()),
         ("tasks-review", &[], free.clone(), by_hand()),
         ("code-review", &[], free.clone(), by_hand()),
         ("all-code-review", &[], free.clone(), by_hand()),
-        ("post-plan-review", &[], running("plan-review", "post-plan-review"), answered(json!("plan-review"))),
-        ("post-tasks-review", &[], running("tasks-review", "post-tasks-review"), answered(json!("tasks-review"))),
-        ("post-code-review", &[], running("code-review", "post-code-review"), answered(json!("code-review"))),
-        ("post-all-code-review", &[], running("all-code-review", "post-all-code-review"), answered(json!("all-code-review"))),
+        (
+            "post-plan-review",
+            &[],
+            running("plan-review", "post-plan-review"),
+            answered(json!("plan-review")),
+        ),
+        (
+            "post-tasks-review",
+            &[],
+            running("tasks-review", "post-tasks-review"),
+            answered(json!("tasks-review")),
+        ),
+        (
+            "post-code-review",
+            &[],
+            running("code-review", "post-code-review"),
+            answered(json!("code-review")),
+        ),
+        (
+            "post-all-code-review",
+            &[],
+            running("all-code-review", "post-all-code-review"),
+            answered(json!("all-code-review")),
+        ),
         // Said twice, it is the same.
-        ("post-code-review", &[], running("post-code-review", "code-review"), answered(json!("code-review"))),
+        (
+            "post-code-review",
+            &[],
+            running("post-code-review", "code-review"),
+            answered(json!("code-review")),
+        ),
         // The answer to a review by hand: nothing follows.
-        ("post-code-review", &[], json!({ "phase": "code-review", "next_phase": null, "phase_iteration": null }), answered(Value::Null)),
+        (
+            "post-code-review",
+            &[],
+            json!({ "phase": "code-review", "next_phase": null, "phase_iteration": null }),
+            answered(Value::Null),
+        ),
         // Whatever was paused is so no longer.
-        ("code-review", &[], with(free.clone(), json!({ "paused": "plan-review" })), by_hand()),
-        ("post-code-review", &[], with(running("code-review", "post-code-review"), json!({ "paused": "plan-review" })), answered(json!("code-review"))),
+        (
+            "code-review",
+            &[],
+            with(free.clone(), json!({ "paused": "plan-review" })),
+            by_hand(),
+        ),
+        (
+            "post-code-review",
+            &[],
+            with(
+                running("code-review", "post-code-review"),
+                json!({ "paused": "plan-review" }),
+            ),
+            answered(json!("code-review")),
+        ),
     ];
     for (phase, options, before, changes) in cases {
         let project = Project::valid();
         project.set_state(before.clone());
         let ran = project.run(&[&["enter", phase], options].concat());
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{phase} from {before}");
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (0, ""),
+            "{phase} from {before}"
+        );
         let mut expected = state(before);
-        expected.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        expected
+            .as_object_mut()
+            .unwrap()
+            .extend(changes.as_object().unwrap().clone());
         expected["phase"] = json!(phase);
         assert_eq!(project.state(), expected, "{phase}");
-        let mut stdout = format!(".taskie/plans/{PLAN}/state.json: phase \"{phase}\", next_phase {}\n", expected["next_phase"]);
-        if let Some(next) = expected["next_phase"].as_str().filter(|next| next.ends_with("-review") && !next.starts_with("post-")) {
-            stdout.push_str(&format!("The {next} is due: end your turn, the Stop hook runs it.\n"));
+        let mut stdout = format!(
+            ".taskie/plans/{PLAN}/state.json: phase \"{phase}\", next_phase {}\n",
+            expected["next_phase"]
+        );
+        if let Some(next) = expected["next_phase"]
+            .as_str()
+            .filter(|next| next.ends_with("-review") && !next.starts_with("post-"))
+        {
+            stdout.push_str(&format!(
+                "The {next} is due: end your turn, the Stop hook runs it.\n"
+            ));
         }
         assert_eq!(ran.stdout, stdout, "{phase}");
     }
 }
 
 const PHASES: [&str; 16] = [
-    "new-plan", "create-tasks", "next-task", "next-task-tdd", "complete-task", "complete-task-tdd", "continue-task", "complete",
-    "plan-review", "tasks-review", "code-review", "all-code-review", "post-plan-review", "post-tasks-review",
-    "post-code-review", "post-all-code-review",
+    "new-plan",
+    "create-tasks",
+    "next-task",
+    "next-task-tdd",
+    "complete-task",
+    "complete-task-tdd",
+    "continue-task",
+    "complete",
+    "plan-review",
+    "tasks-review",
+    "code-review",
+    "all-code-review",
+    "post-plan-review",
+    "post-tasks-review",
+    "post-code-review",
+    "post-all-code-review",
 ];
 
 /// While a cycle runs, only its post phase, `continue-task`, and its arming phase before the first review may
@@ -361,9 +543,27 @@ fn a_running_cycle_keeps_other_phases_out() {
         let post = cycle.post();
         let arming = Some(cycle.arming).filter(|arming| *arming != "code-review");
         let stages = [
-            ("before the first review", cycle.arming, cycle.id, 0, vec![arming]),
-            ("a review is unanswered", cycle.id, &post, 1, vec![Some(&*post)]),
-            ("the next review is due", &post, cycle.id, 1, vec![Some(&*post)]),
+            (
+                "before the first review",
+                cycle.arming,
+                cycle.id,
+                0,
+                vec![arming],
+            ),
+            (
+                "a review is unanswered",
+                cycle.id,
+                &post,
+                1,
+                vec![Some(&*post)],
+            ),
+            (
+                "the next review is due",
+                &post,
+                cycle.id,
+                1,
+                vec![Some(&*post)],
+            ),
         ];
         for (stage, phase, next, n, open) in stages {
             let project = Project::valid();
@@ -377,7 +577,8 @@ fn a_running_cycle_keeps_other_phases_out() {
                 }
                 let ran = project.run(&args);
                 let what = format!("{name}, {}: {stage}", cycle.id);
-                if open.contains(&Some(name)) || name == "continue-task" && !cycle.task().is_null() {
+                if open.contains(&Some(name)) || name == "continue-task" && !cycle.task().is_null()
+                {
                     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{what}");
                     continue;
                 }
@@ -387,13 +588,19 @@ fn a_running_cycle_keeps_other_phases_out() {
                         "Plan '{PLAN}' has begun already (phase {phase}): give the new one a name of its own with --plan."
                     ),
                     ("continue-task", _) => "No task has been taken up yet.".to_owned(),
-                    (_, Some(review)) => format!("No {review} waits for an answer: the phase is {phase}, and {next} comes next."),
+                    (_, Some(review)) => format!(
+                        "No {review} waits for an answer: the phase is {phase}, and {next} comes next."
+                    ),
                     _ => format!(
                         "The {} loop is running: what comes next is {next}. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.",
                         cycle.id
                     ),
                 };
-                assert_eq!(ran.stderr, format!("taskie: {why}\n  help: nothing was written\n"), "{what}");
+                assert_eq!(
+                    ran.stderr,
+                    format!("taskie: {why}\n  help: nothing was written\n"),
+                    "{what}"
+                );
                 assert_eq!(project.read("state.json"), before, "{what}");
             }
         }
@@ -423,7 +630,11 @@ fn refusals_word_for_word() {
             json!({ "next_phase": null }),
             "taskie: These tasks are still open: 1, 2.\n  help: nothing was written\n",
         ),
-        (&["complet"], json!({}), "taskie: There is no phase `complet`; did you mean `complete`?\n  help: nothing was written\n"),
+        (
+            &["complet"],
+            json!({}),
+            "taskie: There is no phase `complet`; did you mean `complete`?\n  help: nothing was written\n",
+        ),
         (
             &["complete-task", "--task", "../../x"],
             json!({ "next_phase": null }),
@@ -435,7 +646,11 @@ fn refusals_word_for_word() {
         project.set_state(changes.clone());
         let before = project.files();
         let ran = project.run(&[&["enter"], *args].concat());
-        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (1, "", *stderr), "{args:?}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (1, "", *stderr),
+            "{args:?}"
+        );
         assert_eq!(project.files(), before, "{args:?}");
     }
 }
@@ -483,7 +698,11 @@ fn force_never_passes_the_schema() {
         let project = Project::valid();
         project.write("state.json", before);
         let ran = project.run(&[&["enter", "--force"], *args].concat());
-        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (1, "", *stderr), "{what}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (1, "", *stderr),
+            "{what}"
+        );
         assert_eq!(project.read("state.json"), *before, "{what}");
     }
 }
@@ -491,28 +710,109 @@ fn force_never_passes_the_schema() {
 /// (command, state before, changes or the refusal)
 #[test]
 fn commands() {
-    let post = json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 2 });
+    let post =
+        json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 2 });
     let cases: Vec<(&[&str], Value, Result<Value, &str>)> = vec![
-        (&["pause"], json!({}), Ok(json!({ "paused": "code-review", "next_phase": null }))),
-        (&["pause"], post.clone(), Ok(json!({ "paused": "post-code-review", "next_phase": null }))),
-        (&["pause"], json!({ "next_phase": "complete-task" }), Ok(json!({ "paused": "complete-task", "next_phase": null }))),
-        (&["pause"], json!({ "next_phase": null }), Err("Nothing is due.")),
-        (&["resume"], json!({ "next_phase": null, "paused": "code-review" }), Ok(json!({ "paused": null, "next_phase": "code-review" }))),
-        (&["resume"], json!({ "next_phase": null, "paused": null }), Err("Nothing is paused.")),
-        (&["resume"], json!({ "next_phase": null }), Err("Nothing is paused.")),
-        (&["resume"], json!({ "paused": "code-review" }), Err("Nothing is paused.")),
-        (&["skip"], json!({}), Ok(json!({ "phase": "code-review", "next_phase": "complete-task" }))),
-        (&["skip"], json!({ "tdd": true }), Ok(json!({ "phase": "code-review", "next_phase": "complete-task-tdd" }))),
-        (&["skip"], post, Ok(json!({ "phase": "code-review", "next_phase": "complete-task" }))),
-        (&["skip"], json!({ "phase": "new-plan", "next_phase": "plan-review" }), Ok(json!({ "phase": "plan-review", "next_phase": "create-tasks" }))),
-        (&["skip"], json!({ "phase": "code-review", "next_phase": "all-code-review" }), Ok(json!({ "phase": "all-code-review", "next_phase": "complete" }))),
-        (&["skip"], json!({ "next_phase": null }), Err("No review cycle is running.")),
-        (&["skip"], json!({ "next_phase": "complete-task" }), Err("No review cycle is running.")),
-        (&["limit", "12"], json!({}), Ok(json!({ "max_reviews": 12 }))),
-        (&["limit", "0"], json!({ "next_phase": null }), Ok(json!({ "max_reviews": 0 }))),
-        (&["limit", "9007199254740991"], json!({}), Ok(json!({ "max_reviews": 9_007_199_254_740_991_i64 }))),
-        (&["add-task", "--task", "2"], json!({ "current_task": null, "next_phase": null }), Ok(json!({ "current_task": "2" }))),
-        (&["add-task"], json!({ "current_task": null, "next_phase": null }), Ok(json!({ "current_task": "1" }))),
+        (
+            &["pause"],
+            json!({}),
+            Ok(json!({ "paused": "code-review", "next_phase": null })),
+        ),
+        (
+            &["pause"],
+            post.clone(),
+            Ok(json!({ "paused": "post-code-review", "next_phase": null })),
+        ),
+        (
+            &["pause"],
+            json!({ "next_phase": "complete-task" }),
+            Ok(json!({ "paused": "complete-task", "next_phase": null })),
+        ),
+        (
+            &["pause"],
+            json!({ "next_phase": null }),
+            Err("Nothing is due."),
+        ),
+        (
+            &["resume"],
+            json!({ "next_phase": null, "paused": "code-review" }),
+            Ok(json!({ "paused": null, "next_phase": "code-review" })),
+        ),
+        (
+            &["resume"],
+            json!({ "next_phase": null, "paused": null }),
+            Err("Nothing is paused."),
+        ),
+        (
+            &["resume"],
+            json!({ "next_phase": null }),
+            Err("Nothing is paused."),
+        ),
+        (
+            &["resume"],
+            json!({ "paused": "code-review" }),
+            Err("Nothing is paused."),
+        ),
+        (
+            &["skip"],
+            json!({}),
+            Ok(json!({ "phase": "code-review", "next_phase": "complete-task" })),
+        ),
+        (
+            &["skip"],
+            json!({ "tdd": true }),
+            Ok(json!({ "phase": "code-review", "next_phase": "complete-task-tdd" })),
+        ),
+        (
+            &["skip"],
+            post,
+            Ok(json!({ "phase": "code-review", "next_phase": "complete-task" })),
+        ),
+        (
+            &["skip"],
+            json!({ "phase": "new-plan", "next_phase": "plan-review" }),
+            Ok(json!({ "phase": "plan-review", "next_phase": "create-tasks" })),
+        ),
+        (
+            &["skip"],
+            json!({ "phase": "code-review", "next_phase": "all-code-review" }),
+            Ok(json!({ "phase": "all-code-review", "next_phase": "complete" })),
+        ),
+        (
+            &["skip"],
+            json!({ "next_phase": null }),
+            Err("No review cycle is running."),
+        ),
+        (
+            &["skip"],
+            json!({ "next_phase": "complete-task" }),
+            Err("No review cycle is running."),
+        ),
+        (
+            &["limit", "12"],
+            json!({}),
+            Ok(json!({ "max_reviews": 12 })),
+        ),
+        (
+            &["limit", "0"],
+            json!({ "next_phase": null }),
+            Ok(json!({ "max_reviews": 0 })),
+        ),
+        (
+            &["limit", "9007199254740991"],
+            json!({}),
+            Ok(json!({ "max_reviews": 9_007_199_254_740_991_i64 })),
+        ),
+        (
+            &["add-task", "--task", "2"],
+            json!({ "current_task": null, "next_phase": null }),
+            Ok(json!({ "current_task": "2" })),
+        ),
+        (
+            &["add-task"],
+            json!({ "current_task": null, "next_phase": null }),
+            Ok(json!({ "current_task": "1" })),
+        ),
         (&["add-task", "--task", "2"], json!({}), Ok(json!({}))),
     ];
     for (args, before, expected) in cases {
@@ -522,9 +822,16 @@ fn commands() {
         let ran = project.run(&[&["run"], args].concat());
         match expected {
             Ok(changes) => {
-                assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?} from {before}");
+                assert_eq!(
+                    (ran.code, ran.stderr.as_str()),
+                    (0, ""),
+                    "{args:?} from {before}"
+                );
                 let mut expected = state(before);
-                expected.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+                expected
+                    .as_object_mut()
+                    .unwrap()
+                    .extend(changes.as_object().unwrap().clone());
                 assert_eq!(project.state(), expected, "{args:?}");
                 let stdout = format!(
                     ".taskie/plans/{PLAN}/state.json: phase {}, next_phase {}\n",
@@ -534,7 +841,11 @@ fn commands() {
             }
             Err(why) => {
                 let stderr = format!("taskie: {why}\n  help: nothing was written\n");
-                assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (1, "", stderr), "{args:?} from {before}");
+                assert_eq!(
+                    (ran.code, ran.stdout.as_str(), ran.stderr),
+                    (1, "", stderr),
+                    "{args:?} from {before}"
+                );
                 assert_eq!(project.read("state.json"), text, "{args:?}");
             }
         }
@@ -558,7 +869,11 @@ fn values_that_a_command_does_not_take() {
     let before = project.files();
     for (value, code, stderr) in cases {
         let ran = project.run(&["run", "limit", value]);
-        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (code, "", stderr), "{value}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr),
+            (code, "", stderr),
+            "{value}"
+        );
         assert_eq!(project.files(), before, "{value}");
     }
 }
@@ -567,14 +882,24 @@ fn values_that_a_command_does_not_take() {
 fn without_any_reviews_a_plan_goes_straight_on() {
     let project = Project::valid();
     project.reviewer(&Reviewer::fail());
-    project.write("tasks.md", "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | done |\n");
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | done |\n",
+    );
     // No structure check on the way: the flaw is told when the way is at its end.
     project.write("notes.md", "");
     project.set_state(json!({ "max_reviews": 0, "phase_iteration": 3 }));
-    for (cycle, next) in [("code-review", "all-code-review"), ("all-code-review", "complete")] {
-        let message = format!("Reviews are off (max_reviews is 0). Run /taskie:continue-plan to proceed (next: {next}).");
+    for (cycle, next) in [
+        ("code-review", "all-code-review"),
+        ("all-code-review", "complete"),
+    ] {
+        let message = format!(
+            "Reviews are off (max_reviews is 0). Run /taskie:continue-plan to proceed (next: {next})."
+        );
         assert_eq!(project.stop().json(), allowed(&message));
-        let mut expected = state(json!({ "max_reviews": 0, "phase": cycle, "next_phase": next, "phase_iteration": 0 }));
+        let mut expected = state(
+            json!({ "max_reviews": 0, "phase": cycle, "next_phase": next, "phase_iteration": 0 }),
+        );
         // Entering the next cycle sets this too.
         expected["paused"] = Value::Null;
         assert_eq!(project.state(), expected);
@@ -587,11 +912,22 @@ fn without_any_reviews_a_plan_goes_straight_on() {
 #[test]
 fn a_state_that_lacks_fields_is_reviewed_and_made_whole() {
     let project = Project::valid();
-    project.write("state.json", r#"{"next_phase": "code-review", "current_task": "2", "mine": 1}"#);
+    project.write(
+        "state.json",
+        r#"{"next_phase": "code-review", "current_task": "2", "mine": 1}"#,
+    );
     project.reviewer(&Reviewer::fail());
     let ran = project.stop();
-    let warning = format!(".taskie/plans/{PLAN}/state.json lacks `max_reviews`, `phase`, `review_model`, `consecutive_clean`, `tdd`: the defaults are used.");
-    assert_eq!((ran.json()["decision"].as_str(), ran.json()["systemMessage"].as_str()), (Some("block"), Some(warning.as_str())));
+    let warning = format!(
+        ".taskie/plans/{PLAN}/state.json lacks `max_reviews`, `phase`, `review_model`, `consecutive_clean`, `tdd`: the defaults are used."
+    );
+    assert_eq!(
+        (
+            ran.json()["decision"].as_str(),
+            ran.json()["systemMessage"].as_str()
+        ),
+        (Some("block"), Some(warning.as_str()))
+    );
     assert_eq!(
         project.state(),
         json!({
@@ -620,9 +956,12 @@ fn a_paused_loop_is_taken_up_where_it_was_left() {
 fn each_session_drives_its_own_plan() {
     let project = Project::empty();
     let path = |plan: &str, name: &str| project.root.join(".taskie/plans").join(plan).join(name);
-    let state = |plan: &str| -> Value { serde_json::from_str(&fs::read_to_string(path(plan, "state.json")).unwrap()).unwrap() };
+    let state = |plan: &str| -> Value {
+        serde_json::from_str(&fs::read_to_string(path(plan, "state.json")).unwrap()).unwrap()
+    };
     let stop = |session: &str| {
-        let event = json!({ "session_id": session, "cwd": project.root, "hook_event_name": "Stop" });
+        let event =
+            json!({ "session_id": session, "cwd": project.root, "hook_event_name": "Stop" });
         project.hook_raw("stop", event.to_string())
     };
     // Every file of the other plan becomes older than all of this one's.
@@ -630,7 +969,12 @@ fn each_session_drives_its_own_plan() {
         let ago = |seconds| std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
         for (name, time) in [("p", ago(200)), ("q", ago(200)), (plan, ago(100))] {
             for entry in fs::read_dir(path(name, "")).unwrap() {
-                fs::File::options().append(true).open(entry.unwrap().path()).unwrap().set_modified(time).unwrap();
+                fs::File::options()
+                    .append(true)
+                    .open(entry.unwrap().path())
+                    .unwrap()
+                    .set_modified(time)
+                    .unwrap();
             }
         }
     };
@@ -648,7 +992,10 @@ fn each_session_drives_its_own_plan() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{plan}");
         fs::write(path(plan, "plan.md"), "# Plan\n\n## Overview\n").unwrap();
     }
-    assert_eq!((state("p"), state("q")), (of(&expected, "A"), of(&expected, "B")));
+    assert_eq!(
+        (state("p"), state("q")),
+        (of(&expected, "A"), of(&expected, "B"))
+    );
     project.reviewer(&Reviewer::fail());
     let fresh = expected.clone();
     expected["phase"] = json!("plan-review");
@@ -659,29 +1006,55 @@ fn each_session_drives_its_own_plan() {
     touched_last("q");
     let before = project.files();
     let ran = stop("C");
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, crate::support::silent(), ""));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, crate::support::silent(), "")
+    );
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 
     let ran = stop("A");
-    assert_eq!((ran.code, ran.json(), ran.stderr.as_str()), (0, CYCLES[0].block_in("p", 1), ""));
-    assert_eq!((state("p"), state("q"), project.calls().len()), (of(&expected, "A"), of(&fresh, "B"), 1));
+    assert_eq!(
+        (ran.code, ran.json(), ran.stderr.as_str()),
+        (0, CYCLES[0].block_in("p", 1), "")
+    );
+    assert_eq!(
+        (state("p"), state("q"), project.calls().len()),
+        (of(&expected, "A"), of(&fresh, "B"), 1)
+    );
 
     touched_last("p");
     let ran = stop("B");
-    assert_eq!((ran.code, ran.json(), ran.stderr.as_str()), (0, CYCLES[0].block_in("q", 1), ""));
-    assert_eq!((state("p"), state("q"), project.calls().len()), (of(&expected, "A"), of(&expected, "B"), 2));
+    assert_eq!(
+        (ran.code, ran.json(), ran.stderr.as_str()),
+        (0, CYCLES[0].block_in("q", 1), "")
+    );
+    assert_eq!(
+        (state("p"), state("q"), project.calls().len()),
+        (of(&expected, "A"), of(&expected, "B"), 2)
+    );
 
     for last in ["p", "q"] {
         touched_last(last);
         let before = project.files();
         let ran = stop("C");
-        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, crate::support::silent(), ""), "{last}");
-        assert_eq!((project.files(), project.calls().len()), (before, 2), "{last}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (0, crate::support::silent(), ""),
+            "{last}"
+        );
+        assert_eq!(
+            (project.files(), project.calls().len()),
+            (before, 2),
+            "{last}"
+        );
     }
 
     let ran = project.run(&["run", "pause", "--session", "A"]);
     let stdout = ".taskie/plans/p/state.json: phase \"plan-review\", next_phase null\n";
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, stdout, ""));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, stdout, "")
+    );
     let mut paused = of(&expected, "A");
     paused["next_phase"] = Value::Null;
     paused["paused"] = json!("post-plan-review");
@@ -692,16 +1065,25 @@ fn each_session_drives_its_own_plan() {
 fn the_limit_names_the_ways_out_and_they_work() {
     let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (`taskie run limit N` allows more, `taskie run skip` goes on to complete-task without.)";
     let project = Project::valid();
-    project.set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "max_reviews": 2 }));
+    project
+        .set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "max_reviews": 2 }));
     project.reviewer(&Reviewer::fail());
     let before = project.files();
-    assert_eq!(project.stop().json(), allowed(&format!("{limit}\nPlan '{PLAN}' structure validated successfully")));
+    assert_eq!(
+        project.stop().json(),
+        allowed(&format!(
+            "{limit}\nPlan '{PLAN}' structure validated successfully"
+        ))
+    );
     assert_eq!(project.stop_active(true).json(), allowed(limit));
     assert_eq!((project.files(), project.calls().len()), (before, 0));
     assert_eq!(project.run(&["run", "limit", "3"]).code, 0);
     assert_eq!(project.stop_active(true).json()["decision"], "block");
     project.write("task-1-post-review-3.md", "# Answer\n");
-    assert_eq!(project.stop_active(true).json(), allowed(&limit.replace("(2)", "(3)")));
+    assert_eq!(
+        project.stop_active(true).json(),
+        allowed(&limit.replace("(2)", "(3)"))
+    );
     assert_eq!(project.run(&["run", "skip"]).code, 0);
     assert_eq!(project.state()["next_phase"], "complete-task");
     assert_eq!(project.stop().json(), crate::support::validated());
