@@ -32,7 +32,13 @@ pub(crate) struct Inspection {
 
 /// Looks at every expression and text of `chart`, whose TOML is `text`.
 pub(crate) fn inspect(chart: &Chart, text: &str) -> Inspection {
-    let mut checker = Checker { chart, text, document: Document::parse(text), flaws: Vec::new(), uses: Uses::default() };
+    let mut checker = Checker {
+        chart,
+        text,
+        document: Document::parse(text),
+        flaws: Vec::new(),
+        uses: Uses::default(),
+    };
     checker.chart();
     let mut flaws: Vec<Flaw> = Vec::new();
     for flaw in checker.flaws {
@@ -41,8 +47,16 @@ pub(crate) fn inspect(chart: &Chart, text: &str) -> Inspection {
             flaws.push(flaw);
         }
     }
-    flaws.sort_by_key(|flaw| (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start)));
-    Inspection { flaws, uses: checker.uses.take() }
+    flaws.sort_by_key(|flaw| {
+        (
+            flaw.file.is_some(),
+            flaw.span.as_ref().map(|span| span.start),
+        )
+    });
+    Inspection {
+        flaws,
+        uses: checker.uses.take(),
+    }
 }
 
 /// The same as an error, where there is something wrong.
@@ -51,7 +65,11 @@ pub(crate) fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
     if flaws.is_empty() {
         return Ok(());
     }
-    Err(ChartError { origin: chart.origin.clone(), text: text.to_owned(), flaws })
+    Err(ChartError {
+        origin: chart.origin.clone(),
+        text: text.to_owned(),
+        flaws,
+    })
 }
 
 struct Checker<'c> {
@@ -71,14 +89,20 @@ struct References<'c> {
 
 impl References<'_> {
     fn add(&mut self, name: String, source: &str) {
-        let names = if infer::is_too_long(source) { Vec::new() } else { self.expressions.names_in(source) };
+        let names = if infer::is_too_long(source) {
+            Vec::new()
+        } else {
+            self.expressions.names_in(source)
+        };
         let lets = &self.chart.lets;
         let nodes = names.iter().filter_map(|dotted| {
             let mut parts = dotted.split('.');
             match (parts.next()?, parts.next()) {
                 (first, _) if self.chart.context.contains_key(first) => None,
                 (first, _) if lets.contains_key(first) => Some(first.to_owned()),
-                (first @ ("args" | "checks" | "cycle"), Some(second)) => Some(format!("{first}.{second}")),
+                (first @ ("args" | "checks" | "cycle"), Some(second)) => {
+                    Some(format!("{first}.{second}"))
+                }
                 _ => None,
             }
         });
@@ -86,12 +110,31 @@ impl References<'_> {
     }
 
     /// How many names deep `name` leads, itself included; the error says why that cannot be.
-    fn height(&self, name: &str, way: &mut Vec<String>, known: &mut HashMap<String, usize>) -> Result<usize, (Code, String)> {
+    fn height(
+        &self,
+        name: &str,
+        way: &mut Vec<String>,
+        known: &mut HashMap<String, usize>,
+    ) -> Result<usize, (Code, String)> {
         if let Some(start) = way.iter().position(|other| other == name) {
-            let circle = way.iter().skip(start).map(String::as_str).chain([name]).collect::<Vec<_>>().join(" → ");
-            return Err((Code::SelfReference, format!("`{name}` refers to itself: {circle}")));
+            let circle = way
+                .iter()
+                .skip(start)
+                .map(String::as_str)
+                .chain([name])
+                .collect::<Vec<_>>()
+                .join(" → ");
+            return Err((
+                Code::SelfReference,
+                format!("`{name}` refers to itself: {circle}"),
+            ));
         }
-        let too_deep = |name: &str| Err((Code::SelfReference, format!("`{name}` leads more than {MAX_DEPTH} names deep")));
+        let too_deep = |name: &str| {
+            Err((
+                Code::SelfReference,
+                format!("`{name}` leads more than {MAX_DEPTH} names deep"),
+            ))
+        };
         if way.len() >= MAX_DEPTH {
             return too_deep(way.first().map_or(name, String::as_str));
         }
@@ -144,16 +187,29 @@ impl Checker<'_> {
         for (name, checks) in &chart.checks {
             for (index, check) in checks.iter().enumerate() {
                 let path = to(&top("checks", name), index);
-                let it = check.each.as_ref().map(|each| self.list(&to(&path, "each"), each, &names));
-                let names = it.map_or_else(|| ChartNames::new(chart, &self.uses), |it| ChartNames::with_it(chart, &self.uses, it));
+                let it = check
+                    .each
+                    .as_ref()
+                    .map(|each| self.list(&to(&path, "each"), each, &names));
+                let names = it.map_or_else(
+                    || ChartNames::new(chart, &self.uses),
+                    |it| ChartNames::with_it(chart, &self.uses, it),
+                );
                 self.guard(&path, check.guard.as_ref(), &names);
                 self.say(&to(&path, "say"), &check.say, &names);
             }
         }
         for (name, entry) in &chart.phases {
             // A phase made from a hole is checked once for each cycle; equal flaws are told once.
-            let cycle = entry.cycle.as_ref().map_or(Type::None, |cycle| Type::word([cycle.clone()]));
-            let names = ChartNames::with_it(chart, &self.uses, Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]));
+            let cycle = entry
+                .cycle
+                .as_ref()
+                .map_or(Type::None, |cycle| Type::word([cycle.clone()]));
+            let names = ChartNames::with_it(
+                chart,
+                &self.uses,
+                Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]),
+            );
             let key = match &entry.cycle {
                 Some(cycle) if name == cycle => "{cycle}".to_owned(),
                 Some(cycle) => name.replacen(cycle.as_str(), "{cycle}", 1),
@@ -188,9 +244,11 @@ impl Checker<'_> {
         }
         for (index, property) in chart.properties.iter().enumerate() {
             let path = vec![Step::from("properties"), Step::from(index)];
-            for (key, expr) in
-                [("always", &property.always), ("never", &property.never), ("eventually", &property.eventually)]
-            {
+            for (key, expr) in [
+                ("always", &property.always),
+                ("never", &property.never),
+                ("eventually", &property.eventually),
+            ] {
                 if let Some(expr) = expr {
                     let problems = infer::condition(&expr.0, &names);
                     self.report(&to(&path, key), &expr.0, problems);
@@ -202,7 +260,11 @@ impl Checker<'_> {
     /// Finds names that lead back to themselves, and those that lead too deep.
     fn references(&mut self) {
         let chart = self.chart;
-        let mut graph = References { chart, expressions: Expressions::new(chart.templates.clone()), edges: IndexMap::new() };
+        let mut graph = References {
+            chart,
+            expressions: Expressions::new(chart.templates.clone()),
+            edges: IndexMap::new(),
+        };
         for (name, expr) in &chart.lets {
             graph.add(name.clone(), &expr.0);
         }
@@ -217,7 +279,10 @@ impl Checker<'_> {
         }
         for (name, checks) in &chart.checks {
             for check in checks {
-                let exprs = [&check.each, &check.guard].into_iter().flatten().map(|expr| expr.0.as_str());
+                let exprs = [&check.each, &check.guard]
+                    .into_iter()
+                    .flatten()
+                    .map(|expr| expr.0.as_str());
                 for text in exprs.chain([check.say.0.as_str()]) {
                     graph.add(format!("checks.{name}"), text);
                 }
@@ -228,7 +293,11 @@ impl Checker<'_> {
             if let Some(ready) = &cycle.ready {
                 graph.add("cycle.ready".to_owned(), &ready.0);
             }
-            for guard in cycle.advance.iter().filter_map(|advance| advance.guard.as_ref()) {
+            for guard in cycle
+                .advance
+                .iter()
+                .filter_map(|advance| advance.guard.as_ref())
+            {
                 graph.add("cycle.next".to_owned(), &guard.0);
             }
             for text in &cycle.subject {
@@ -245,7 +314,8 @@ impl Checker<'_> {
                     Some((table, name)) => top(table, name),
                     None => top("let", name),
                 };
-                self.flaws.push(Flaw::new(code, message).at(self.document.locate(&path)));
+                self.flaws
+                    .push(Flaw::new(code, message).at(self.document.locate(&path)));
                 return;
             }
         }
@@ -255,7 +325,11 @@ impl Checker<'_> {
         // What a cycle does not say itself, it has from the shared table.
         let at = |key: &str| {
             let own = to(&top("cycles", id), key);
-            if self.document.locate_exactly(&own).is_some() { own } else { vec![Step::from("cycle"), Step::from(key)] }
+            if self.document.locate_exactly(&own).is_some() {
+                own
+            } else {
+                vec![Step::from("cycle"), Step::from(key)]
+            }
         };
         let (exit, ready, entry) = (at("exit"), at("ready"), at("entry"));
         let (subject, text, advance) = (at("subject"), at("text"), at("advance"));
@@ -282,8 +356,12 @@ impl Checker<'_> {
     fn rule(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
         self.guard(path, rule.guard.as_ref(), names);
         self.assign(&to(path, "assign"), &rule.assign, names);
-        let texts =
-            [("message", &rule.message), ("say", &rule.say), ("block", &rule.block), ("action", &rule.action)];
+        let texts = [
+            ("message", &rule.message),
+            ("say", &rule.say),
+            ("block", &rule.block),
+            ("action", &rule.action),
+        ];
         for (key, text) in texts {
             if let Some(text) = text {
                 self.say(&to(path, key), text, names);
@@ -306,7 +384,13 @@ impl Checker<'_> {
             Type::Any => Type::Any,
             other => {
                 let message = format!("a list is expected, and this is {other}");
-                problems.push(Problem { code: Code::WrongOperand, span: 0..expr.0.len(), template: None, message, help: None });
+                problems.push(Problem {
+                    code: Code::WrongOperand,
+                    span: 0..expr.0.len(),
+                    template: None,
+                    message,
+                    help: None,
+                });
                 Type::Any
             }
         };
@@ -329,20 +413,30 @@ impl Checker<'_> {
             }
             None => {
                 self.say(path, text, names);
-                if text.0.contains('{') { Type::Text } else { Type::word([text.0.clone()]) }
+                if text.0.contains('{') {
+                    Type::Text
+                } else {
+                    Type::word([text.0.clone()])
+                }
             }
         }
     }
 
     fn assign(&mut self, path: &[Step], assign: &Assign, names: &ChartNames<'_>) {
         for (name, literal) in assign {
-            let Literal::Text(text) = literal else { continue };
+            let Literal::Text(text) = literal else {
+                continue;
+            };
             let path = to(path, name);
             let given = self.value(&path, text, names);
-            let Some(field) = self.chart.context.get(name) else { continue };
+            let Some(field) = self.chart.context.get(name) else {
+                continue;
+            };
             let wanted = infer::Scope::name(names, name).unwrap_or(Type::Any);
             // A plain text for what is no text is told of where the chart is loaded.
-            if !matches!(field.kind, FieldType::String | FieldType::Phase) && single_expression(&text.0).is_none() {
+            if !matches!(field.kind, FieldType::String | FieldType::Phase)
+                && single_expression(&text.0).is_none()
+            {
                 continue;
             }
             // That an optional value is there when it is assigned, only a run can tell; it is then checked.
@@ -351,9 +445,14 @@ impl Checker<'_> {
                 _ => wanted.some().can_equal(given.some()),
             };
             if !fits {
-                let help = (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
+                let help =
+                    (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
                 let message = format!("`{name}` is {}, and this is {given}", describe(field));
-                self.flaws.push(Flaw::new(Code::WrongAssignment, message).help(help).at(self.document.locate(&path)));
+                self.flaws.push(
+                    Flaw::new(Code::WrongAssignment, message)
+                        .help(help)
+                        .at(self.document.locate(&path)),
+                );
             }
         }
     }
@@ -368,12 +467,19 @@ impl Checker<'_> {
             let flaw = Flaw::new(problem.code, problem.message).help(problem.help);
             self.flaws.push(match problem.template {
                 Some(name) => {
-                    let text = infer::Scope::template(&ChartNames::new(self.chart, &self.uses), &name).unwrap_or_default();
+                    let text =
+                        infer::Scope::template(&ChartNames::new(self.chart, &self.uses), &name)
+                            .unwrap_or_default();
                     let name = self.chart.templates.shown(&name);
-                    Flaw { file: Some(Arc::new(SourceFile { name, text })), ..flaw.at(Some(problem.span)) }
+                    Flaw {
+                        file: Some(Arc::new(SourceFile { name, text })),
+                        ..flaw.at(Some(problem.span))
+                    }
                 }
                 None => {
-                    let token = value.clone().and_then(|value| self.token(&value, source, &problem.span));
+                    let token = value
+                        .clone()
+                        .and_then(|value| self.token(&value, source, &problem.span));
                     flaw.at(token.or_else(|| value.clone()))
                 }
             });
@@ -382,7 +488,12 @@ impl Checker<'_> {
 
     /// Where a token of an expression stands in the file, found by the expression's own text. `None` where
     /// the TOML string has escapes, so that its text is not the expression's.
-    fn token(&self, value: &Range<usize>, source: &str, span: &Range<usize>) -> Option<Range<usize>> {
+    fn token(
+        &self,
+        value: &Range<usize>,
+        source: &str,
+        span: &Range<usize>,
+    ) -> Option<Range<usize>> {
         let start = value.start + self.text.get(value.clone())?.find(source)?;
         Some(start + span.start..start + span.end.max(span.start))
     }

@@ -62,12 +62,22 @@ pub(crate) struct SourceFile {
 impl Flaw {
     /// A flaw of the chart file, with neither help nor place yet.
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), help: None, span: None, file: None, note: None }
+        Self {
+            code,
+            message: message.into(),
+            help: None,
+            span: None,
+            file: None,
+            note: None,
+        }
     }
 
     /// The same with what to do.
     pub(crate) fn help(self, help: impl Into<Option<String>>) -> Self {
-        Self { help: help.into(), ..self }
+        Self {
+            help: help.into(),
+            ..self
+        }
     }
 
     /// The same at this place.
@@ -77,14 +87,22 @@ impl Flaw {
 
     /// The file it stands in and that file's text, the chart's being these.
     pub(crate) fn source<'a>(&'a self, origin: &'a str, text: &'a str) -> (&'a str, &'a str) {
-        self.file.as_ref().map_or((origin, text), |file| (&file.name, &file.text))
+        self.file
+            .as_ref()
+            .map_or((origin, text), |file| (&file.name, &file.text))
     }
 
     /// Line and column, both from 1, in that file; the first line where no place is known.
     pub(crate) fn position(&self, text: &str) -> (usize, usize) {
         let start = self.span.as_ref().map_or(0, |span| span.start);
         let before = text.get(..start).unwrap_or_default();
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        let column = before
+            .rsplit('\n')
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .count()
+            + 1;
         (before.matches('\n').count() + 1, column)
     }
 }
@@ -104,18 +122,28 @@ impl ChartError {
     /// A file that cannot be read at all.
     pub(crate) fn unreadable(origin: &str, message: String) -> Self {
         let flaw = Flaw::new(Code::Unreadable, message);
-        Self { origin: origin.to_owned(), text: String::new(), flaws: vec![flaw] }
+        Self {
+            origin: origin.to_owned(),
+            text: String::new(),
+            flaws: vec![flaw],
+        }
     }
 
     /// Each flaw as miette shows it.
     pub(crate) fn reports(&self) -> impl Iterator<Item = FlawReport> {
         self.flaws.iter().map(|flaw| {
             let (name, text) = flaw.source(&self.origin, &self.text);
-            let excerpt = flaw.span.clone().and_then(|span| Excerpt::new(name.to_owned(), text.to_owned(), span));
+            let excerpt = flaw
+                .span
+                .clone()
+                .and_then(|span| Excerpt::new(name.to_owned(), text.to_owned(), span));
             let flaw = match flaw.span {
                 Some(_) => flaw.clone(),
                 // Without a snippet nothing else names the file.
-                None => Flaw { message: format!("{name}: {}", flaw.message), ..flaw.clone() },
+                None => Flaw {
+                    message: format!("{name}: {}", flaw.message),
+                    ..flaw.clone()
+                },
             };
             FlawReport { flaw, excerpt }
         })
@@ -169,12 +197,18 @@ impl Diagnostic for FlawReport {
 
     fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
         let (help, note) = (self.flaw.help.as_deref(), self.flaw.note.as_deref());
-        let text = [help, note].into_iter().flatten().collect::<Vec<_>>().join("\n\n");
+        let text = [help, note]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("\n\n");
         (!text.is_empty()).then(|| Box::new(text) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.excerpt.as_ref().map(|excerpt| excerpt as &dyn SourceCode)
+        self.excerpt
+            .as_ref()
+            .map(|excerpt| excerpt as &dyn SourceCode)
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
@@ -197,7 +231,9 @@ pub(crate) struct Document<'t> {
 impl<'t> Document<'t> {
     /// Reads what can be read of the text.
     pub(crate) fn parse(text: &'t str) -> Self {
-        Self { table: DeTable::parse_recoverable(text).0.into_inner() }
+        Self {
+            table: DeTable::parse_recoverable(text).0.into_inner(),
+        }
     }
 
     /// Where the value at `path` stands; the nearest table above it where it is absent.
@@ -218,17 +254,23 @@ impl<'t> Document<'t> {
         let mut span = None;
         for (index, step) in path.iter().enumerate() {
             let next = match (step, table, value) {
-                (Step::Key(key), Some(table), _) => {
-                    table.get_key_value(key.as_str()).map(|(key, value)| (key.span(), value))
-                }
+                (Step::Key(key), Some(table), _) => table
+                    .get_key_value(key.as_str())
+                    .map(|(key, value)| (key.span(), value)),
                 (Step::Index(index), _, Some(DeValue::Array(items))) => {
                     items.get(*index).map(|item| (item.span(), item))
                 }
                 _ => None,
             };
-            let Some((key_span, found)) = next else { return (span, index) };
+            let Some((key_span, found)) = next else {
+                return (span, index);
+            };
             let is_container = matches!(found.get_ref(), DeValue::Table(_) | DeValue::Array(_));
-            span = Some(if is_container && matches!(step, Step::Key(_)) { key_span } else { found.span() });
+            span = Some(if is_container && matches!(step, Step::Key(_)) {
+                key_span
+            } else {
+                found.span()
+            });
             value = Some(found.get_ref());
             table = found.get_ref().as_table();
         }

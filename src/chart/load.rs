@@ -7,7 +7,9 @@ use indexmap::IndexMap;
 
 use super::check;
 use super::error::{ChartError, Flaw, Step, locate};
-use super::model::{Assign, CycleSource, FilePattern, FieldType, Literal, Phase, Rule, Source, Table as TableSource};
+use super::model::{
+    Assign, CycleSource, FieldType, FilePattern, Literal, Phase, Rule, Source, Table as TableSource,
+};
 use super::templates::Templates;
 use super::{Chart, Command, Cycle, FileSet, PhaseEntry, RowShape, Scope, Table, suggest};
 use crate::expr::single_expression;
@@ -19,37 +21,63 @@ use crate::scope::pattern::{Pattern, is_slug};
 const CYCLE_HOLE: &str = "{cycle}";
 
 /// The options and arguments that commands have whatever the chart.
-const RESERVED: &[&str] = &["chart", "force", "help", "instance", "phase", "session", "version"];
+const RESERVED: &[&str] = &[
+    "chart", "force", "help", "instance", "phase", "session", "version",
+];
 
 /// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its
 /// expressions.
 pub(crate) fn from_path(path: &Path) -> Result<Chart, ChartError> {
     let origin = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| ChartError::unreadable(&origin, format!("the chart cannot be read: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        ChartError::unreadable(&origin, format!("the chart cannot be read: {error}"))
+    })?;
     let beside = path.parent().unwrap_or(Path::new("."));
-    let folders = parse(&origin, &text)?.templates.iter().map(|folder| beside.join(folder)).collect();
+    let folders = parse(&origin, &text)?
+        .templates
+        .iter()
+        .map(|folder| beside.join(folder))
+        .collect();
     let chart = from_text(&origin, &text, Templates::Folders(folders))?;
     check::check(&chart, &text)?;
     Ok(chart)
 }
 
 /// Loads a chart from its TOML. `origin` names it in messages.
-pub(crate) fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
+pub(crate) fn from_text(
+    origin: &str,
+    text: &str,
+    templates: Templates,
+) -> Result<Chart, ChartError> {
     resolve(origin, parse(origin, text)?, text, templates)
 }
 
 /// Loads a chart from the JSON that the build made of its TOML.
-pub(crate) fn from_json(origin: &str, json: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
-    let source = serde_json::from_str(json).map_err(|error| ChartError::unreadable(origin, error.to_string()))?;
+pub(crate) fn from_json(
+    origin: &str,
+    json: &str,
+    text: &str,
+    templates: Templates,
+) -> Result<Chart, ChartError> {
+    let source = serde_json::from_str(json)
+        .map_err(|error| ChartError::unreadable(origin, error.to_string()))?;
     resolve(origin, source, text, templates)
 }
 
-fn resolve(origin: &str, source: Source, text: &str, templates: Templates) -> Result<Chart, ChartError> {
+fn resolve(
+    origin: &str,
+    source: Source,
+    text: &str,
+    templates: Templates,
+) -> Result<Chart, ChartError> {
     let (chart, flaws) = resolve_all(origin, source, text, templates);
     match chart {
         Some(chart) if flaws.is_empty() => Ok(chart),
-        _ => Err(ChartError { origin: origin.to_owned(), text: text.to_owned(), flaws }),
+        _ => Err(ChartError {
+            origin: origin.to_owned(),
+            text: text.to_owned(),
+            flaws,
+        }),
     }
 }
 
@@ -60,7 +88,10 @@ pub(crate) fn resolve_all(
     text: &str,
     templates: Templates,
 ) -> (Option<Chart>, Vec<Flaw>) {
-    let mut resolver = Resolver { text, flaws: Vec::new() };
+    let mut resolver = Resolver {
+        text,
+        flaws: Vec::new(),
+    };
     let chart = resolver.chart(origin, source, templates);
     let mut flaws: Vec<Flaw> = Vec::new();
     for flaw in resolver.flaws {
@@ -76,12 +107,20 @@ pub(crate) fn resolve_all(
 fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
     toml::from_str(text).map_err(|error| {
         let (_, syntax) = toml::de::DeTable::parse_recoverable(text);
-        let errors = if syntax.is_empty() { vec![error] } else { syntax };
+        let errors = if syntax.is_empty() {
+            vec![error]
+        } else {
+            syntax
+        };
         let flaws = errors
             .iter()
             .map(|error| Flaw::new(Code::TomlSyntax, error.message()).at(error.span()))
             .collect();
-        ChartError { origin: origin.to_owned(), text: text.to_owned(), flaws }
+        ChartError {
+            origin: origin.to_owned(),
+            text: text.to_owned(),
+            flaws,
+        }
     })
 }
 
@@ -97,7 +136,10 @@ fn noun(code: Code) -> &'static str {
 
 /// A path of names, so that what is joined with it is below.
 fn is_below(path: &str) -> bool {
-    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+    !path.is_empty()
+        && Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Collects flaws while names are resolved.
@@ -112,11 +154,21 @@ macro_rules! path {
 
 impl Resolver<'_> {
     fn flaw(&mut self, code: Code, path: &[Step], message: String, help: Option<String>) {
-        self.flaws.push(Flaw::new(code, message).help(help).at(locate(self.text, path)));
+        self.flaws.push(
+            Flaw::new(code, message)
+                .help(help)
+                .at(locate(self.text, path)),
+        );
     }
 
     /// Notes a flaw unless `name` is one of `known`.
-    fn known<'k>(&mut self, path: &[Step], code: Code, name: &str, known: impl Iterator<Item = &'k str> + Clone) {
+    fn known<'k>(
+        &mut self,
+        path: &[Step],
+        code: Code,
+        name: &str,
+        known: impl Iterator<Item = &'k str> + Clone,
+    ) {
         if known.clone().any(|other| other == name) {
             return;
         }
@@ -124,36 +176,73 @@ impl Resolver<'_> {
             || format!("known: {}", known.collect::<Vec<_>>().join(", ")),
             |name| format!("did you mean `{name}`?"),
         );
-        self.flaw(code, path, format!("`{name}` is no {} of this chart", noun(code)), Some(help));
+        self.flaw(
+            code,
+            path,
+            format!("`{name}` is no {} of this chart", noun(code)),
+            Some(help),
+        );
     }
 
     fn pattern(&mut self, path: &[Step], source: &FilePattern) -> Option<Pattern> {
-        Pattern::parse(&source.0).map_err(|message| self.flaw(Code::BadPattern, path, message, None)).ok()
+        Pattern::parse(&source.0)
+            .map_err(|message| self.flaw(Code::BadPattern, path, message, None))
+            .ok()
     }
 
     /// A pattern that renders a name: it has no wildcard, and its holes are `known`.
-    fn name_pattern(&mut self, path: &[Step], source: &FilePattern, known: &[&str]) -> Option<Pattern> {
+    fn name_pattern(
+        &mut self,
+        path: &[Step],
+        source: &FilePattern,
+        known: &[&str],
+    ) -> Option<Pattern> {
         let pattern = self.pattern(path, source)?;
         for (hole, _) in pattern.holes().filter(|(hole, _)| !known.contains(hole)) {
             let help = suggest(hole, known.iter().copied()).map_or_else(
-                || format!("known: {}", known.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ")),
+                || {
+                    format!(
+                        "known: {}",
+                        known
+                            .iter()
+                            .map(|name| format!("{{{name}}}"))
+                            .collect::<Vec<_>>()
+                            .join(", ")
+                    )
+                },
                 |name| format!("did you mean `{{{name}}}`?"),
             );
             let message = format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0);
             let span = locate(self.text, path).map(|value| {
-                let at = self.text.get(value.clone()).and_then(|text| text.find(&format!("{{{hole}")));
-                at.map_or(value.clone(), |at| value.start + at + 1..value.start + at + 1 + hole.len())
+                let at = self
+                    .text
+                    .get(value.clone())
+                    .and_then(|text| text.find(&format!("{{{hole}")));
+                at.map_or(value.clone(), |at| {
+                    value.start + at + 1..value.start + at + 1 + hole.len()
+                })
             });
-            self.flaws.push(Flaw::new(Code::BadPattern, message).help(help).at(span));
+            self.flaws
+                .push(Flaw::new(Code::BadPattern, message).help(help).at(span));
         }
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`".to_owned();
-            self.flaw(Code::BadPattern, path, format!("`{}` must render one name, and `*` cannot", source.0), Some(help));
+            self.flaw(
+                Code::BadPattern,
+                path,
+                format!("`{}` must render one name, and `*` cannot", source.0),
+                Some(help),
+            );
             return None;
         }
         if !is_below(&source.0) {
             let help = "write the name of a file in the instance's directory".to_owned();
-            self.flaw(Code::BadPattern, path, format!("`{}` leads elsewhere", source.0), Some(help));
+            self.flaw(
+                Code::BadPattern,
+                path,
+                format!("`{}` leads elsewhere", source.0),
+                Some(help),
+            );
             return None;
         }
         Some(pattern)
@@ -177,7 +266,12 @@ impl Resolver<'_> {
             .collect();
         if !source.scope.newest.ends_with("/*") || source.scope.newest.matches('*').count() != 1 {
             let message = format!("`{}` names no directories", source.scope.newest);
-            self.flaw(Code::BadPattern, path!["scope", "newest"], message, Some("write a folder and `/*`: `plans/*`".to_owned()));
+            self.flaw(
+                Code::BadPattern,
+                path!["scope", "newest"],
+                message,
+                Some("write a folder and `/*`: `plans/*`".to_owned()),
+            );
         }
         let commands = source
             .commands
@@ -191,7 +285,14 @@ impl Resolver<'_> {
                     say: command.say,
                     ..Rule::default()
                 };
-                (name, Command { about: command.about, otherwise: command.otherwise, rule })
+                (
+                    name,
+                    Command {
+                        about: command.about,
+                        otherwise: command.otherwise,
+                        rule,
+                    },
+                )
             })
             .collect();
         Some(Chart {
@@ -230,26 +331,49 @@ impl Resolver<'_> {
     /// Names that become paths, or words of the command line.
     fn names(&mut self, source: &Source) {
         let words = "a small letter, then small letters, digits, `-` and `_`";
-        let is_word = |name: &str| name.starts_with(|sign: char| sign.is_ascii_lowercase()) && is_slug(name) && name == name.to_lowercase();
+        let is_word = |name: &str| {
+            name.starts_with(|sign: char| sign.is_ascii_lowercase())
+                && is_slug(name)
+                && name == name.to_lowercase()
+        };
         let noun = source.scope.noun.as_str();
         if !is_word(noun) || RESERVED.contains(&noun) {
             let message = format!("`{noun}` cannot be an option of the command line");
-            self.flaw(Code::BadName, path!["scope", "noun"], message, Some(format!("an option is {words}, and none of {}", RESERVED.join(", "))));
+            self.flaw(
+                Code::BadName,
+                path!["scope", "noun"],
+                message,
+                Some(format!(
+                    "an option is {words}, and none of {}",
+                    RESERVED.join(", ")
+                )),
+            );
         }
         for name in source.args.keys() {
             if !is_word(name) || RESERVED.contains(&name.as_str()) || name == noun {
                 let message = format!("`{name}` cannot be an option of the command line");
-                let help = format!("an option is {words}, and none of {}, {noun}", RESERVED.join(", "));
+                let help = format!(
+                    "an option is {words}, and none of {}, {noun}",
+                    RESERVED.join(", ")
+                );
                 self.flaw(Code::BadName, path!["args", name], message, Some(help));
             }
         }
         for name in source.commands.keys() {
             if !is_word(name) || name == "help" {
                 let help = format!("a command is {words}, and not `help`");
-                self.flaw(Code::BadName, path!["commands", name], format!("`{name}` cannot be a command"), Some(help));
+                self.flaw(
+                    Code::BadName,
+                    path!["commands", name],
+                    format!("`{name}` cannot be a command"),
+                    Some(help),
+                );
             }
         }
-        for (key, name) in [("home", source.scope.home.as_str()), ("newest", source.scope.newest.trim_end_matches("/*"))] {
+        for (key, name) in [
+            ("home", source.scope.home.as_str()),
+            ("newest", source.scope.newest.trim_end_matches("/*")),
+        ] {
             if !is_below(name) {
                 let message = format!("`{name}` leads elsewhere");
                 let help = "write the path of a folder below, without `..`".to_owned();
@@ -281,13 +405,20 @@ impl Resolver<'_> {
             ($key:ident) => {{
                 let value = own.$key.clone().or_else(|| shared.$key.clone());
                 let key = stringify!($key);
-                let nowhere = source.cycles.len() > 1 && source.cycles.values().all(|cycle| cycle.$key.is_none());
+                let nowhere = source.cycles.len() > 1
+                    && source.cycles.values().all(|cycle| cycle.$key.is_none());
                 if value.is_none() && nowhere {
                     let help = format!("put one that all cycles share under [cycle]");
-                    self.flaw(Code::MissingKey, path!["cycle"], format!("no cycle has `{key}`"), Some(help));
+                    self.flaw(
+                        Code::MissingKey,
+                        path!["cycle"],
+                        format!("no cycle has `{key}`"),
+                        Some(help),
+                    );
                 } else if value.is_none() {
                     let message = format!("cycle `{id}` has no `{key}`");
-                    let help = format!("give it one, or put one that all cycles share under [cycle]");
+                    let help =
+                        format!("give it one, or put one that all cycles share under [cycle]");
                     self.flaw(Code::MissingKey, path!["cycles", id], message, Some(help));
                 }
                 value
@@ -296,7 +427,11 @@ impl Resolver<'_> {
         macro_rules! name {
             ($key:ident, $holes:expr) => {{
                 let place = if own.$key.is_some() {
-                    vec![Step::from("cycles"), Step::from(id), Step::from(stringify!($key))]
+                    vec![
+                        Step::from("cycles"),
+                        Step::from(id),
+                        Step::from(stringify!($key)),
+                    ]
                 } else {
                     vec![Step::from("cycle"), Step::from(stringify!($key))]
                 };
@@ -308,7 +443,11 @@ impl Resolver<'_> {
         // Every key is looked at before the first missing one ends it, so that all are reported.
         let (count, limit, exit) = (required!(count), required!(limit), required!(exit));
         let (entry, post, advance) = (required!(entry), required!(post), required!(advance));
-        let (base, review, answer) = (name!(base, &fields), name!(review, &holes), name!(answer, &holes));
+        let (base, review, answer) = (
+            name!(base, &fields),
+            name!(review, &holes),
+            name!(answer, &holes),
+        );
         Some(Cycle {
             id: id.to_owned(),
             count: count?,
@@ -319,7 +458,11 @@ impl Resolver<'_> {
             base: base?,
             review: review?,
             answer: answer?,
-            subject: own.subject.clone().or_else(|| shared.subject.clone()).unwrap_or_default(),
+            subject: own
+                .subject
+                .clone()
+                .or_else(|| shared.subject.clone())
+                .unwrap_or_default(),
             ready: own.ready.clone().or_else(|| shared.ready.clone()),
             resume: own.resume.clone().or_else(|| shared.resume.clone()),
             stage: own.stage.clone().or_else(|| shared.stage.clone()),
@@ -332,21 +475,42 @@ impl Resolver<'_> {
         let mut phases = IndexMap::new();
         for (name, phase) in &source.phases {
             if !name.contains(CYCLE_HOLE) {
-                phases.insert(name.clone(), PhaseEntry { phase: phase.clone(), cycle: None });
+                phases.insert(
+                    name.clone(),
+                    PhaseEntry {
+                        phase: phase.clone(),
+                        cycle: None,
+                    },
+                );
                 continue;
             }
             for (id, cycle) in &source.cycles {
                 let stage = phase.stage.clone().or_else(|| cycle.stage.clone());
-                let phase = Phase { stage, ..phase.clone() };
+                let phase = Phase {
+                    stage,
+                    ..phase.clone()
+                };
                 let made = name.replace(CYCLE_HOLE, id);
                 if source.phases.contains_key(&made) || phases.contains_key(&made) {
-                    let message = format!("`{name}` makes a phase `{made}`, and there is one already");
+                    let message =
+                        format!("`{name}` makes a phase `{made}`, and there is one already");
                     self.flaw(Code::BadName, path!["phases", name], message, None);
                 }
-                phases.insert(made, PhaseEntry { phase, cycle: Some(id.clone()) });
+                phases.insert(
+                    made,
+                    PhaseEntry {
+                        phase,
+                        cycle: Some(id.clone()),
+                    },
+                );
             }
         }
-        self.known(path!["initial"], Code::UnknownPhase, &source.initial, phases.keys().map(String::as_str));
+        self.known(
+            path!["initial"],
+            Code::UnknownPhase,
+            &source.initial,
+            phases.keys().map(String::as_str),
+        );
         phases
     }
 
@@ -357,8 +521,16 @@ impl Resolver<'_> {
         if let Some(field) = source.context.get(&source.state)
             && field.kind != FieldType::Phase
         {
-            let message = format!("`{}` holds the phase and must be of type phase", source.state);
-            self.flaw(Code::WrongType, path!["context", &source.state, "type"], message, None);
+            let message = format!(
+                "`{}` holds the phase and must be of type phase",
+                source.state
+            );
+            self.flaw(
+                Code::WrongType,
+                path!["context", &source.state, "type"],
+                message,
+                None,
+            );
         }
         if let Some(owner) = &source.scope.owner {
             self.known(path!["scope", "owner"], Code::UnknownField, owner, fields());
@@ -366,43 +538,91 @@ impl Resolver<'_> {
         if let Some(next) = &source.next {
             self.known(path!["next"], Code::UnknownField, next, fields());
         } else if !source.cycles.is_empty() {
-            let help = "name the context field that holds the phase that is due: next = \"next_phase\"".to_owned();
-            self.flaw(Code::MissingKey, path!["cycles"], "a chart with cycles needs `next`".to_owned(), Some(help));
+            let help =
+                "name the context field that holds the phase that is due: next = \"next_phase\""
+                    .to_owned();
+            self.flaw(
+                Code::MissingKey,
+                path!["cycles"],
+                "a chart with cycles needs `next`".to_owned(),
+                Some(help),
+            );
         }
         for (name, field) in &source.context {
-            if field.pattern.as_deref().is_some_and(|pattern| pattern != "[A-Za-z0-9_-]+") {
+            if field
+                .pattern
+                .as_deref()
+                .is_some_and(|pattern| pattern != "[A-Za-z0-9_-]+")
+            {
                 let help = "leave it out, or write [A-Za-z0-9_-]+".to_owned();
                 let message = "the only pattern a field can have is that of a name".to_owned();
-                self.flaw(Code::BadPattern, path!["context", name, "pattern"], message, Some(help));
+                self.flaw(
+                    Code::BadPattern,
+                    path!["context", name, "pattern"],
+                    message,
+                    Some(help),
+                );
             }
             let fits = match (&field.default, field.kind) {
                 (None, FieldType::Phase) => true,
                 (None, _) => field.nullable,
                 (Some(Literal::Boolean(_)), FieldType::Boolean) => true,
-                (Some(Literal::Integer(value)), FieldType::Integer) => field.minimum.is_none_or(|least| *value >= least),
-                (Some(Literal::Text(text)), FieldType::String) => field.pattern.is_none() || is_slug(&text.0),
+                (Some(Literal::Integer(value)), FieldType::Integer) => {
+                    field.minimum.is_none_or(|least| *value >= least)
+                }
+                (Some(Literal::Text(text)), FieldType::String) => {
+                    field.pattern.is_none() || is_slug(&text.0)
+                }
                 (Some(Literal::Text(text)), FieldType::Phase) => {
                     let known = phases.keys().map(String::as_str);
-                    self.known(path!["context", name, "default"], Code::UnknownPhase, &text.0, known);
+                    self.known(
+                        path!["context", name, "default"],
+                        Code::UnknownPhase,
+                        &text.0,
+                        known,
+                    );
                     true
                 }
                 _ => false,
             };
             for (key, is_given, kind, of) in [
-                ("minimum", field.minimum.is_some(), FieldType::Integer, "an integer"),
-                ("pattern", field.pattern.is_some(), FieldType::String, "a string"),
+                (
+                    "minimum",
+                    field.minimum.is_some(),
+                    FieldType::Integer,
+                    "an integer",
+                ),
+                (
+                    "pattern",
+                    field.pattern.is_some(),
+                    FieldType::String,
+                    "a string",
+                ),
             ] {
                 if is_given && field.kind != kind {
                     let message = format!("only {of} has a `{key}`");
-                    self.flaw(Code::WrongType, path!["context", name, key], message, Some("leave it out".to_owned()));
+                    self.flaw(
+                        Code::WrongType,
+                        path!["context", name, key],
+                        message,
+                        Some("leave it out".to_owned()),
+                    );
                 }
             }
             if !fits {
                 let message = match field.default {
                     None => format!("`{name}` needs a default, because it cannot be null"),
-                    Some(_) => format!("the default of `{name}` is not {}", crate::engine::context::describe(field)),
+                    Some(_) => format!(
+                        "the default of `{name}` is not {}",
+                        crate::engine::context::describe(field)
+                    ),
                 };
-                self.flaw(Code::BadDefault, path!["context", name, "default"], message, None);
+                self.flaw(
+                    Code::BadDefault,
+                    path!["context", name, "default"],
+                    message,
+                    None,
+                );
             }
         }
         self.options(source);
@@ -427,30 +647,51 @@ impl Resolver<'_> {
         for (name, arg) in &source.args {
             let fits = match (&arg.default, arg.kind) {
                 (None, _) | (Some(Literal::Boolean(_)), FieldType::Boolean) => true,
-                (Some(Literal::Integer(value)), FieldType::Integer) => arg.minimum.is_none_or(|least| *value >= least),
+                (Some(Literal::Integer(value)), FieldType::Integer) => {
+                    arg.minimum.is_none_or(|least| *value >= least)
+                }
                 (Some(Literal::Text(text)), kind) => {
-                    single_expression(&text.0).is_some() || matches!(kind, FieldType::String | FieldType::Phase)
+                    single_expression(&text.0).is_some()
+                        || matches!(kind, FieldType::String | FieldType::Phase)
                 }
                 _ => false,
             };
             if !fits {
-                let least = arg.minimum.map(|least| format!(" of at least {least}")).unwrap_or_default();
+                let least = arg
+                    .minimum
+                    .map(|least| format!(" of at least {least}"))
+                    .unwrap_or_default();
                 let kind = match arg.kind {
                     FieldType::Boolean => "a boolean",
                     FieldType::Integer => "an integer",
                     FieldType::String | FieldType::Phase => "a text",
                 };
                 let message = format!("the default of option `{name}` is not {kind}{least}");
-                self.flaw(Code::BadDefault, path!["args", name, "default"], message, None);
+                self.flaw(
+                    Code::BadDefault,
+                    path!["args", name, "default"],
+                    message,
+                    None,
+                );
             }
             if arg.one_of.is_some() && !matches!(arg.kind, FieldType::String | FieldType::Phase) {
                 let message = "only a text is one of a list".to_owned();
                 let help = "make the option a string, or leave `one_of` out".to_owned();
-                self.flaw(Code::WrongType, path!["args", name, "one_of"], message, Some(help));
+                self.flaw(
+                    Code::WrongType,
+                    path!["args", name, "one_of"],
+                    message,
+                    Some(help),
+                );
             }
             if arg.minimum.is_some() && arg.kind != FieldType::Integer {
                 let message = "only an integer has a `minimum`".to_owned();
-                self.flaw(Code::WrongType, path!["args", name, "minimum"], message, Some("leave it out".to_owned()));
+                self.flaw(
+                    Code::WrongType,
+                    path!["args", name, "minimum"],
+                    message,
+                    Some("leave it out".to_owned()),
+                );
             }
         }
     }
@@ -459,9 +700,23 @@ impl Resolver<'_> {
         for (key, field) in [("count", &own.count), ("limit", &own.limit)] {
             let Some(field) = field else { continue };
             let path = [path, &[Step::from(key)]].concat();
-            self.known(&path, Code::UnknownField, field, source.context.keys().map(String::as_str));
-            if source.context.get(field).is_some_and(|field| field.kind != FieldType::Integer) {
-                self.flaw(Code::WrongType, &path, format!("`{field}` counts reviews and must be an integer"), None);
+            self.known(
+                &path,
+                Code::UnknownField,
+                field,
+                source.context.keys().map(String::as_str),
+            );
+            if source
+                .context
+                .get(field)
+                .is_some_and(|field| field.kind != FieldType::Integer)
+            {
+                self.flaw(
+                    Code::WrongType,
+                    &path,
+                    format!("`{field}` counts reviews and must be an integer"),
+                    None,
+                );
             }
         }
         if let Some(entry) = &own.entry {
@@ -473,13 +728,23 @@ impl Resolver<'_> {
     fn assigned(&mut self, path: &[Step], assign: &Assign, source: &Source) {
         for (name, value) in assign {
             let path = [path, &[Step::from(name)]].concat();
-            self.known(&path, Code::UnknownField, name, source.context.keys().map(String::as_str));
-            let Some(field) = source.context.get(name) else { continue };
+            self.known(
+                &path,
+                Code::UnknownField,
+                name,
+                source.context.keys().map(String::as_str),
+            );
+            let Some(field) = source.context.get(name) else {
+                continue;
+            };
             let fits = match (value, field.kind) {
                 (Literal::Boolean(_), FieldType::Boolean) => true,
-                (Literal::Integer(value), FieldType::Integer) => field.minimum.is_none_or(|least| *value >= least),
+                (Literal::Integer(value), FieldType::Integer) => {
+                    field.minimum.is_none_or(|least| *value >= least)
+                }
                 (Literal::Text(text), kind) => {
-                    single_expression(&text.0).is_some() || matches!(kind, FieldType::String | FieldType::Phase)
+                    single_expression(&text.0).is_some()
+                        || matches!(kind, FieldType::String | FieldType::Phase)
                 }
                 _ => false,
             };
@@ -497,11 +762,19 @@ impl Resolver<'_> {
         for id in source.cycles.keys() {
             if !phases.contains_key(id) {
                 let help = "add a phase `\"{cycle}\"`, which makes one for each cycle".to_owned();
-                self.flaw(Code::UnknownPhase, path!["cycles", id], format!("cycle `{id}` is no phase"), Some(help));
+                self.flaw(
+                    Code::UnknownPhase,
+                    path!["cycles", id],
+                    format!("cycle `{id}` is no phase"),
+                    Some(help),
+                );
             }
         }
         let shared = std::iter::once((vec![Step::from("cycle")], &source.cycle, None));
-        let own = source.cycles.iter().map(|(id, own)| (vec![Step::from("cycles"), Step::from(id)], own, Some(id)));
+        let own = source
+            .cycles
+            .iter()
+            .map(|(id, own)| (vec![Step::from("cycles"), Step::from(id)], own, Some(id)));
         for (path, cycle, id) in shared.chain(own) {
             let at = |key: &str| [path.as_slice(), &[Step::from(key)]].concat();
             if let Some(resume) = &cycle.resume {
@@ -516,30 +789,61 @@ impl Resolver<'_> {
                 }
             }
             for (index, advance) in cycle.advance.iter().flatten().enumerate() {
-                let path = [at("advance").as_slice(), &[Step::from(index), Step::from("target")]].concat();
+                let path = [
+                    at("advance").as_slice(),
+                    &[Step::from(index), Step::from("target")],
+                ]
+                .concat();
                 self.known(&path, Code::UnknownPhase, &advance.target, known());
             }
         }
         for (name, phase) in &source.phases {
             if let Some(arms) = &phase.arms {
-                self.known(path!["phases", name, "arms"], Code::UnknownCycle, arms, cycles());
+                self.known(
+                    path!["phases", name, "arms"],
+                    Code::UnknownCycle,
+                    arms,
+                    cycles(),
+                );
             }
         }
         for (event, rules) in &source.on {
-            let events = || EVENTS.iter().map(|(_, name)| *name).chain(["enter", "next"]);
+            let events = || {
+                EVENTS
+                    .iter()
+                    .map(|(_, name)| *name)
+                    .chain(["enter", "next"])
+            };
             if !events().any(|name| name == event) {
                 let known = events().collect::<Vec<_>>().join(", ");
-                let help = suggest(event, events()).map_or(format!("known: {known}"), |name| format!("did you mean `{name}`?"));
-                self.flaw(Code::UnknownEvent, path!["on", event], format!("there is no event `{event}`"), Some(help));
+                let help = suggest(event, events()).map_or(format!("known: {known}"), |name| {
+                    format!("did you mean `{name}`?")
+                });
+                self.flaw(
+                    Code::UnknownEvent,
+                    path!["on", event],
+                    format!("there is no event `{event}`"),
+                    Some(help),
+                );
             }
             for (index, rule) in rules.iter().enumerate() {
                 self.rule_keys(path!["on", event, index], rule);
                 if let Some(target) = &rule.target {
-                    self.known(path!["on", event, index, "target"], Code::UnknownPhase, target, known());
+                    self.known(
+                        path!["on", event, index, "target"],
+                        Code::UnknownPhase,
+                        target,
+                        known(),
+                    );
                 }
                 if let Some(name) = &rule.invoke {
                     let known = source.invoke.keys().map(String::as_str);
-                    self.known(path!["on", event, index, "invoke"], Code::UnknownInvocation, name, known);
+                    self.known(
+                        path!["on", event, index, "invoke"],
+                        Code::UnknownInvocation,
+                        name,
+                        known,
+                    );
                 }
             }
         }
@@ -548,20 +852,40 @@ impl Resolver<'_> {
         for (name, invoke) in &source.invoke {
             let pointers = [("verdict", &invoke.verdict), ("reason", &invoke.reason)].into_iter();
             let pointers = pointers.flat_map(|(key, list)| {
-                list.iter().enumerate().map(move |(index, pointer)| (path!["invoke", name, key, index].to_vec(), pointer))
+                list.iter().enumerate().map(move |(index, pointer)| {
+                    (path!["invoke", name, key, index].to_vec(), pointer)
+                })
             });
-            let error = invoke.error.iter().map(|pointer| (path!["invoke", name, "error"].to_vec(), pointer));
+            let error = invoke
+                .error
+                .iter()
+                .map(|pointer| (path!["invoke", name, "error"].to_vec(), pointer));
             for (path, pointer) in pointers.chain(error) {
                 if !pointer.is_empty() && !pointer.starts_with('/') {
                     let message = format!("`{pointer}` is no JSON pointer: it must begin with `/`");
-                    self.flaw(Code::BadPattern, &path, message, Some(format!("write `/{pointer}`")));
+                    self.flaw(
+                        Code::BadPattern,
+                        &path,
+                        message,
+                        Some(format!("write `/{pointer}`")),
+                    );
                 }
             }
             if invoke.argv.is_empty() {
-                self.flaw(Code::MissingKey, path!["invoke", name, "argv"], format!("`{name}` has no program to run"), None);
+                self.flaw(
+                    Code::MissingKey,
+                    path!["invoke", name, "argv"],
+                    format!("`{name}` has no program to run"),
+                    None,
+                );
             }
             if invoke.verdicts.is_empty() {
-                self.flaw(Code::MissingKey, path!["invoke", name, "verdicts"], format!("`{name}` has no verdict to give"), None);
+                self.flaw(
+                    Code::MissingKey,
+                    path!["invoke", name, "verdicts"],
+                    format!("`{name}` has no verdict to give"),
+                    None,
+                );
             }
             self.name_pattern(path!["invoke", name, "log"], &invoke.log, &holes);
             if invoke.timeout >= source.hook_timeout {
@@ -569,15 +893,25 @@ impl Resolver<'_> {
                     "`{name}` may take {} seconds, and the host ends the hook after {}",
                     invoke.timeout, source.hook_timeout
                 );
-                let help = "leave the hook time to write the outcome: give a shorter timeout".to_owned();
-                self.flaw(Code::DeadlineTooLong, path!["invoke", name, "timeout"], message, Some(help));
+                let help =
+                    "leave the hook time to write the outcome: give a shorter timeout".to_owned();
+                self.flaw(
+                    Code::DeadlineTooLong,
+                    path!["invoke", name, "timeout"],
+                    message,
+                    Some(help),
+                );
             }
         }
     }
 
     /// Keys of a rule that would be passed over in silence beside others.
     fn rule_keys(&mut self, path: &[Step], rule: &Rule) {
-        let answers = [("allow", rule.allow), ("block", rule.block.is_some()), ("action", rule.action.is_some())];
+        let answers = [
+            ("allow", rule.allow),
+            ("block", rule.block.is_some()),
+            ("action", rule.action.is_some()),
+        ];
         let effects = [
             ("target", rule.target.is_some()),
             ("assign", !rule.assign.is_empty()),
@@ -585,38 +919,76 @@ impl Resolver<'_> {
             ("message", rule.message.is_some()),
             ("say", rule.say.is_some()),
         ];
-        let given = |keys: &[(&'static str, bool)]| keys.iter().filter(|(_, given)| *given).map(|(key, _)| *key).collect::<Vec<_>>();
+        let given = |keys: &[(&'static str, bool)]| {
+            keys.iter()
+                .filter(|(_, given)| *given)
+                .map(|(key, _)| *key)
+                .collect::<Vec<_>>()
+        };
         let answers = given(&answers);
         if rule.invoke.is_some() {
             for key in given(&effects).into_iter().chain(answers) {
-                let help = "put it into a rule of its own, guarded by what came of the run: `review.ok`".to_owned();
+                let help =
+                    "put it into a rule of its own, guarded by what came of the run: `review.ok`"
+                        .to_owned();
                 let path = [path, &[Step::from(key)]].concat();
-                self.flaw(Code::ConflictingKeys, &path, format!("`{key}` beside `invoke` has no effect"), Some(help));
+                self.flaw(
+                    Code::ConflictingKeys,
+                    &path,
+                    format!("`{key}` beside `invoke` has no effect"),
+                    Some(help),
+                );
             }
             return;
         }
         for key in answers.iter().skip(1) {
-            let message = format!("a rule gives one answer, and this one has `{}` and `{key}`", answers[0]);
+            let message = format!(
+                "a rule gives one answer, and this one has `{}` and `{key}`",
+                answers[0]
+            );
             let path = [path, &[Step::from(*key)]].concat();
-            self.flaw(Code::ConflictingKeys, &path, message, Some("leave one of them out".to_owned()));
+            self.flaw(
+                Code::ConflictingKeys,
+                &path,
+                message,
+                Some("leave one of them out".to_owned()),
+            );
         }
     }
 
     /// A property says one thing.
     fn properties(&mut self, source: &Source) {
         for (index, property) in source.properties.iter().enumerate() {
-            let kinds = [("always", &property.always), ("never", &property.never), ("eventually", &property.eventually)];
-            let mut given = kinds.into_iter().filter(|(_, expr)| expr.is_some()).map(|(key, _)| key);
+            let kinds = [
+                ("always", &property.always),
+                ("never", &property.never),
+                ("eventually", &property.eventually),
+            ];
+            let mut given = kinds
+                .into_iter()
+                .filter(|(_, expr)| expr.is_some())
+                .map(|(key, _)| key);
             let Some(first) = given.next() else {
                 let message = format!("property \"{}\" says nothing to prove", property.name);
                 let help = "give it one of `always`, `never` and `eventually`".to_owned();
-                self.flaw(Code::MissingKey, path!["properties", index], message, Some(help));
+                self.flaw(
+                    Code::MissingKey,
+                    path!["properties", index],
+                    message,
+                    Some(help),
+                );
                 continue;
             };
             for key in given {
-                let message = format!("a property says one thing, and this one has `{first}` and `{key}`");
+                let message =
+                    format!("a property says one thing, and this one has `{first}` and `{key}`");
                 let help = "make two properties of it".to_owned();
-                self.flaw(Code::ConflictingKeys, path!["properties", index, key], message, Some(help));
+                self.flaw(
+                    Code::ConflictingKeys,
+                    path!["properties", index, key],
+                    message,
+                    Some(help),
+                );
             }
         }
     }
@@ -624,7 +996,10 @@ impl Resolver<'_> {
     fn files(&mut self, source: &Source) -> IndexMap<String, FileSet> {
         let mut sets = IndexMap::new();
         for (name, patterns) in &source.files {
-            let mut set = FileSet { with: Vec::new(), without: Vec::new() };
+            let mut set = FileSet {
+                with: Vec::new(),
+                without: Vec::new(),
+            };
             for (index, pattern) in patterns.iter().enumerate() {
                 let (into, text) = match pattern.0.strip_prefix('!') {
                     Some(rest) => (&mut set.without, rest),
@@ -632,7 +1007,9 @@ impl Resolver<'_> {
                 };
                 match Pattern::parse(text) {
                     Ok(pattern) => into.push(pattern),
-                    Err(message) => self.flaw(Code::BadPattern, path!["files", name, index], message, None),
+                    Err(message) => {
+                        self.flaw(Code::BadPattern, path!["files", name, index], message, None)
+                    }
                 }
             }
             sets.insert(name.clone(), set);
@@ -657,17 +1034,33 @@ impl Resolver<'_> {
     fn table(&mut self, name: &str, table: &TableSource, source: &Source) -> Option<Table> {
         let rows = match (&table.columns, &table.line) {
             (Some(columns), None) => RowShape::Columns(columns.clone()),
-            (None, Some(line)) => RowShape::Line(Pattern::parse(&line.0).map_err(|message| {
-                self.flaw(Code::BadPattern, path!["tables", name, "line"], message, None);
-            }).ok()?),
+            (None, Some(line)) => RowShape::Line(
+                Pattern::parse(&line.0)
+                    .map_err(|message| {
+                        self.flaw(
+                            Code::BadPattern,
+                            path!["tables", name, "line"],
+                            message,
+                            None,
+                        );
+                    })
+                    .ok()?,
+            ),
             (Some(_), Some(_)) => {
                 let message = format!("table `{name}` has `columns` and `line`");
-                let help = "a Markdown table has columns, any other file has lines: take one out".to_owned();
-                self.flaw(Code::ConflictingKeys, path!["tables", name, "line"], message, Some(help));
+                let help = "a Markdown table has columns, any other file has lines: take one out"
+                    .to_owned();
+                self.flaw(
+                    Code::ConflictingKeys,
+                    path!["tables", name, "line"],
+                    message,
+                    Some(help),
+                );
                 return None;
             }
             (None, None) => {
-                let help = "columns = { id = \"Id\" } for a table, line = \"## {title}\" for lines".to_owned();
+                let help = "columns = { id = \"Id\" } for a table, line = \"## {title}\" for lines"
+                    .to_owned();
                 let message = format!("table `{name}` needs either `columns` or `line`");
                 self.flaw(Code::MissingKey, path!["tables", name], message, Some(help));
                 return None;
@@ -686,7 +1079,12 @@ impl Resolver<'_> {
             }
             None => None,
         };
-        Some(Table { file, rows, path, finished: table.finished.clone() })
+        Some(Table {
+            file,
+            rows,
+            path,
+            finished: table.finished.clone(),
+        })
     }
 }
 
@@ -701,11 +1099,24 @@ mod tests {
     fn charts_compiled_in_are_without_a_flaw() {
         for embedded in CHARTS {
             let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(check::inspect(&chart, embedded.text).flaws, [], "{}", embedded.id);
+            assert_eq!(
+                check::inspect(&chart, embedded.text).flaws,
+                [],
+                "{}",
+                embedded.id
+            );
             let from_toml = from_text(embedded.id, embedded.text, chart.templates.clone());
             let from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));
-            let from_json = Chart { validator: None, ..Arc::into_inner(chart).unwrap_or_else(|| panic!("shared")) };
-            assert_eq!(format!("{from_json:?}"), format!("{from_toml:?}"), "{}", embedded.id);
+            let from_json = Chart {
+                validator: None,
+                ..Arc::into_inner(chart).unwrap_or_else(|| panic!("shared"))
+            };
+            assert_eq!(
+                format!("{from_json:?}"),
+                format!("{from_toml:?}"),
+                "{}",
+                embedded.id
+            );
         }
     }
 }

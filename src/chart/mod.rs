@@ -74,9 +74,15 @@ pub(crate) struct FileSet {
 
 impl FileSet {
     /// The captures of the first pattern that adds `name`; `None` where none does or one takes it away.
-    pub(crate) fn matches(&self, name: &str) -> Option<Vec<(&str, crate::scope::pattern::Capture)>> {
+    pub(crate) fn matches(
+        &self,
+        name: &str,
+    ) -> Option<Vec<(&str, crate::scope::pattern::Capture)>> {
         let captures = self.with.iter().find_map(|pattern| pattern.matches(name))?;
-        let taken = self.without.iter().any(|pattern| pattern.matches(name).is_some());
+        let taken = self
+            .without
+            .iter()
+            .any(|pattern| pattern.matches(name).is_some());
         (!taken).then_some(captures)
     }
 

@@ -30,18 +30,28 @@ pub(crate) struct ChartNames<'c> {
 pub(crate) type Uses = Rc<RefCell<BTreeSet<String>>>;
 
 /// The root names that are neither fields nor lets.
-const SOURCES: &[&str] =
-    &["args", "checks", "cycle", "event", "files", "it", "review", "scope", "session", "tables"];
+const SOURCES: &[&str] = &[
+    "args", "checks", "cycle", "event", "files", "it", "review", "scope", "session", "tables",
+];
 
 impl<'c> ChartNames<'c> {
     /// The names as they are everywhere.
     pub(crate) fn new(chart: &'c Chart, uses: &Uses) -> Self {
-        Self { chart, it: None, lets: RefCell::new(HashMap::new()), depth: Cell::new(0), uses: Rc::clone(uses) }
+        Self {
+            chart,
+            it: None,
+            lets: RefCell::new(HashMap::new()),
+            depth: Cell::new(0),
+            uses: Rc::clone(uses),
+        }
     }
 
     /// The names where `it` is set.
     pub(crate) fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
-        Self { it: Some(it), ..Self::new(chart, uses) }
+        Self {
+            it: Some(it),
+            ..Self::new(chart, uses)
+        }
     }
 
     fn words<'n>(names: impl Iterator<Item = &'n String>) -> Type {
@@ -89,20 +99,49 @@ impl<'c> ChartNames<'c> {
         let text = |kind: Type| kind.or_none();
         let last = Type::record([("review", Type::Text), ("answer", Type::Text)]);
         // A word that every cycle has.
-        let words = self.chart.cycles.values().next().into_iter().flat_map(|first| first.text.keys());
-        let shared = words.filter(|word| self.chart.cycles.values().all(|cycle| cycle.text.contains_key(*word)));
+        let words = self
+            .chart
+            .cycles
+            .values()
+            .next()
+            .into_iter()
+            .flat_map(|first| first.text.keys());
+        let shared = words.filter(|word| {
+            self.chart
+                .cycles
+                .values()
+                .all(|cycle| cycle.text.contains_key(*word))
+        });
         // A name that is no phase has its own flaw; what it leads to has none.
         let leads = |names: Vec<&String>| {
-            let is_known = names.iter().all(|name| self.chart.phases.contains_key(*name));
-            if is_known { text(Self::words(names.into_iter())) } else { Type::Any }
+            let is_known = names
+                .iter()
+                .all(|name| self.chart.phases.contains_key(*name));
+            if is_known {
+                text(Self::words(names.into_iter()))
+            } else {
+                Type::Any
+            }
         };
         let cycles_of = || self.chart.cycles.values();
-        let targets = cycles_of().flat_map(|cycle| cycle.advance.iter().map(|advance| &advance.target)).collect();
+        let targets = cycles_of()
+            .flat_map(|cycle| cycle.advance.iter().map(|advance| &advance.target))
+            .collect();
         Type::record([
             ("id", text(cycles())),
-            ("post", leads(cycles_of().map(|cycle| &cycle.post).collect())),
+            (
+                "post",
+                leads(cycles_of().map(|cycle| &cycle.post).collect()),
+            ),
             ("stage", text(Type::Text)),
-            ("resume", leads(cycles_of().filter_map(|cycle| cycle.resume.as_ref()).collect())),
+            (
+                "resume",
+                leads(
+                    cycles_of()
+                        .filter_map(|cycle| cycle.resume.as_ref())
+                        .collect(),
+                ),
+            ),
             ("next", leads(targets)),
             ("review", text(Type::Text)),
             ("n", Type::Integer),
@@ -114,12 +153,19 @@ impl<'c> ChartNames<'c> {
             ("ready", Type::Boolean),
             ("last", last),
             ("subject", Type::list(Type::Text)),
-            ("text", Type::record(shared.map(|word| (word.clone(), Type::Text)))),
+            (
+                "text",
+                Type::record(shared.map(|word| (word.clone(), Type::Text))),
+            ),
         ])
     }
 
     fn review(&self) -> Type {
-        let verdicts = self.chart.invoke.values().flat_map(|invoke| invoke.verdicts.iter());
+        let verdicts = self
+            .chart
+            .invoke
+            .values()
+            .flat_map(|invoke| invoke.verdicts.iter());
         Type::record([
             ("ok", Type::Boolean),
             ("error", Type::Text.or_none()),
@@ -132,8 +178,11 @@ impl<'c> ChartNames<'c> {
 
     fn files(&self) -> Type {
         Type::record(self.chart.files.iter().map(|(name, set)| {
-            let mut fields: IndexMap<String, Type> =
-                [("name".to_owned(), Type::Text), ("path".to_owned(), Type::Text)].into();
+            let mut fields: IndexMap<String, Type> = [
+                ("name".to_owned(), Type::Text),
+                ("path".to_owned(), Type::Text),
+            ]
+            .into();
             for (index, pattern) in set.with.iter().enumerate() {
                 let holes: IndexMap<&str, Type> = pattern
                     .holes()
@@ -147,10 +196,16 @@ impl<'c> ChartNames<'c> {
                     })
                     .collect();
                 if index == 0 {
-                    fields.extend(holes.into_iter().map(|(hole, kind)| (hole.to_owned(), kind)));
+                    fields.extend(
+                        holes
+                            .into_iter()
+                            .map(|(hole, kind)| (hole.to_owned(), kind)),
+                    );
                 } else {
                     // Only what every pattern has is there for every file.
-                    fields.retain(|name, _| name == "name" || name == "path" || holes.contains_key(name.as_str()));
+                    fields.retain(|name, _| {
+                        name == "name" || name == "path" || holes.contains_key(name.as_str())
+                    });
                 }
             }
             (name.clone(), Type::list(Type::record(fields)))
@@ -158,17 +213,27 @@ impl<'c> ChartNames<'c> {
     }
 
     fn tables(&self) -> Type {
-        let broken = self.chart.broken_tables.iter().map(|name| (name.clone(), Type::Any));
+        let broken = self
+            .chart
+            .broken_tables
+            .iter()
+            .map(|name| (name.clone(), Type::Any));
         Type::record(broken.chain(self.chart.tables.iter().map(|(name, table)| {
             let own: Vec<String> = match &table.rows {
                 RowShape::Columns(columns) => columns.keys().cloned().collect(),
-                RowShape::Line(pattern) => pattern.holes().map(|(hole, _)| hole.to_owned()).collect(),
+                RowShape::Line(pattern) => {
+                    pattern.holes().map(|(hole, _)| hole.to_owned()).collect()
+                }
             };
-            let path = if table.path.is_some() { Type::Text } else { Type::Text.or_none() };
-            let fields = own
-                .into_iter()
-                .map(|field| (field, Type::Text))
-                .chain([("done".to_owned(), Type::Boolean), ("path".to_owned(), path)]);
+            let path = if table.path.is_some() {
+                Type::Text
+            } else {
+                Type::Text.or_none()
+            };
+            let fields = own.into_iter().map(|field| (field, Type::Text)).chain([
+                ("done".to_owned(), Type::Boolean),
+                ("path".to_owned(), path),
+            ]);
             let rows = Type::list(Type::record(fields));
             let table = Type::record([
                 ("exists", Type::Boolean),
@@ -183,7 +248,12 @@ impl<'c> ChartNames<'c> {
     }
 
     fn args(&self) -> Type {
-        Type::record(self.chart.args.iter().map(|(name, arg)| (name.clone(), self.of(arg.kind))))
+        Type::record(
+            self.chart
+                .args
+                .iter()
+                .map(|(name, arg)| (name.clone(), self.of(arg.kind))),
+        )
     }
 
     fn event() -> Type {
@@ -200,32 +270,39 @@ impl<'c> ChartNames<'c> {
 
 impl Scope for ChartNames<'_> {
     fn name(&self, name: &str) -> Option<Type> {
-        self.field(name).or_else(|| self.let_type(name)).or_else(|| {
-            Some(match name {
-                "args" => self.args(),
-                "checks" => Type::record(
-                    self.chart.checks.keys().map(|name| (name.clone(), Type::list(Type::Text))),
-                ),
-                "cycle" => self.cycle(),
-                "event" => Self::event(),
-                "files" => self.files(),
-                "it" => return self.it.clone(),
-                "review" => self.review(),
-                "scope" => Type::record([
-                    ("started", Type::Boolean),
-                    ("name", Type::Text),
-                    ("path", Type::Text),
-                    ("home", Type::Text),
-                ]),
-                "session" => Type::Text.or_none(),
-                "tables" => self.tables(),
-                _ => return None,
+        self.field(name)
+            .or_else(|| self.let_type(name))
+            .or_else(|| {
+                Some(match name {
+                    "args" => self.args(),
+                    "checks" => Type::record(
+                        self.chart
+                            .checks
+                            .keys()
+                            .map(|name| (name.clone(), Type::list(Type::Text))),
+                    ),
+                    "cycle" => self.cycle(),
+                    "event" => Self::event(),
+                    "files" => self.files(),
+                    "it" => return self.it.clone(),
+                    "review" => self.review(),
+                    "scope" => Type::record([
+                        ("started", Type::Boolean),
+                        ("name", Type::Text),
+                        ("path", Type::Text),
+                        ("home", Type::Text),
+                    ]),
+                    "session" => Type::Text.or_none(),
+                    "tables" => self.tables(),
+                    _ => return None,
+                })
             })
-        })
     }
 
     fn names(&self) -> Vec<String> {
-        let sources = SOURCES.iter().filter(|name| **name != "it" || self.it.is_some());
+        let sources = SOURCES
+            .iter()
+            .filter(|name| **name != "it" || self.it.is_some());
         self.chart
             .context
             .keys()
@@ -240,11 +317,19 @@ impl Scope for ChartNames<'_> {
     }
 
     fn template(&self, name: &str) -> Option<String> {
-        self.chart.templates.get(name).ok().flatten().map(std::borrow::Cow::into_owned)
+        self.chart
+            .templates
+            .get(name)
+            .ok()
+            .flatten()
+            .map(std::borrow::Cow::into_owned)
     }
 
     fn templates_like(&self, start: &str, end: &str) -> Vec<String> {
         let names = self.chart.templates.names();
-        names.into_iter().filter(|name| name.starts_with(start) && name.ends_with(end)).collect()
+        names
+            .into_iter()
+            .filter(|name| name.starts_with(start) && name.ends_with(end))
+            .collect()
     }
 }

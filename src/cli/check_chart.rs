@@ -23,15 +23,24 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if let Some(code) = matches.get_one::<String>("explain") {
         return Ok(explain(code));
     }
-    let format = matches.get_one::<String>("format").map_or("human", String::as_str);
+    let format = matches
+        .get_one::<String>("format")
+        .map_or("human", String::as_str);
     let format = Format::named(format).ok_or_else(|| CliError::new("there is no such format"))?;
     let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
     let mut checked = Vec::new();
     let mut unread = 0_usize;
     if files.is_empty() {
         for chart in CHARTS {
-            let flaws = lint::run(chart.id, chart.text, |_| Templates::Embedded(chart.templates));
-            checked.push(Checked { origin: chart.id.to_owned(), text: chart.text.to_owned(), flaws, proved: Vec::new() });
+            let flaws = lint::run(chart.id, chart.text, |_| {
+                Templates::Embedded(chart.templates)
+            });
+            checked.push(Checked {
+                origin: chart.id.to_owned(),
+                text: chart.text.to_owned(),
+                flaws,
+                proved: Vec::new(),
+            });
         }
     }
     for file in files {
@@ -40,7 +49,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
                 let flaws = lint::run(&origin, &text, |folders| {
                     Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
                 });
-                checked.push(Checked { origin, text, flaws, proved: Vec::new() });
+                checked.push(Checked {
+                    origin,
+                    text,
+                    flaws,
+                    proved: Vec::new(),
+                });
             }
             Err(why) => {
                 tell(&format!("taskie: {}: {why}", file.display()));
@@ -80,7 +94,10 @@ fn explain(code: &str) -> ExitCode {
             || format!("the codes are {}", codes.collect::<Vec<_>>().join(", ")),
             |code| format!("did you mean `{code}`?"),
         );
-        tell(&format!("taskie: there is no code `{}`\n  help: {help}", code.escape_debug()));
+        tell(&format!(
+            "taskie: there is no code `{}`\n  help: {help}",
+            code.escape_debug()
+        ));
         return ExitCode::from(WRONG_USAGE);
     };
     say(&rule.explain());

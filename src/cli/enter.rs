@@ -17,7 +17,10 @@ use crate::shell::perform::{Stuck, perform};
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let phase = matches.get_one::<String>("phase").cloned().unwrap_or_default();
+    let phase = matches
+        .get_one::<String>("phase")
+        .cloned()
+        .unwrap_or_default();
     let create = phase == chart.initial;
     let force = matches.get_flag("force");
     transition(chart, matches, create, Trigger::Enter { phase, force })
@@ -25,17 +28,29 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
 
 /// Runs a command of the chart.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let Some((name, matches)) = matches.subcommand() else { return Ok(ExitCode::SUCCESS) };
+    let Some((name, matches)) = matches.subcommand() else {
+        return Ok(ExitCode::SUCCESS);
+    };
     transition(chart, matches, false, Trigger::Command(name.to_owned()))
 }
 
-fn transition(chart: &Arc<Chart>, matches: &ArgMatches, create: bool, trigger: Trigger) -> Result<ExitCode, CliError> {
+fn transition(
+    chart: &Arc<Chart>,
+    matches: &ArgMatches,
+    create: bool,
+    trigger: Trigger,
+) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), create)?;
-    let event = Event { trigger, fields: Json::Object(serde_json::Map::new()), args: args(chart, matches), session };
+    let event = Event {
+        trigger,
+        fields: Json::Object(serde_json::Map::new()),
+        args: args(chart, matches),
+        session,
+    };
     let performed = perform(&place, &event).map_err(|stuck| match stuck {
         Stuck::Fault(Fault::Expression { error, place }) => CliError::with_help(
             error.detail.clone(),
@@ -50,10 +65,28 @@ fn transition(chart: &Arc<Chart>, matches: &ArgMatches, create: bool, trigger: T
     if let Answer::Refuse(why) = &performed.decision.answer {
         return Err(CliError::with_help(why.clone(), "nothing was written"));
     }
-    let shown = [Some(&chart.state), chart.next.as_ref()].into_iter().flatten();
-    let shown: Vec<String> = shown.map(|name| format!("{name} {}", performed.context.get(name).unwrap_or(&Json::Null))).collect();
-    say(&format!("{}: {}", place::state_file(&place).display(), shown.join(", ")));
-    for line in performed.decision.says.iter().chain(&performed.decision.messages) {
+    let shown = [Some(&chart.state), chart.next.as_ref()]
+        .into_iter()
+        .flatten();
+    let shown: Vec<String> = shown
+        .map(|name| {
+            format!(
+                "{name} {}",
+                performed.context.get(name).unwrap_or(&Json::Null)
+            )
+        })
+        .collect();
+    say(&format!(
+        "{}: {}",
+        place::state_file(&place).display(),
+        shown.join(", ")
+    ));
+    for line in performed
+        .decision
+        .says
+        .iter()
+        .chain(&performed.decision.messages)
+    {
         say(line);
     }
     Ok(ExitCode::SUCCESS)
@@ -65,11 +98,21 @@ fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
     for (name, arg) in &chart.args {
         // Not every command takes every option.
         let value = match arg.kind {
-            FieldType::Integer => matches.try_get_one::<i64>(name).ok().flatten().map(|value| Json::from(*value)),
-            FieldType::Boolean => matches.try_get_one::<bool>(name).ok().flatten().map(|value| Json::from(*value)),
-            FieldType::String | FieldType::Phase => {
-                matches.try_get_one::<String>(name).ok().flatten().map(|value| Json::from(value.as_str()))
-            }
+            FieldType::Integer => matches
+                .try_get_one::<i64>(name)
+                .ok()
+                .flatten()
+                .map(|value| Json::from(*value)),
+            FieldType::Boolean => matches
+                .try_get_one::<bool>(name)
+                .ok()
+                .flatten()
+                .map(|value| Json::from(*value)),
+            FieldType::String | FieldType::Phase => matches
+                .try_get_one::<String>(name)
+                .ok()
+                .flatten()
+                .map(|value| Json::from(value.as_str())),
         };
         args.extend(value.map(|value| (name.clone(), value)));
     }

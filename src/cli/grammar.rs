@@ -70,14 +70,22 @@ pub(crate) fn command(chart: &Chart) -> Command {
 
 /// A command that reads one instance and prints what it finds, as JSON if asked to.
 fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
-    let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("For programs: one JSON object");
-    Command::new(name).about(about).arg(json).args(instance_args(chart))
+    let json = Arg::new("json")
+        .long("json")
+        .action(ArgAction::SetTrue)
+        .help("For programs: one JSON object");
+    Command::new(name)
+        .about(about)
+        .arg(json)
+        .args(instance_args(chart))
 }
 
 fn check_chart() -> Command {
     Command::new("check-chart")
         .about("Find what is wrong with charts before they run")
-        .after_help("Exit codes: 0 no finding, 1 findings, 2 wrong usage, 3 a chart could not be read")
+        .after_help(
+            "Exit codes: 0 no finding, 1 findings, 2 wrong usage, 3 a chart could not be read",
+        )
         .arg(
             Arg::new("file")
                 .num_args(0..)
@@ -103,7 +111,12 @@ fn check_chart() -> Command {
 }
 
 fn enter(chart: &Chart) -> Command {
-    let phases = chart.phases.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let phases = chart
+        .phases
+        .keys()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
     let mut used: Vec<&str> = Vec::new();
     let expressions = Expressions::new(chart.templates.clone());
     for entry in chart.phases.values() {
@@ -114,8 +127,16 @@ fn enter(chart: &Chart) -> Command {
     Command::new("enter")
         .about("Enter a phase: one atomic transition of state.json, as an action's last step")
         .after_help(format!("Phases: {phases}"))
-        .arg(Arg::new("phase").required(true).value_name("PHASE").help("The phase to enter"))
-        .args(used.into_iter().map(|name| option(name, &chart.args[name], false)))
+        .arg(
+            Arg::new("phase")
+                .required(true)
+                .value_name("PHASE")
+                .help("The phase to enter"),
+        )
+        .args(
+            used.into_iter()
+                .map(|name| option(name, &chart.args[name], false)),
+        )
         .args(instance_args(chart))
         .arg(
             Arg::new("force")
@@ -131,14 +152,25 @@ fn run(chart: &Chart) -> Command {
         let rule = &command.rule;
         let mut used = Vec::new();
         let texts = rule.guard.iter().map(|guard| guard.0.as_str());
-        let more = [&rule.say, &command.otherwise].into_iter().flatten().map(|text| text.0.as_str());
+        let more = [&rule.say, &command.otherwise]
+            .into_iter()
+            .flatten()
+            .map(|text| text.0.as_str());
         let values = rule.assign.values().filter_map(literal_text);
-        collect_args(chart, &expressions, texts.chain(more).chain(values), &mut used);
+        collect_args(
+            chart,
+            &expressions,
+            texts.chain(more).chain(values),
+            &mut used,
+        );
         // Of arguments without a name, those that may be left out come last: clap panics otherwise.
         used.sort_by_key(|name| chart.args[*name].default.is_some());
         Command::new(name.clone())
             .about(command.about.clone())
-            .args(used.into_iter().map(|name| option(name, &chart.args[name], true)))
+            .args(
+                used.into_iter()
+                    .map(|name| option(name, &chart.args[name], true)),
+            )
             .args(instance_args(chart))
     });
     Command::new("run")
@@ -151,7 +183,9 @@ fn run(chart: &Chart) -> Command {
 fn render(chart: &Chart) -> Command {
     let noun = &chart.scope.noun;
     let [instance, session] = instance_args(chart);
-    let names = textwrap::Options::new(100).initial_indent("  ").subsequent_indent("  ");
+    let names = textwrap::Options::new(100)
+        .initial_indent("  ")
+        .subsequent_indent("  ");
     Command::new("render")
         .about("Preview a prompt or a message: what the agent, the reviewer or the user would be told")
         .after_help(format!("Names for --set:\n{}", textwrap::fill(&settable(chart).join(", "), names)))
@@ -226,15 +260,22 @@ fn collect_args<'c>(
 
 fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     let parser: ValueParser = match arg.kind {
-        FieldType::Integer => value_parser!(i64).range(arg.minimum.unwrap_or(i64::MIN)..).into(),
+        FieldType::Integer => value_parser!(i64)
+            .range(arg.minimum.unwrap_or(i64::MIN)..)
+            .into(),
         FieldType::Boolean | FieldType::String | FieldType::Phase => value_parser!(String).into(),
     };
-    let mut option = Arg::new(name.to_owned()).value_name(name.to_uppercase()).value_parser(parser);
+    let mut option = Arg::new(name.to_owned())
+        .value_name(name.to_uppercase())
+        .value_parser(parser);
     if let Some(about) = &arg.about {
         option = option.help(about.clone());
     }
     if arg.kind == FieldType::Boolean {
-        return option.long(name.to_owned()).value_parser(value_parser!(bool)).action(ArgAction::SetTrue);
+        return option
+            .long(name.to_owned())
+            .value_parser(value_parser!(bool))
+            .action(ArgAction::SetTrue);
     }
     if arg.positional && may_be_positional {
         return option.required(arg.default.is_none());

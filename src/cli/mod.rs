@@ -29,16 +29,25 @@ pub(crate) enum CliError {
     /// Something that has its place in a file.
     Shown(miette::Report),
     /// Anything else, in a sentence, with what to do.
-    Told { message: String, help: Option<String> },
+    Told {
+        message: String,
+        help: Option<String>,
+    },
 }
 
 impl CliError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self::Told { message: message.into(), help: None }
+        Self::Told {
+            message: message.into(),
+            help: None,
+        }
     }
 
     pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Told { message: message.into(), help: Some(help.into()) }
+        Self::Told {
+            message: message.into(),
+            help: Some(help.into()),
+        }
     }
 }
 
@@ -84,12 +93,14 @@ fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
     let words: Option<Vec<&str>> = args.iter().skip(1).map(|arg| arg.to_str()).collect();
     match words?.as_slice() {
         ["hook", event] if !event.starts_with('-') => Some((event, None)),
-        ["--chart", chart, "hook", event] | ["hook", event, "--chart", chart] if !event.starts_with('-') => {
+        ["--chart", chart, "hook", event] | ["hook", event, "--chart", chart]
+            if !event.starts_with('-') =>
+        {
             Some((event, Some(chart)))
         }
-        [option, "hook", event] | ["hook", event, option] if !event.starts_with('-') => {
-            option.strip_prefix("--chart=").map(|chart| (*event, Some(chart)))
-        }
+        [option, "hook", event] | ["hook", event, option] if !event.starts_with('-') => option
+            .strip_prefix("--chart=")
+            .map(|chart| (*event, Some(chart))),
         _ => None,
     }
 }

@@ -24,13 +24,19 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let session = place::session(matches)?;
     // Whoever asks wants to go on with the plan that was touched last, whosever it was.
     let place = place::resolve(chart, matches, None, false)?;
-    let performed = perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
+    let performed =
+        perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
     for warning in &performed.warnings {
         tell(&format!("taskie: {warning}"));
     }
     let (action, why) = match performed.decision.answer {
         Answer::Action { action, why } => (action, why),
-        _ => return Err(CliError::new(format!("the chart {} does not say what is next", chart.id))),
+        _ => {
+            return Err(CliError::new(format!(
+                "the chart {} does not say what is next",
+                chart.id
+            )));
+        }
     };
     if matches.get_flag("json") {
         let context: IndexMap<&String, &Json> = performed.context.iter().collect();
@@ -46,5 +52,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 /// The question what is next.
 pub(super) fn event(session: Option<String>) -> Event {
     let trigger = Trigger::Hook(RULES.to_owned());
-    Event { trigger, fields: Json::Object(serde_json::Map::new()), args: IndexMap::new(), session }
+    Event {
+        trigger,
+        fields: Json::Object(serde_json::Map::new()),
+        args: IndexMap::new(),
+        session,
+    }
 }

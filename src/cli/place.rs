@@ -14,7 +14,12 @@ use crate::shell::store;
 
 /// The instance that `--NOUN` names, else the one touched last. With `create`, one that is not there yet is
 /// made, at the git root or here where there is no home either.
-pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, session: Option<&str>, create: bool) -> Result<Place, CliError> {
+pub(crate) fn resolve(
+    chart: &Arc<Chart>,
+    matches: &ArgMatches,
+    session: Option<&str>,
+    create: bool,
+) -> Result<Place, CliError> {
     let scope = &chart.scope;
     let noun = &scope.noun;
     let cwd = std::env::current_dir()
@@ -40,15 +45,23 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, session: Option<
             return Err(CliError::with_help(message, start()));
         }
         (found, Some(name)) => {
-            let instance = find::named(&scope.home, noun, &scope.newest, name).map_err(CliError::new)?;
+            let instance =
+                find::named(&scope.home, noun, &scope.newest, name).map_err(CliError::new)?;
             let root = match found {
                 Some(root) => root,
                 None if create => find::new_root(&cwd, &around).ok_or_else(|| {
-                    let message = format!("{} is your home directory or above it: no {noun} is looked for there", cwd.display());
-                    CliError::with_help(message, format!("start the {noun} in a project's own directory"))
+                    let message = format!(
+                        "{} is your home directory or above it: no {noun} is looked for there",
+                        cwd.display()
+                    );
+                    CliError::with_help(
+                        message,
+                        format!("start the {noun} in a project's own directory"),
+                    )
                 })?,
                 None => {
-                    let message = format!("there is no {} in {} or above", scope.home, cwd.display());
+                    let message =
+                        format!("there is no {} in {} or above", scope.home, cwd.display());
                     return Err(CliError::with_help(message, start()));
                 }
             };
@@ -57,7 +70,10 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, session: Option<
     };
     let dir = root.join(&instance.dir);
     if find::leads_outside(&root, &instance.dir) {
-        let message = format!("{noun} `{}` leads outside the project through a symbolic link", instance.name);
+        let message = format!(
+            "{noun} `{}` leads outside the project through a symbolic link",
+            instance.name
+        );
         return Err(CliError::new(message));
     }
     if !dir.is_dir() {
@@ -65,12 +81,19 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, session: Option<
             let names = find::names(&root, &scope.home, &scope.newest);
             let close = suggest(&instance.name, names.iter().map(String::as_str));
             let help = close.map_or_else(start, |name| format!("did you mean `{name}`?"));
-            return Err(CliError::with_help(format!("there is no {noun} `{}`", instance.name), help));
+            return Err(CliError::with_help(
+                format!("there is no {noun} `{}`", instance.name),
+                help,
+            ));
         }
         std::fs::create_dir_all(&dir)
             .map_err(|error| CliError::new(format!("{} cannot be made: {error}", dir.display())))?;
     }
-    Ok(Place { chart: Arc::clone(chart), root, instance })
+    Ok(Place {
+        chart: Arc::clone(chart),
+        root,
+        instance,
+    })
 }
 
 /// The same where there may be none: `None` where no instance is named and none is there. With what is wrong with
@@ -89,7 +112,11 @@ pub(crate) fn find(
         return Ok((None, Vec::new()));
     };
     let newest = newest(chart, &root, session);
-    let place = newest.instance.map(|instance| Place { chart: Arc::clone(chart), root, instance });
+    let place = newest.instance.map(|instance| Place {
+        chart: Arc::clone(chart),
+        root,
+        instance,
+    });
     Ok((place, newest.warnings))
 }
 
@@ -100,20 +127,31 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
 }
 
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
-    find::newest(root, &chart.scope, |dir| store::is_ours(chart, dir, session))
+    find::newest(root, &chart.scope, |dir| {
+        store::is_ours(chart, dir, session)
+    })
 }
 
 /// The session that asks: `--session`, else what the host puts into its tools' environment.
 pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> {
     let given = matches.get_one::<String>("session").cloned();
-    let Some(session) = given.or_else(|| std::env::var("CLAUDE_CODE_SESSION_ID").ok()).filter(|id| !id.is_empty()) else {
+    let Some(session) = given
+        .or_else(|| std::env::var("CLAUDE_CODE_SESSION_ID").ok())
+        .filter(|id| !id.is_empty())
+    else {
         return Ok(None);
     };
     if is_slug(&session) {
         return Ok(Some(session));
     }
-    let message = format!("`{}` is no session id (letters, digits, _ and -)", session.escape_debug());
-    Err(CliError::with_help(message, "pass --session \"${CLAUDE_SESSION_ID}\""))
+    let message = format!(
+        "`{}` is no session id (letters, digits, _ and -)",
+        session.escape_debug()
+    );
+    Err(CliError::with_help(
+        message,
+        "pass --session \"${CLAUDE_SESSION_ID}\"",
+    ))
 }
 
 /// The file that holds the state, from the project's root.

@@ -24,8 +24,14 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         tell(&format!("taskie: {warning}"));
     }
     let context = snapshot.context();
-    let phase = context.get(&chart.state).and_then(Json::as_str).unwrap_or_default();
-    let stage = chart.phases.get(phase).and_then(|entry| entry.phase.stage.clone());
+    let phase = context
+        .get(&chart.state)
+        .and_then(Json::as_str)
+        .unwrap_or_default();
+    let stage = chart
+        .phases
+        .get(phase)
+        .and_then(|entry| entry.phase.stage.clone());
     let now = match asked {
         Step::Done(decision) => match decision.answer {
             Answer::Action { action, why } => Some((action, why)),
@@ -40,16 +46,33 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         object.insert("directory".to_owned(), json!(place.instance.dir));
         object.insert("stage".to_owned(), json!(stage));
         object.insert("context".to_owned(), json!(context));
-        object.insert("next".to_owned(), json!(now.map(|(action, why)| json!({ "action": action, "why": why }))));
+        object.insert(
+            "next".to_owned(),
+            json!(now.map(|(action, why)| json!({ "action": action, "why": why }))),
+        );
         object.insert("stop".to_owned(), json!(stop));
         say(&Json::Object(object).to_string());
         return Ok(ExitCode::SUCCESS);
     }
-    let mut rows = vec![(chart.scope.noun.as_str(), format!("{}  ({})", place.instance.name, place.instance.dir.display()))];
+    let mut rows = vec![(
+        chart.scope.noun.as_str(),
+        format!(
+            "{}  ({})",
+            place.instance.name,
+            place.instance.dir.display()
+        ),
+    )];
     rows.extend(stage.map(|stage| ("stage", stage)));
     // A field that is null or absent says nothing to a person.
     let fields = context.iter().filter(|(_, value)| !value.is_null());
-    rows.extend(fields.map(|(name, value)| (name.as_str(), value.as_str().map_or_else(|| value.to_string(), str::to_owned))));
+    rows.extend(fields.map(|(name, value)| {
+        (
+            name.as_str(),
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned),
+        )
+    }));
     rows.extend(now.map(|(action, why)| ("next", format!("{action}: {why}"))));
     rows.push(("at a stop", stop));
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -63,8 +86,16 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 fn what(place: &Place, step: Step) -> String {
     match step {
         Step::Invoke(invocation) => match place.obstacle(&invocation) {
-            Some(why) => format!("{} {} is due and cannot run: {why}", invocation.cycle, invocation.n),
-            None => format!("{} {} runs and writes {}", invocation.cycle, invocation.n, place.instance.dir.join(&invocation.file).display()),
+            Some(why) => format!(
+                "{} {} is due and cannot run: {why}",
+                invocation.cycle, invocation.n
+            ),
+            None => format!(
+                "{} {} runs and writes {}",
+                invocation.cycle,
+                invocation.n,
+                place.instance.dir.join(&invocation.file).display()
+            ),
         },
         Step::Done(decision) => {
             let said = decision.messages.join(" ");

@@ -10,7 +10,12 @@ pub(crate) enum Fault {
     /// An expression or a text of the chart gave no value.
     Expression { place: String, error: ExprError },
     /// An assignment gives a field a value that its type forbids.
-    Assignment { place: String, field: String, value: String, expected: String },
+    Assignment {
+        place: String,
+        field: String,
+        value: String,
+        expected: String,
+    },
     /// A cycle ends and none of its advance targets is open.
     NowhereToAdvance { cycle: String },
     /// `advance` where no cycle is running.
@@ -37,8 +42,16 @@ impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expression { place, error } => write!(out, "{place}: {error}"),
-            Self::Assignment { place, field, value, expected } => {
-                write!(out, "{place} assigns {value} to `{field}`, which is {expected}")
+            Self::Assignment {
+                place,
+                field,
+                value,
+                expected,
+            } => {
+                write!(
+                    out,
+                    "{place} assigns {value} to `{field}`, which is {expected}"
+                )
             }
             Self::NowhereToAdvance { cycle } => write!(
                 out,

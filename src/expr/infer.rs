@@ -98,7 +98,12 @@ fn longest_hole(text: &str) -> Option<Range<usize>> {
             b'%' => "%}",
             _ => return None,
         };
-        Some(start..text[start..].find(close).map_or(text.len(), |length| start + length))
+        Some(
+            start
+                ..text[start..]
+                    .find(close)
+                    .map_or(text.len(), |length| start + length),
+        )
     });
     holes.max_by_key(Range::len)
 }
@@ -129,7 +134,9 @@ fn value_of(expr: &Expr<'_>) -> Option<bool> {
         return Some(value.is_true());
     }
     match expr {
-        Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => value_of(&op.expr).map(|value| !value),
+        Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => {
+            value_of(&op.expr).map(|value| !value)
+        }
         Expr::BinOp(op) => {
             let (left, right) = (value_of(&op.left), value_of(&op.right));
             match op.op {
@@ -181,9 +188,11 @@ pub(crate) fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<Str
         match stmt {
             Stmt::Template(stmt) => body(&stmt.children, template, depth),
             Stmt::EmitRaw(raw) => raw.raw.chars().count(),
-            Stmt::IfCond(branch) => {
-                body(&branch.true_body, template, depth).max(body(&branch.false_body, template, depth))
-            }
+            Stmt::IfCond(branch) => body(&branch.true_body, template, depth).max(body(
+                &branch.false_body,
+                template,
+                depth,
+            )),
             Stmt::WithBlock(with) => body(&with.body, template, depth),
             Stmt::ForLoop(each) => body(&each.body, template, depth),
             Stmt::Include(include) if depth < 8 => include
@@ -195,7 +204,8 @@ pub(crate) fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<Str
         }
     }
     fn measure(source: &str, template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
-        parse(source, "", minijinja::syntax::SyntaxConfig::default()).map_or(0, |stmt| one(&stmt, template, depth))
+        parse(source, "", minijinja::syntax::SyntaxConfig::default())
+            .map_or(0, |stmt| one(&stmt, template, depth))
     }
     measure(source, template, 0)
 }
@@ -213,14 +223,24 @@ struct Infer<'s> {
 
 impl<'s> Infer<'s> {
     fn new(scope: &'s dyn Scope) -> Self {
-        Self { scope, problems: Vec::new(), locals: Vec::new(), files: Vec::new(), sources: Vec::new() }
+        Self {
+            scope,
+            problems: Vec::new(),
+            locals: Vec::new(),
+            files: Vec::new(),
+            sources: Vec::new(),
+        }
     }
 
     /// An expression as it is written.
     fn quoted(&self, expr: &Expr<'_>) -> String {
         let span = expr.span();
         let source = self.sources.last().map_or("", String::as_str);
-        source.get(span.start_offset as usize..span.end_offset as usize).unwrap_or("this").trim().to_owned()
+        source
+            .get(span.start_offset as usize..span.end_offset as usize)
+            .unwrap_or("this")
+            .trim()
+            .to_owned()
     }
 
     fn problem(&mut self, code: Code, span: Span, message: String, help: Option<String>) {
@@ -235,14 +255,31 @@ impl<'s> Infer<'s> {
 
     fn syntax(&mut self, source: &str, error: &minijinja::Error) {
         let span = error.range().unwrap_or(0..source.len());
-        let message = error.detail().map_or_else(|| error.to_string(), str::to_owned);
-        self.problems.push(Problem { code: Code::ExpressionSyntax, span, template: self.files.last().cloned(), message, help: None });
+        let message = error
+            .detail()
+            .map_or_else(|| error.to_string(), str::to_owned);
+        self.problems.push(Problem {
+            code: Code::ExpressionSyntax,
+            span,
+            template: self.files.last().cloned(),
+            message,
+            help: None,
+        });
     }
 
     fn too_long(&mut self, span: Range<usize>) {
-        let message = format!("this is an expression of {} bytes, and the most is {MAX_LENGTH}", span.len());
+        let message = format!(
+            "this is an expression of {} bytes, and the most is {MAX_LENGTH}",
+            span.len()
+        );
         let help = Some("give parts of it names of their own, under [let]".to_owned());
-        self.problems.push(Problem { code: Code::ExpressionSyntax, span, template: self.files.last().cloned(), message, help });
+        self.problems.push(Problem {
+            code: Code::ExpressionSyntax,
+            span,
+            template: self.files.last().cloned(),
+            message,
+            help,
+        });
     }
 
     fn template(&mut self, source: &str) {
@@ -323,7 +360,12 @@ impl<'s> Infer<'s> {
                     _ => Span::default(),
                 };
                 let help = "a template has if, for, set, with and include".to_owned();
-                self.problem(Code::ExpressionSyntax, span, "this kind of block has no use in a chart".to_owned(), Some(help));
+                self.problem(
+                    Code::ExpressionSyntax,
+                    span,
+                    "this kind of block has no use in a chart".to_owned(),
+                    Some(help),
+                );
             }
         }
     }
@@ -337,9 +379,16 @@ impl<'s> Infer<'s> {
                 None => {
                     let known = self.scope.templates_like("", "");
                     let meant = suggest(&name_text, known.iter().map(String::as_str));
-                    meant.iter().for_each(|name| self.scope.used(&format!("template:{name}")));
+                    meant
+                        .iter()
+                        .for_each(|name| self.scope.used(&format!("template:{name}")));
                     let help = meant.map(|name| format!("did you mean `{name}`?"));
-                    self.problem(Code::UnknownTemplate, name.span(), format!("there is no template `{name_text}`"), help);
+                    self.problem(
+                        Code::UnknownTemplate,
+                        name.span(),
+                        format!("there is no template `{name_text}`"),
+                        help,
+                    );
                 }
             };
         }
@@ -348,7 +397,10 @@ impl<'s> Infer<'s> {
         // The words that the middle can be, where they are known, else whatever is there.
         let middle = words.map(|expr| self.quietly(expr));
         let names: Vec<String> = match middle.as_ref().map(Type::some) {
-            Some(Type::Word(words)) => words.iter().map(|word| format!("{start}{word}{end}")).collect(),
+            Some(Type::Word(words)) => words
+                .iter()
+                .map(|word| format!("{start}{word}{end}"))
+                .collect(),
             _ => self.scope.templates_like(&start, &end),
         };
         let mut missing = Vec::new();
@@ -366,7 +418,12 @@ impl<'s> Infer<'s> {
 
     fn file(&mut self, name: &str, text: &str) {
         if self.files.iter().any(|file| file == name) {
-            return self.problem(Code::SelfReference, Span::default(), format!("template `{name}` includes itself"), None);
+            return self.problem(
+                Code::SelfReference,
+                Span::default(),
+                format!("template `{name}` includes itself"),
+                None,
+            );
         }
         if self.files.len() >= MAX_INCLUDES {
             let message = format!("templates include each other more than {MAX_INCLUDES} deep");
@@ -388,8 +445,14 @@ impl<'s> Infer<'s> {
     fn bind(&mut self, target: &Expr<'_>, kind: Type) {
         match target {
             Expr::Var(var) => self.locals.push((var.id.to_owned(), kind)),
-            Expr::List(list) => list.items.iter().for_each(|item| self.bind(item, Type::Any)),
-            Expr::Tuple(tuple) => tuple.items.iter().for_each(|item| self.bind(item, Type::Any)),
+            Expr::List(list) => list
+                .items
+                .iter()
+                .for_each(|item| self.bind(item, Type::Any)),
+            Expr::Tuple(tuple) => tuple
+                .items
+                .iter()
+                .for_each(|item| self.bind(item, Type::Any)),
             _ => {}
         }
     }
@@ -398,7 +461,12 @@ impl<'s> Infer<'s> {
         let kind = self.expr(expr);
         if !kind.is_condition() {
             let help = condition_help(&kind);
-            self.problem(Code::NotACondition, expr.span(), format!("a condition is a boolean or a list, and this is {kind}"), help);
+            self.problem(
+                Code::NotACondition,
+                expr.span(),
+                format!("a condition is a boolean or a list, and this is {kind}"),
+                help,
+            );
         }
         kind
     }
@@ -408,7 +476,12 @@ impl<'s> Infer<'s> {
             Type::List(item) => (**item).clone(),
             Type::Any => Type::Any,
             other => {
-                self.problem(Code::WrongOperand, span, format!("a list is expected, and this is {other}"), None);
+                self.problem(
+                    Code::WrongOperand,
+                    span,
+                    format!("a list is expected, and this is {other}"),
+                    None,
+                );
                 Type::Any
             }
         }
@@ -441,7 +514,10 @@ impl<'s> Infer<'s> {
             }
             Expr::GetItem(get) => self.item(get),
             Expr::Slice(slice) => {
-                for bound in [&slice.start, &slice.stop, &slice.step].into_iter().flatten() {
+                for bound in [&slice.start, &slice.stop, &slice.step]
+                    .into_iter()
+                    .flatten()
+                {
                     self.expr(bound);
                 }
                 self.expr(&slice.expr)
@@ -471,7 +547,9 @@ impl<'s> Infer<'s> {
                     Some(other) => then.join(&self.expr(other)),
                     None => {
                         let help = "add the `else`".to_owned();
-                        let message = "without `else` this is undefined where the test does not hold".to_owned();
+                        let message =
+                            "without `else` this is undefined where the test does not hold"
+                                .to_owned();
                         self.problem(Code::ExpressionSyntax, choice.span(), message, Some(help));
                         then
                     }
@@ -483,13 +561,23 @@ impl<'s> Infer<'s> {
                 self.args(&test.args);
                 if !TESTS.contains(&test.name) {
                     let help = did_you_mean(test.name, TESTS);
-                    self.problem(Code::UnknownTest, test.span(), format!("there is no test `{}`", test.name), help);
+                    self.problem(
+                        Code::UnknownTest,
+                        test.span(),
+                        format!("there is no test `{}`", test.name),
+                        help,
+                    );
                 }
                 Type::Boolean
             }
             Expr::Call(call) => {
                 let help = "a chart has names and filters, no functions and no methods".to_owned();
-                self.problem(Code::ExpressionSyntax, call.span(), "nothing can be called here".to_owned(), Some(help));
+                self.problem(
+                    Code::ExpressionSyntax,
+                    call.span(),
+                    "nothing can be called here".to_owned(),
+                    Some(help),
+                );
                 Type::Any
             }
         }
@@ -508,7 +596,12 @@ impl<'s> Infer<'s> {
         // What was meant is clear, and so it is not unused.
         meant.iter().for_each(|name| self.scope.used(name));
         let help = meant.map(|name| format!("did you mean `{name}`?"));
-        self.problem(Code::UnknownName, span, format!("there is no name `{name}` here"), help);
+        self.problem(
+            Code::UnknownName,
+            span,
+            format!("there is no name `{name}` here"),
+            help,
+        );
         Type::Any
     }
 
@@ -517,13 +610,24 @@ impl<'s> Infer<'s> {
             Type::Any => Type::Any,
             Type::Record(fields) => fields.get(name).cloned().unwrap_or_else(|| {
                 let names: Vec<&str> = fields.keys().map(String::as_str).collect();
-                let help = did_you_mean(name, &names)
-                    .or_else(|| (!names.is_empty()).then(|| format!("it has {}", names.join(", "))));
-                self.problem(Code::UnknownName, span, format!("there is no `{name}` in this"), help);
+                let help = did_you_mean(name, &names).or_else(|| {
+                    (!names.is_empty()).then(|| format!("it has {}", names.join(", ")))
+                });
+                self.problem(
+                    Code::UnknownName,
+                    span,
+                    format!("there is no `{name}` in this"),
+                    help,
+                );
                 Type::Any
             }),
             other => {
-                self.problem(Code::UnknownName, span, format!("{other} has no `{name}`"), None);
+                self.problem(
+                    Code::UnknownName,
+                    span,
+                    format!("{other} has no `{name}`"),
+                    None,
+                );
                 Type::Any
             }
         }
@@ -537,7 +641,12 @@ impl<'s> Infer<'s> {
             (Type::List(item), _) if matches!(key, Type::Integer | Type::Any) => (**item).clone(),
             (Type::Any, _) => Type::Any,
             _ => {
-                self.problem(Code::WrongOperand, get.span(), format!("{kind} cannot be indexed by {key}"), None);
+                self.problem(
+                    Code::WrongOperand,
+                    get.span(),
+                    format!("{kind} cannot be indexed by {key}"),
+                    None,
+                );
                 Type::Any
             }
         }
@@ -545,13 +654,25 @@ impl<'s> Infer<'s> {
 
     fn list(&mut self, items: &[Expr<'_>]) -> Type {
         let kinds: Vec<Type> = items.iter().map(|item| self.expr(item)).collect();
-        Type::list(kinds.iter().skip(1).fold(kinds.first().cloned().unwrap_or(Type::Any), |all, kind| all.join(kind)))
+        Type::list(
+            kinds
+                .iter()
+                .skip(1)
+                .fold(kinds.first().cloned().unwrap_or(Type::Any), |all, kind| {
+                    all.join(kind)
+                }),
+        )
     }
 
     fn integer(&mut self, expr: &Expr<'_>) -> Type {
         let kind = self.expr(expr);
         if !matches!(kind, Type::Integer | Type::Any) {
-            self.problem(Code::WrongOperand, expr.span(), format!("an integer is expected, and this is {kind}"), None);
+            self.problem(
+                Code::WrongOperand,
+                expr.span(),
+                format!("an integer is expected, and this is {kind}"),
+                None,
+            );
         }
         Type::Integer
     }
@@ -567,7 +688,12 @@ impl<'s> Infer<'s> {
                 for side in [&op.left, &op.right] {
                     let kind = self.expr(side);
                     if matches!(kind.some(), Type::List(_) | Type::Record(_)) {
-                        self.problem(Code::WrongOperand, side.span(), format!("a text is expected, and this is {kind}"), None);
+                        self.problem(
+                            Code::WrongOperand,
+                            side.span(),
+                            format!("a text is expected, and this is {kind}"),
+                            None,
+                        );
                     }
                 }
                 return Type::Text;
@@ -606,13 +732,20 @@ impl<'s> Infer<'s> {
             CompareOpKind::Lt | CompareOpKind::Lte | CompareOpKind::Gt | CompareOpKind::Gte => {
                 for (expr, kind) in [(left_expr, left), (right_expr, right)] {
                     if !matches!(kind, Type::Integer | Type::Any) {
-                        self.problem(Code::WrongOperand, expr.span(), format!("only integers have an order, and this is {kind}"), None);
+                        self.problem(
+                            Code::WrongOperand,
+                            expr.span(),
+                            format!("only integers have an order, and this is {kind}"),
+                            None,
+                        );
                     }
                 }
             }
             CompareOpKind::In | CompareOpKind::NotIn => match right {
                 Type::List(item) => {
-                    if let (Expr::List(list), Type::Word(_) | Type::Optional(_)) = (right_expr, left) {
+                    if let (Expr::List(list), Type::Word(_) | Type::Optional(_)) =
+                        (right_expr, left)
+                    {
                         for item in &list.items {
                             let kind = self.quietly(item);
                             if !left.can_equal(&kind) {
@@ -621,23 +754,44 @@ impl<'s> Infer<'s> {
                         }
                     } else if !item.can_equal(left) {
                         let (list, what) = (self.quoted(right_expr), self.quoted(left_expr));
-                        let message = format!("`{list}` never holds `{what}`: an item is {item}, and this is {left}");
-                        self.problem(Code::UnlikeTypes, left_expr.span(), message, unlike_help(left, item));
+                        let message = format!(
+                            "`{list}` never holds `{what}`: an item is {item}, and this is {left}"
+                        );
+                        self.problem(
+                            Code::UnlikeTypes,
+                            left_expr.span(),
+                            message,
+                            unlike_help(left, item),
+                        );
                     }
                 }
                 kind if kind.is_text() => {
                     if !left.is_text() {
-                        self.problem(Code::WrongOperand, left_expr.span(), format!("a text holds texts, and this is {left}"), None);
+                        self.problem(
+                            Code::WrongOperand,
+                            left_expr.span(),
+                            format!("a text holds texts, and this is {left}"),
+                            None,
+                        );
                     }
                 }
-                other => self.problem(Code::WrongOperand, right_expr.span(), format!("a list is expected, and this is {other}"), None),
+                other => self.problem(
+                    Code::WrongOperand,
+                    right_expr.span(),
+                    format!("a list is expected, and this is {other}"),
+                    None,
+                ),
             },
         }
     }
 
     /// Two that differ in every world: "`next_phase` is never 'complet'".
     fn never_equal(&mut self, left: (&Expr<'_>, &Type), right: (&Expr<'_>, &Type)) {
-        let ((name, kind), (literal, given)) = if left.0.as_const().is_some() { (right, left) } else { (left, right) };
+        let ((name, kind), (literal, given)) = if left.0.as_const().is_some() {
+            (right, left)
+        } else {
+            (left, right)
+        };
         let (name, value) = (self.quoted(name), self.quoted(literal));
         let message = match literal.as_const() {
             Some(_) => format!("`{name}` is never {value}"),
@@ -653,7 +807,10 @@ impl<'s> Infer<'s> {
     fn args(&mut self, args: &[CallArg<'_>]) {
         for arg in args {
             match arg {
-                CallArg::Pos(expr) | CallArg::Kwarg(_, expr) | CallArg::PosSplat(expr) | CallArg::KwargSplat(expr) => {
+                CallArg::Pos(expr)
+                | CallArg::Kwarg(_, expr)
+                | CallArg::PosSplat(expr)
+                | CallArg::KwargSplat(expr) => {
                     self.expr(expr);
                 }
             }
@@ -662,7 +819,9 @@ impl<'s> Infer<'s> {
 
     fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) -> Type {
         self.args(&filter.args);
-        let Some(input_expr) = &filter.expr else { return Type::Any };
+        let Some(input_expr) = &filter.expr else {
+            return Type::Any;
+        };
         let input = self.expr(input_expr);
         let span = input_expr.span();
         let first = filter.args.iter().find_map(|arg| match arg {
@@ -672,7 +831,12 @@ impl<'s> Infer<'s> {
         match filter.name {
             "length" | "count" => {
                 if !matches!(input, Type::Any | Type::List(_)) && !input.is_text() {
-                    self.problem(Code::WrongOperand, span, format!("{input} has no length"), None);
+                    self.problem(
+                        Code::WrongOperand,
+                        span,
+                        format!("{input} has no length"),
+                        None,
+                    );
                 }
                 Type::Integer
             }
@@ -693,19 +857,29 @@ impl<'s> Infer<'s> {
             "map" => {
                 let item = self.item_of(&input, span);
                 let attribute = filter.args.iter().find_map(|arg| match arg {
-                    CallArg::Kwarg("attribute", expr) => expr.as_const().map(|value| value.to_string()),
+                    CallArg::Kwarg("attribute", expr) => {
+                        expr.as_const().map(|value| value.to_string())
+                    }
                     _ => None,
                 });
-                Type::list(attribute.map_or(Type::Any, |field| self.field(&item, &field, filter.span())))
+                Type::list(
+                    attribute.map_or(Type::Any, |field| self.field(&item, &field, filter.span())),
+                )
             }
             "first" | "last" => self.item_of(&input, span),
-            "trim" | "upper" | "lower" | "title" | "capitalize" | "replace" | "indent" | "string" => Type::Text,
+            "trim" | "upper" | "lower" | "title" | "capitalize" | "replace" | "indent"
+            | "string" => Type::Text,
             "split" | "lines" => Type::list(Type::Text),
             "int" | "abs" => Type::Integer,
             "default" | "d" => Type::Any,
             unknown => {
                 let help = did_you_mean(unknown, FILTERS);
-                self.problem(Code::UnknownFilter, filter.span(), format!("there is no filter `{unknown}`"), help);
+                self.problem(
+                    Code::UnknownFilter,
+                    filter.span(),
+                    format!("there is no filter `{unknown}`"),
+                    help,
+                );
                 Type::Any
             }
         }
@@ -714,15 +888,62 @@ impl<'s> Infer<'s> {
 
 /// The filters a chart may use; [`Infer::filter`] knows what each gives.
 const FILTERS: &[&str] = &[
-    "abs", "brief", "capitalize", "count", "d", "default", "first", "indent", "int", "join", "last", "length",
-    "lines", "list", "lower", "map", "reject", "rejectattr", "replace", "reverse", "select", "selectattr", "sort",
-    "split", "string", "title", "trim", "unique", "upper",
+    "abs",
+    "brief",
+    "capitalize",
+    "count",
+    "d",
+    "default",
+    "first",
+    "indent",
+    "int",
+    "join",
+    "last",
+    "length",
+    "lines",
+    "list",
+    "lower",
+    "map",
+    "reject",
+    "rejectattr",
+    "replace",
+    "reverse",
+    "select",
+    "selectattr",
+    "sort",
+    "split",
+    "string",
+    "title",
+    "trim",
+    "unique",
+    "upper",
 ];
 
 /// The tests a chart may use.
 const TESTS: &[&str] = &[
-    "none", "defined", "undefined", "boolean", "integer", "number", "string", "sequence", "iterable", "mapping",
-    "startingwith", "endingwith", "eq", "ne", "lt", "le", "gt", "ge", "in", "true", "false", "odd", "even",
+    "none",
+    "defined",
+    "undefined",
+    "boolean",
+    "integer",
+    "number",
+    "string",
+    "sequence",
+    "iterable",
+    "mapping",
+    "startingwith",
+    "endingwith",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "in",
+    "true",
+    "false",
+    "odd",
+    "even",
 ];
 
 fn did_you_mean(wrong: &str, known: &[&str]) -> Option<String> {
@@ -731,7 +952,9 @@ fn did_you_mean(wrong: &str, known: &[&str]) -> Option<String> {
 
 /// A suggestion where a literal is compared with a known set of words.
 fn unlike_help(a: &Type, b: &Type) -> Option<String> {
-    let (Type::Word(a), Type::Word(b)) = (a.some(), b.some()) else { return None };
+    let (Type::Word(a), Type::Word(b)) = (a.some(), b.some()) else {
+        return None;
+    };
     let (literal, words) = if b.len() == 1 { (b, a) } else { (a, b) };
     let literal = literal.iter().next()?;
     suggest(literal, words.iter().map(String::as_str)).map(|word| format!("did you mean '{word}'?"))

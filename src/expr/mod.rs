@@ -90,11 +90,16 @@ impl Expressions {
         let Some(guard) = guard else {
             return Ok(items.into_iter().map(names_of).collect());
         };
-        let compiled = self.env.compile_expression(guard).map_err(|error| explain(guard, &error))?;
+        let compiled = self
+            .env
+            .compile_expression(guard)
+            .map_err(|error| explain(guard, &error))?;
         let mut selected = Vec::new();
         for item in items {
             let names = names_of(item);
-            let value = compiled.eval(&names).map_err(|error| explain(guard, &error))?;
+            let value = compiled
+                .eval(&names)
+                .map_err(|error| explain(guard, &error))?;
             if condition(guard, &value)? {
                 selected.push(names);
             }
@@ -105,7 +110,13 @@ impl Expressions {
     /// The items of a list expression.
     pub(crate) fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
         let value = self.value(expr, names)?;
-        items(&value).map_err(|detail| ExprError { source: expr.to_owned(), detail, line: None, cause: None, span: None })
+        items(&value).map_err(|detail| ExprError {
+            source: expr.to_owned(),
+            detail,
+            line: None,
+            cause: None,
+            span: None,
+        })
     }
 
     /// A text with its holes filled.
@@ -143,12 +154,20 @@ impl Expressions {
 
     /// The dotted names that an expression or a text looks at, its own loop variables aside.
     pub(crate) fn names_in(&self, source: &str) -> Vec<String> {
-        let bare = self.env.compile_expression(source).map(|expr| expr.undeclared_variables(true));
+        let bare = self
+            .env
+            .compile_expression(source)
+            .map(|expr| expr.undeclared_variables(true));
         let names = match bare {
             Ok(names) if !has_holes(source) => Ok(names),
-            _ => self.env.template_from_str(source).map(|text| text.undeclared_variables(true)),
+            _ => self
+                .env
+                .template_from_str(source)
+                .map(|text| text.undeclared_variables(true)),
         };
-        names.map(|names| names.into_iter().collect()).unwrap_or_default()
+        names
+            .map(|names| names.into_iter().collect())
+            .unwrap_or_default()
     }
 }
 
@@ -166,10 +185,15 @@ pub(crate) fn has_holes(text: &str) -> bool {
 fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
     match value.kind() {
         ValueKind::Bool => Ok(value.is_true()),
-        ValueKind::Seq | ValueKind::Iterable => Ok(value.try_iter().is_ok_and(|mut items| items.next().is_some())),
+        ValueKind::Seq | ValueKind::Iterable => Ok(value
+            .try_iter()
+            .is_ok_and(|mut items| items.next().is_some())),
         other => Err(ExprError {
             source: expr.to_owned(),
-            detail: format!("a condition is a boolean or a list, this is {}", article(other)),
+            detail: format!(
+                "a condition is a boolean or a list, this is {}",
+                article(other)
+            ),
             line: None,
             cause: None,
             span: None,
@@ -179,9 +203,10 @@ fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
 
 fn items(value: &Value) -> Result<Vec<Value>, String> {
     match value.kind() {
-        ValueKind::Seq | ValueKind::Iterable => {
-            value.try_iter().map(Iterator::collect).map_err(|error| error.to_string())
-        }
+        ValueKind::Seq | ValueKind::Iterable => value
+            .try_iter()
+            .map(Iterator::collect)
+            .map_err(|error| error.to_string()),
         other => Err(format!("a list is expected, this is {}", article(other))),
     }
 }
@@ -196,7 +221,8 @@ fn article(kind: ValueKind) -> String {
 
 /// The filter `brief(separator)`: a list joined, cut with "and N more" before it gets too long for a message.
 fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
-    let list = items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
+    let list =
+        items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
     let mut text = String::new();
     let mut length = 0;
     for (index, item) in list.iter().enumerate() {
@@ -216,12 +242,16 @@ fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
 /// One line out of minijinja's error and what caused it, innermost last.
 fn explain(source: &str, error: &minijinja::Error) -> ExprError {
     let mut inner = error;
-    while let Some(next) = std::error::Error::source(inner).and_then(|next| next.downcast_ref::<minijinja::Error>()) {
+    while let Some(next) =
+        std::error::Error::source(inner).and_then(|next| next.downcast_ref::<minijinja::Error>())
+    {
         inner = next;
     }
     let cause = std::error::Error::source(inner).and_then(|cause| cause.downcast_ref::<Fault>());
     let cause = cause.cloned().map(Box::new);
-    let template = inner.name().filter(|name| !matches!(*name, "<expression>" | "text"));
+    let template = inner
+        .name()
+        .filter(|name| !matches!(*name, "<expression>" | "text"));
     let mut detail = match inner.kind() {
         ErrorKind::UndefinedError => "an undefined name".to_owned(),
         kind => kind.to_string(),

@@ -30,15 +30,26 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
     let quiet = matches!(choice, Choice::Embedded(chart) if chart.quiet);
     let Some((_, name)) = EVENTS.iter().copied().find(|(word, _)| *word == event) else {
         let words = EVENTS.iter().map(|(word, _)| *word);
-        let hint = crate::chart::suggest(event, words).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
-        eprintln!("taskie: there is no hook event `{}`{hint}", event.escape_debug());
+        let hint = crate::chart::suggest(event, words)
+            .map(|word| format!("; did you mean `{word}`?"))
+            .unwrap_or_default();
+        eprintln!(
+            "taskie: there is no hook event `{}`{hint}",
+            event.escape_debug()
+        );
         return ExitCode::FAILURE;
     };
     // The reviewer is a session of its own and fires the same hooks: nothing may come of them.
     if std::env::var_os(REVIEWER).is_some() {
         return answer(&Reply::silent(name, quiet));
     }
-    let bad_input = || if name == "Stop" { ExitCode::from(BAD_STOP) } else { ExitCode::FAILURE };
+    let bad_input = || {
+        if name == "Stop" {
+            ExitCode::from(BAD_STOP)
+        } else {
+            ExitCode::FAILURE
+        }
+    };
     let mut input = Vec::new();
     if let Err(error) = std::io::stdin().lock().read_to_end(&mut input) {
         eprintln!("taskie: stdin cannot be read: {error}");
@@ -55,7 +66,10 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
             return bad_input();
         }
     };
-    let active = fields.get("stop_hook_active").and_then(Json::as_bool).unwrap_or(false);
+    let active = fields
+        .get("stop_hook_active")
+        .and_then(Json::as_bool)
+        .unwrap_or(false);
     if let Some(cwd) = fields.get("cwd").and_then(Json::as_str)
         && let Err(error) = std::env::set_current_dir(cwd)
     {
@@ -74,7 +88,9 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
             answer(&reply)
         }
         Err(Interrupted { signal }) => {
-            eprintln!("taskie: ended by signal {signal}; the reviewer was ended too, and state.json is unchanged");
+            eprintln!(
+                "taskie: ended by signal {signal}; the reviewer was ended too, and state.json is unchanged"
+            );
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
         }
     }
@@ -98,7 +114,12 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
     }
     let chart = match choice.load() {
         Ok(chart) => chart,
-        Err(error) => return Ok(Reply::undecided(name, format!("the chart cannot be used: {error}"))),
+        Err(error) => {
+            return Ok(Reply::undecided(
+                name,
+                format!("the chart cannot be used: {error}"),
+            ));
+        }
     };
     let Some(root) = root.or_else(|| find::project_root(&cwd, &chart.scope.home, &around)) else {
         return Ok(Reply::silent(name, chart.quiet));
@@ -109,16 +130,29 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
     let scope = &chart.scope;
     let event = Event::hook(name, fields);
     let session = event.session.as_deref();
-    let newest = find::newest(&root, scope, |dir| !is_stop(name) || store::is_ours(&chart, dir, session));
+    let newest = find::newest(&root, scope, |dir| {
+        !is_stop(name) || store::is_ours(&chart, dir, session)
+    });
     let Some(instance) = newest.instance else {
         return Ok(Reply::silent(name, chart.quiet).with_warnings(newest.warnings));
     };
     let quiet = chart.quiet;
-    match perform(&Place { chart, root, instance }, &event) {
+    match perform(
+        &Place {
+            chart,
+            root,
+            instance,
+        },
+        &event,
+    ) {
         Ok(performed) => {
             // The chart's own message tells the user of the failure; stderr is for the host's log.
-            let failure = performed.decision.failure().map(|why| format!("the review failed: {why}"));
-            let mut reply = Reply::of(name, quiet, performed.decision).with_warnings(performed.warnings);
+            let failure = performed
+                .decision
+                .failure()
+                .map(|why| format!("the review failed: {why}"));
+            let mut reply =
+                Reply::of(name, quiet, performed.decision).with_warnings(performed.warnings);
             reply.log.extend(failure);
             Ok(reply.with_warnings(newest.warnings))
         }
@@ -130,6 +164,8 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
 fn answer(reply: &Reply) -> ExitCode {
     let mut out = std::io::stdout().lock();
     // A host that has closed the pipe is not listening any more.
-    let _ = out.write_all(reply.render().as_bytes()).and_then(|()| out.flush());
+    let _ = out
+        .write_all(reply.render().as_bytes())
+        .and_then(|()| out.flush());
     ExitCode::SUCCESS
 }

@@ -85,7 +85,12 @@ impl Reply {
 
     /// What the user is told beside the answer.
     pub(crate) fn message(&self) -> Option<String> {
-        let messages: Vec<&str> = self.warnings.iter().chain(&self.messages).map(String::as_str).collect();
+        let messages: Vec<&str> = self
+            .warnings
+            .iter()
+            .chain(&self.messages)
+            .map(String::as_str)
+            .collect();
         (!messages.is_empty()).then(|| cut(&messages.join("\n")))
     }
 
@@ -93,7 +98,11 @@ impl Reply {
     pub(crate) fn render(&self) -> String {
         if !self.is_stop {
             let text = self.says.join("\n");
-            return if text.is_empty() { text } else { format!("{}\n", cut(&text)) };
+            return if text.is_empty() {
+                text
+            } else {
+                format!("{}\n", cut(&text))
+            };
         }
         let mut object = Map::new();
         if let Some(reason) = self.reason() {
@@ -136,11 +145,18 @@ fn one_line(json: &Json) -> String {
 struct Spaced;
 
 impl Formatter for Spaced {
-    fn begin_object_key<W: ?Sized + std::io::Write>(&mut self, out: &mut W, first: bool) -> std::io::Result<()> {
+    fn begin_object_key<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+        first: bool,
+    ) -> std::io::Result<()> {
         if first { Ok(()) } else { out.write_all(b", ") }
     }
 
-    fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W) -> std::io::Result<()> {
+    fn begin_object_value<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+    ) -> std::io::Result<()> {
         out.write_all(b": ")
     }
 }

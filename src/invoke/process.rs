@@ -585,7 +585,7 @@ mod tests {
                 env: &self.env,
                 log: &self.log(),
                 timeout: self.timeout,
-            stdin: None,
+                stdin: None,
             })
         }
 

@@ -11,7 +11,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             let mut path = vec![Step::from("cycles"), Step::from(id), Step::from("advance")];
             path.extend(cycle.advance.len().checked_sub(1).map(Step::from));
             let message = format!("where no guard holds, `{id}` is over and leads nowhere");
-            subject.flaw(Code::AdvanceRunsOut, &path, message, "give the last target no guard")
+            subject.flaw(
+                Code::AdvanceRunsOut,
+                &path,
+                message,
+                "give the last target no guard",
+            )
         })
         .collect()
 }

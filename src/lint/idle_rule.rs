@@ -18,7 +18,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         if command.rule.effects().is_empty() {
             let path = [Step::from("commands"), Step::from(name)];
             let help = "give it `assign`, `say`, `target` or `advance`, or take it out";
-            flaws.push(subject.flaw(Code::IdleRule, &path, format!("`taskie run {name}` does nothing"), help));
+            flaws.push(subject.flaw(
+                Code::IdleRule,
+                &path,
+                format!("`taskie run {name}` does nothing"),
+                help,
+            ));
         }
     }
     flaws
@@ -37,6 +42,10 @@ impl Rule {
             ("block", self.block.is_some()),
             ("action", self.action.is_some()),
         ];
-        effects.into_iter().filter(|(_, is_given)| *is_given).map(|(key, _)| key).collect()
+        effects
+            .into_iter()
+            .filter(|(_, is_given)| *is_given)
+            .map(|(key, _)| key)
+            .collect()
     }
 }

@@ -29,7 +29,9 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>) -> Vec<Flaw> {
     for flaw in flaws {
         let line = flaw.position(text).0;
         let by = ignores.iter().enumerate().find(|(_, ignore)| {
-            flaw.file.is_none() && ignore.line == line && ignore.codes.iter().any(|code| code == flaw.code.as_str())
+            flaw.file.is_none()
+                && ignore.line == line
+                && ignore.codes.iter().any(|code| code == flaw.code.as_str())
         });
         match by {
             Some((index, _)) => used[index].push(flaw.code.as_str()),
@@ -46,14 +48,26 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>) -> Vec<Flaw> {
             } else {
                 continue;
             };
-            let close = suggest(code, Code::ALL.iter().map(|code| code.as_str())).filter(|_| !known);
-            let help = close.map_or_else(|| "take the comment out".to_owned(), |code| format!("did you mean `{code}`?"));
-            left.push(Flaw::new(Code::UnusedIgnore, message).help(help).at(Some(ignore.span.clone())));
+            let close =
+                suggest(code, Code::ALL.iter().map(|code| code.as_str())).filter(|_| !known);
+            let help = close.map_or_else(
+                || "take the comment out".to_owned(),
+                |code| format!("did you mean `{code}`?"),
+            );
+            left.push(
+                Flaw::new(Code::UnusedIgnore, message)
+                    .help(help)
+                    .at(Some(ignore.span.clone())),
+            );
         }
         if !ignore.has_reason {
             let message = "this ignore gives no reason".to_owned();
             let help = "say why after the bracket: `# taskie: ignore[code] because …`".to_owned();
-            left.push(Flaw::new(Code::UnusedIgnore, message).help(help).at(Some(ignore.span.clone())));
+            left.push(
+                Flaw::new(Code::UnusedIgnore, message)
+                    .help(help)
+                    .at(Some(ignore.span.clone())),
+            );
         }
     }
     left
@@ -62,18 +76,26 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>) -> Vec<Flaw> {
 fn find(text: &str) -> Vec<Ignore> {
     let (table, _) = DeTable::parse_recoverable(text);
     let mut strings = Vec::new();
-    table.get_ref().iter().for_each(|(_, value)| spans(value, &mut strings));
+    table
+        .get_ref()
+        .iter()
+        .for_each(|(_, value)| spans(value, &mut strings));
     let mut ignores = Vec::new();
     let mut start = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
-        let mark = line.find(MARK).filter(|at| !strings.iter().any(|span| span.contains(&(start + at))));
+        let mark = line
+            .find(MARK)
+            .filter(|at| !strings.iter().any(|span| span.contains(&(start + at))));
         if let Some(at) = mark
             && let Some((codes, reason)) = line[at + MARK.len()..].split_once(']')
         {
             let stands_alone = line[..at].trim().is_empty();
             ignores.push(Ignore {
                 line: index + 1 + usize::from(stands_alone),
-                codes: codes.split(',').map(|code| code.trim().to_owned()).collect(),
+                codes: codes
+                    .split(',')
+                    .map(|code| code.trim().to_owned())
+                    .collect(),
                 has_reason: !reason.trim().is_empty(),
                 span: start + at..start + line.trim_end().len(),
             });

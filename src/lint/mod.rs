@@ -57,7 +57,11 @@ const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
 
 /// Everything that is wrong with the chart in `text`, in the order of the file. `origin` names it;
 /// `templates` are those of the folders that the chart names.
-pub(crate) fn run(origin: &str, text: &str, templates: impl FnOnce(&[String]) -> Templates) -> Vec<Flaw> {
+pub(crate) fn run(
+    origin: &str,
+    text: &str,
+    templates: impl FnOnce(&[String]) -> Templates,
+) -> Vec<Flaw> {
     let reading = structure::read(text);
     let mut flaws = reading.flaws;
     if let Some(source) = reading.source {
@@ -67,16 +71,32 @@ pub(crate) fn run(origin: &str, text: &str, templates: impl FnOnce(&[String]) ->
         if let Some(chart) = chart {
             let inspection = check::inspect(&chart, text);
             more.extend(inspection.flaws);
-            let subject = Subject { chart: &chart, text, uses: &inspection.uses };
+            let subject = Subject {
+                chart: &chart,
+                text,
+                uses: &inspection.uses,
+            };
             more.extend(RULES.iter().flat_map(|check| check(&subject)));
         }
         // What stands in for a missing or wrong value is not worth a word, nor what a broken line may hold.
-        let filled: Vec<_> = flaws.iter().filter(|flaw| FILLED.contains(&flaw.code)).map(|flaw| flaw.span.clone()).collect();
-        more.retain(|flaw| !(filled.contains(&flaw.span) || reading.is_partial && ABSENCES.contains(&flaw.code)));
+        let filled: Vec<_> = flaws
+            .iter()
+            .filter(|flaw| FILLED.contains(&flaw.code))
+            .map(|flaw| flaw.span.clone())
+            .collect();
+        more.retain(|flaw| {
+            !(filled.contains(&flaw.span) || reading.is_partial && ABSENCES.contains(&flaw.code))
+        });
         flaws.extend(more);
     }
     let mut flaws = ignore::apply(text, flaws);
-    flaws.sort_by_key(|flaw| (flaw.file.is_some(), flaw.span.as_ref().map(|span| span.start), flaw.code));
+    flaws.sort_by_key(|flaw| {
+        (
+            flaw.file.is_some(),
+            flaw.span.as_ref().map(|span| span.start),
+            flaw.code,
+        )
+    });
     flaws
 }
 
@@ -84,18 +104,28 @@ pub(crate) fn run(origin: &str, text: &str, templates: impl FnOnce(&[String]) ->
 const FILLED: [Code; 2] = [Code::MissingKey, Code::WrongType];
 
 /// The codes that say that something is not there.
-const ABSENCES: [Code; 4] = [Code::MissingKey, Code::AdvanceRunsOut, Code::UnusedName, Code::UnusedTemplate];
+const ABSENCES: [Code; 4] = [
+    Code::MissingKey,
+    Code::AdvanceRunsOut,
+    Code::UnusedName,
+    Code::UnusedTemplate,
+];
 
 impl Subject<'_> {
     /// A flaw at a place of the chart.
     fn flaw(&self, code: Code, path: &[Step], message: String, help: &str) -> Flaw {
-        Flaw::new(code, message).help(Some(help.to_owned())).at(locate(self.text, path))
+        Flaw::new(code, message)
+            .help(Some(help.to_owned()))
+            .at(locate(self.text, path))
     }
 
     /// Every rule with its event and its number there, in order.
     fn rules(&self) -> impl Iterator<Item = (&str, usize, &Rule)> {
         self.chart.on.iter().flat_map(|(event, rules)| {
-            rules.iter().enumerate().map(move |(index, rule)| (event.as_str(), index, rule))
+            rules
+                .iter()
+                .enumerate()
+                .map(move |(index, rule)| (event.as_str(), index, rule))
         })
     }
 
@@ -103,8 +133,17 @@ impl Subject<'_> {
     fn said(&self) -> Vec<(Vec<Step>, &Text)> {
         let mut said = Vec::new();
         for (event, index, rule) in self.rules() {
-            for (key, text) in [("message", &rule.message), ("say", &rule.say), ("block", &rule.block)] {
-                let path = vec![Step::from("on"), Step::from(event), Step::from(index), Step::from(key)];
+            for (key, text) in [
+                ("message", &rule.message),
+                ("say", &rule.say),
+                ("block", &rule.block),
+            ] {
+                let path = vec![
+                    Step::from("on"),
+                    Step::from(event),
+                    Step::from(index),
+                    Step::from(key),
+                ];
                 said.extend(text.as_ref().map(|text| (path, text)));
             }
         }

@@ -59,10 +59,17 @@ impl Format {
         match self {
             Self::Human => human(charts),
             Self::Concise => lines(charts, |file, region, flaw| {
-                format!("{file}:{}:{}: {}: {}", region.start.0, region.start.1, flaw.code, flaw.message)
+                format!(
+                    "{file}:{}:{}: {}: {}",
+                    region.start.0, region.start.1, flaw.code, flaw.message
+                )
             }),
             Self::Github => lines(charts, |file, region, flaw| {
-                let help = flaw.help.as_ref().map(|help| format!("%0A{}", escaped(help))).unwrap_or_default();
+                let help = flaw
+                    .help
+                    .as_ref()
+                    .map(|help| format!("%0A{}", escaped(help)))
+                    .unwrap_or_default();
                 format!(
                     "::error file={},line={},col={},endLine={},endColumn={},title={}::{}{help}",
                     property(file),
@@ -98,13 +105,23 @@ fn lines(charts: &[Checked], line: impl Fn(&str, &Region, &Flaw) -> String) -> S
 }
 
 fn human(charts: &[Checked]) -> String {
-    let is_coloured = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let theme = if is_coloured { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let width = rustix::termios::tcgetwinsize(std::io::stdout()).map_or(100, |size| usize::from(size.ws_col).max(40));
+    let is_coloured = std::io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let theme = if is_coloured {
+        GraphicalTheme::unicode()
+    } else {
+        GraphicalTheme::unicode_nocolor()
+    };
+    let width = rustix::termios::tcgetwinsize(std::io::stdout())
+        .map_or(100, |size| usize::from(size.ws_col).max(40));
     let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
     let mut text = String::new();
     for chart in charts {
-        let error = ChartError { origin: chart.origin.clone(), text: chart.text.clone(), flaws: chart.flaws.clone() };
+        let error = ChartError {
+            origin: chart.origin.clone(),
+            text: chart.text.clone(),
+            flaws: chart.flaws.clone(),
+        };
         for report in error.reports() {
             // A string takes whatever is written.
             let _ = handler.render_report(&mut text, &report);
@@ -119,7 +136,10 @@ fn human(charts: &[Checked]) -> String {
             text.push_str(&format!("  {line}\n"));
         }
         if let Some(flaw) = chart.flaws.first() {
-            text.push_str(&format!("  `taskie check-chart --explain {}` tells more of a code.\n", flaw.code));
+            text.push_str(&format!(
+                "  `taskie check-chart --explain {}` tells more of a code.\n",
+                flaw.code
+            ));
         }
     }
     text
@@ -204,7 +224,9 @@ fn as_sarif(charts: &[Checked]) -> Json {
 fn uri(path: &str) -> String {
     path.bytes()
         .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => char::from(byte).to_string(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                char::from(byte).to_string()
+            }
             other => format!("%{other:02X}"),
         })
         .collect()
@@ -212,7 +234,9 @@ fn uri(path: &str) -> String {
 
 /// A message of a workflow command.
 fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
 }
 
 /// A property of a workflow command.
@@ -223,8 +247,14 @@ fn property(text: &str) -> String {
 fn region(text: &str, flaw: &Flaw) -> Region {
     let start = flaw.position(text);
     let end = flaw.span.as_ref().map_or(start, |span| {
-        let end = Flaw { span: Some(span.end..span.end), ..flaw.clone() };
+        let end = Flaw {
+            span: Some(span.end..span.end),
+            ..flaw.clone()
+        };
         end.position(text)
     });
-    Region { start, end: end.max(start) }
+    Region {
+        start,
+        end: end.max(start),
+    }
 }

@@ -61,7 +61,11 @@ rules! {
 impl Rule {
     /// The page's first sentence after its heading.
     pub(crate) fn summary(&self) -> &'static str {
-        self.text.lines().skip(1).find(|line| !line.trim().is_empty()).unwrap_or_default()
+        self.text
+            .lines()
+            .skip(1)
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or_default()
     }
 
     /// The page, for a terminal.

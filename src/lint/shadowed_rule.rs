@@ -12,14 +12,32 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             let path = [Step::from("on"), Step::from(event), Step::from(index)];
             flaws.push(subject.flaw(Code::ShadowedRule, &path, message, help));
         };
-        let end = rules.iter().position(|rule| answers(rule) && rule.guard.is_none()).map_or(rules.len(), |index| index + 1);
+        let end = rules
+            .iter()
+            .position(|rule| answers(rule) && rule.guard.is_none())
+            .map_or(rules.len(), |index| index + 1);
         for (index, rule) in rules.iter().enumerate().take(end) {
             let earlier = &rules[..index];
-            if let Some(shadow) = earlier.iter().position(|earlier| answers(earlier) && earlier.guard == rule.guard) {
-                let message = format!("rule {} of {event} is never tried: rule {} answers before it", index + 1, shadow + 1);
-                tell(index, message, "rules are tried in order: put this one first, or give the other a narrower guard");
+            if let Some(shadow) = earlier
+                .iter()
+                .position(|earlier| answers(earlier) && earlier.guard == rule.guard)
+            {
+                let message = format!(
+                    "rule {} of {event} is never tried: rule {} answers before it",
+                    index + 1,
+                    shadow + 1
+                );
+                tell(
+                    index,
+                    message,
+                    "rules are tried in order: put this one first, or give the other a narrower guard",
+                );
             } else if let Some(twin) = earlier.iter().position(|earlier| earlier == rule) {
-                tell(index, format!("rule {} of {event} is rule {} again", index + 1, twin + 1), "take one of the two out");
+                tell(
+                    index,
+                    format!("rule {} of {event} is rule {} again", index + 1, twin + 1),
+                    "take one of the two out",
+                );
             }
         }
         if end < rules.len() {
@@ -28,7 +46,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
                 _ => format!("rules {} to {} of {event} are", end + 1, rules.len()),
             };
             let message = format!("{what} never tried: rule {end} has no guard and always answers");
-            tell(end, message, "rules are tried in order: put this one first, or give the other a guard");
+            tell(
+                end,
+                message,
+                "rules are tried in order: put this one first, or give the other a guard",
+            );
         }
     }
     flaws

@@ -44,13 +44,21 @@ pub(super) fn read(text: &str) -> Reading {
     let mut json = table_json(table.get_ref());
     // A broken line may still have given a value: `home = ".x` is as good as closed.
     merge(&mut json, table_json(whole.get_ref()));
-    let reading = |source, flaws| Reading { source, text: repaired.clone(), is_partial: !errors.is_empty(), flaws };
+    let reading = |source, flaws| Reading {
+        source,
+        text: repaired.clone(),
+        is_partial: !errors.is_empty(),
+        flaws,
+    };
     let text = repaired.as_str();
     let schema = statechart::of_charts();
     let validator = match jsonschema::draft7::new(&schema) {
         Ok(validator) => validator,
         Err(error) => {
-            flaws.push(Flaw::new(Code::WrongType, format!("the schema of charts cannot be used: {error}")));
+            flaws.push(Flaw::new(
+                Code::WrongType,
+                format!("the schema of charts cannot be used: {error}"),
+            ));
             return reading(None, flaws);
         }
     };
@@ -82,7 +90,11 @@ pub(super) fn read(text: &str) -> Reading {
             _ => {
                 let value = error.instance().as_ref();
                 let message = match expected(error.kind()) {
-                    Some(wanted) => format!("{} is expected here, and this is {}", wanted, kind_of(value)),
+                    Some(wanted) => format!(
+                        "{} is expected here, and this is {}",
+                        wanted,
+                        kind_of(value)
+                    ),
                     None => error.to_string(),
                 };
                 flaws.push(Flaw::new(Code::WrongType, message).at(locate(text, &path)));
@@ -104,7 +116,11 @@ pub(super) fn read(text: &str) -> Reading {
             _ => None,
         })
         .collect();
-    let is_told = |path: &[Step], name: &str| missing.iter().any(|(other, key)| other == path && key == name);
+    let is_told = |path: &[Step], name: &str| {
+        missing
+            .iter()
+            .any(|(other, key)| other == path && key == name)
+    };
     for (path, name) in needed.iter().filter(|(path, name)| !is_told(path, name)) {
         fill(&mut json, path, name);
     }
@@ -114,10 +130,17 @@ pub(super) fn read(text: &str) -> Reading {
     }
     for (path, name) in missing {
         let is_misspelt = misspelt.iter().any(|(key, meant)| {
-            *meant == name && key.split_last().is_some_and(|(_, parent)| parent == path.as_slice())
+            *meant == name
+                && key
+                    .split_last()
+                    .is_some_and(|(_, parent)| parent == path.as_slice())
         });
         if !is_misspelt {
-            let place = if path.is_empty() { "the chart".to_owned() } else { shown(&path) };
+            let place = if path.is_empty() {
+                "the chart".to_owned()
+            } else {
+                shown(&path)
+            };
             let flaw = Flaw::new(Code::MissingKey, format!("{place} has no `{name}`"));
             flaws.push(flaw.at(locate(text, &path)));
             fill(&mut json, &path, &name);
@@ -132,7 +155,10 @@ fn blanked(text: &str, flaws: &[Flaw]) -> String {
     let lines = text.split_inclusive('\n').enumerate();
     lines
         .map(|(index, line)| match broken.contains(&(index + 1)) {
-            true => line.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect(),
+            true => line
+                .bytes()
+                .map(|byte| if byte == b'\n' { '\n' } else { ' ' })
+                .collect(),
             false => line.to_owned(),
         })
         .collect()
@@ -154,7 +180,9 @@ fn merge(json: &mut Json, other: Json) {
 
 /// Puts something in the place of a missing key, so that the rest of the chart can be looked at.
 fn fill(json: &mut Json, path: &[Step], name: &str) {
-    let Some(Json::Object(fields)) = parent(json, path) else { return };
+    let Some(Json::Object(fields)) = parent(json, path) else {
+        return;
+    };
     let default = fields.get("default").cloned();
     let value = match name {
         "scope" => json!({ "home": ".", "noun": "", "newest": "x/*", "touch": [] }),
@@ -188,18 +216,33 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
         ValidationErrorKind::Type { kind } => Some(match kind {
             jsonschema::error::TypeKind::Single(kind) => named(kind.to_string()).to_owned(),
             jsonschema::error::TypeKind::Multiple(kinds) => {
-                let kinds = kinds.iter().map(|kind| kind.to_string()).filter(|kind| kind != "null");
+                let kinds = kinds
+                    .iter()
+                    .map(|kind| kind.to_string())
+                    .filter(|kind| kind != "null");
                 kinds.map(named).collect::<Vec<_>>().join(" or ")
             }
         }),
         ValidationErrorKind::Enum { options } => {
-            let options: Vec<String> = options.as_array().into_iter().flatten().map(Json::to_string).collect();
-            Some(if let [only] = options.as_slice() { only.clone() } else { format!("one of {}", options.join(", ")) })
+            let options: Vec<String> = options
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(Json::to_string)
+                .collect();
+            Some(if let [only] = options.as_slice() {
+                only.clone()
+            } else {
+                format!("one of {}", options.join(", "))
+            })
         }
         ValidationErrorKind::Constant { expected_value } => Some(expected_value.to_string()),
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
             let mut ways: Vec<String> = Vec::new();
-            for way in context.iter().filter_map(|errors| expected(errors.first()?.kind())) {
+            for way in context
+                .iter()
+                .filter_map(|errors| expected(errors.first()?.kind()))
+            {
                 if !ways.contains(&way) && way != NOTHING {
                     ways.push(way);
                 }
@@ -234,7 +277,12 @@ fn shown(path: &[Step]) -> String {
 
 /// All keys that a chart can have anywhere, for suggestions.
 fn keys(schema: &Json) -> Vec<String> {
-    let own = schema.get("properties").and_then(Json::as_object).into_iter().flat_map(Map::keys).cloned();
+    let own = schema
+        .get("properties")
+        .and_then(Json::as_object)
+        .into_iter()
+        .flat_map(Map::keys)
+        .cloned();
     let inner = match schema {
         Json::Object(fields) => fields.values().flat_map(keys).collect(),
         Json::Array(items) => items.iter().flat_map(keys).collect(),
@@ -246,10 +294,15 @@ fn keys(schema: &Json) -> Vec<String> {
 /// A JSON pointer as the way through `json`.
 fn steps(json: &Json, pointer: &str) -> Vec<Step> {
     let mut value = Some(json);
-    let parts = pointer.split('/').skip(1).map(|part| part.replace("~1", "/").replace("~0", "~"));
+    let parts = pointer
+        .split('/')
+        .skip(1)
+        .map(|part| part.replace("~1", "/").replace("~0", "~"));
     parts
         .map(|part| {
-            let index = value.filter(|value| value.is_array()).and_then(|_| part.parse::<usize>().ok());
+            let index = value
+                .filter(|value| value.is_array())
+                .and_then(|_| part.parse::<usize>().ok());
             value = match index {
                 Some(index) => value.and_then(|value| value.get(index)),
                 None => value.and_then(|value| value.get(&part)),
@@ -268,7 +321,9 @@ fn parent<'j>(json: &'j mut Json, way: &[Step]) -> Option<&'j mut Json> {
 }
 
 fn remove(json: &mut Json, path: &[Step]) {
-    let Some((last, way)) = path.split_last() else { return };
+    let Some((last, way)) = path.split_last() else {
+        return;
+    };
     match (last, parent(json, way)) {
         (Step::Key(key), Some(Json::Object(fields))) => {
             fields.shift_remove(key);
@@ -281,7 +336,9 @@ fn remove(json: &mut Json, path: &[Step]) {
 }
 
 fn rename(json: &mut Json, path: &[Step], meant: &str) {
-    let Some((Step::Key(key), way)) = path.split_last() else { return };
+    let Some((Step::Key(key), way)) = path.split_last() else {
+        return;
+    };
     if let Some(Json::Object(fields)) = parent(json, way)
         && let Some(value) = fields.shift_remove(key)
     {
@@ -296,18 +353,30 @@ fn rename(json: &mut Json, path: &[Step], meant: &str) {
 }
 
 fn table_json(table: &DeTable<'_>) -> Json {
-    Json::Object(table.iter().map(|(key, value)| (key.get_ref().to_string(), value_json(value.get_ref()))).collect())
+    Json::Object(
+        table
+            .iter()
+            .map(|(key, value)| (key.get_ref().to_string(), value_json(value.get_ref())))
+            .collect(),
+    )
 }
 
 fn array_json(array: &DeArray<'_>) -> Json {
-    array.iter().map(|value| value_json(value.get_ref())).collect()
+    array
+        .iter()
+        .map(|value| value_json(value.get_ref()))
+        .collect()
 }
 
 fn value_json(value: &DeValue<'_>) -> Json {
     match value {
         DeValue::String(text) => Json::from(text.as_ref()),
         DeValue::Integer(number) => integer(number),
-        DeValue::Float(number) => number.as_str().parse::<f64>().map(Json::from).unwrap_or_default(),
+        DeValue::Float(number) => number
+            .as_str()
+            .parse::<f64>()
+            .map(Json::from)
+            .unwrap_or_default(),
         DeValue::Boolean(value) => Json::from(*value),
         DeValue::Datetime(time) => Json::from(time.to_string()),
         DeValue::Array(items) => array_json(items),
@@ -318,7 +387,13 @@ fn value_json(value: &DeValue<'_>) -> Json {
 /// An integer that is too large for a chart stays a float, and is told of as one.
 fn integer(number: &DeInteger<'_>) -> Json {
     i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
-        |_| number.as_str().parse::<f64>().map(Json::from).unwrap_or_default(),
+        |_| {
+            number
+                .as_str()
+                .parse::<f64>()
+                .map(Json::from)
+                .unwrap_or_default()
+        },
         Json::from,
     )
 }

@@ -19,7 +19,11 @@ fn visit(text: &str, span: std::ops::Range<usize>, value: &DeValue<'_>, flaws: &
     let source = text.get(span.clone()).unwrap_or_default();
     let mut tell = |what: &str| {
         let help = "charts are TOML 1.0, so that every editor and tool reads them".to_owned();
-        flaws.push(Flaw::new(Code::Toml11, format!("{what} is TOML 1.1")).help(help).at(Some(span.clone())));
+        flaws.push(
+            Flaw::new(Code::Toml11, format!("{what} is TOML 1.1"))
+                .help(help)
+                .at(Some(span.clone())),
+        );
     };
     match value {
         DeValue::Table(table) => {
@@ -27,7 +31,8 @@ fn visit(text: &str, span: std::ops::Range<usize>, value: &DeValue<'_>, flaws: &
                 // What stands inside strings and arrays may have line ends in TOML 1.0 too.
                 let mut outside = source.to_owned();
                 for (_, inner) in table.iter() {
-                    if let Some(inner) = text.get(inner.span()).filter(|inner| inner.contains('\n')) {
+                    if let Some(inner) = text.get(inner.span()).filter(|inner| inner.contains('\n'))
+                    {
                         outside = outside.replacen(inner, "", 1);
                     }
                 }

@@ -14,7 +14,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         .filter(|name| !subject.uses.contains(&format!("template:{name}")))
         .map(|name| {
             let message = format!("template `{name}` is used nowhere");
-            subject.flaw(Code::UnusedTemplate, &[Step::from("templates")], message, "include it, or take the file out")
+            subject.flaw(
+                Code::UnusedTemplate,
+                &[Step::from("templates")],
+                message,
+                "include it, or take the file out",
+            )
         })
         .collect()
 }

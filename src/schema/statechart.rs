@@ -19,7 +19,9 @@ pub(crate) fn of_charts() -> Json {
 }
 
 fn plain(schema: &mut Schema) {
-    let Some(object) = schema.as_object_mut() else { return };
+    let Some(object) = schema.as_object_mut() else {
+        return;
+    };
     object.remove("format");
     if let Some(Json::Array(types)) = object.get_mut("type") {
         types.retain(|kind| kind != "null");

@@ -41,8 +41,15 @@ pub(crate) struct Surroundings {
 impl Surroundings {
     /// Reads `HOME` and `CLAUDE_PROJECT_DIR`.
     pub(crate) fn from_env() -> Self {
-        let dir = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        Self { user_home: dir("HOME"), project_dir: dir("CLAUDE_PROJECT_DIR") }
+        let dir = |name| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        Self {
+            user_home: dir("HOME"),
+            project_dir: dir("CLAUDE_PROJECT_DIR"),
+        }
     }
 
     /// `cwd` and what is above it, up to the user's home, which is not searched, nor anything above that.
@@ -51,7 +58,8 @@ impl Surroundings {
         let given = self.user_home.as_ref().filter(|home| home.is_absolute());
         let real = given.and_then(|home| home.canonicalize().ok());
         let homes: Vec<PathBuf> = given.cloned().into_iter().chain(real).collect();
-        cwd.ancestors().take_while(move |dir| !homes.iter().any(|home| home.starts_with(dir)))
+        cwd.ancestors()
+            .take_while(move |dir| !homes.iter().any(|home| home.starts_with(dir)))
     }
 }
 
@@ -66,7 +74,11 @@ pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Opt
             break;
         }
     }
-    around.project_dir.as_ref().filter(|dir| dir.join(home).is_dir()).cloned()
+    around
+        .project_dir
+        .as_ref()
+        .filter(|dir| dir.join(home).is_dir())
+        .cloned()
 }
 
 /// Where a new home is made: at the git root above `cwd`, else in `cwd`. `None` where it would not be found again.
@@ -74,7 +86,11 @@ pub(crate) fn new_root(cwd: &Path, around: &Surroundings) -> Option<PathBuf> {
     let mut searched = around.searched(cwd);
     let first = searched.next()?;
     let is_git_root = |dir: &Path| dir.join(".git").exists();
-    let root = if is_git_root(first) { first } else { searched.find(|dir| is_git_root(dir)).unwrap_or(first) };
+    let root = if is_git_root(first) {
+        first
+    } else {
+        searched.find(|dir| is_git_root(dir)).unwrap_or(first)
+    };
     Some(root.to_owned())
 }
 
@@ -87,17 +103,34 @@ pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
 /// The instance that was touched last, by the newest modification of a file that counts; of equals the last
 /// name. Of several, one that `is_ours` denies is passed over while there is another.
 pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool) -> Newest {
-    let Scope { home, noun, newest: place, touch, .. } = scope;
+    let Scope {
+        home,
+        noun,
+        newest: place,
+        touch,
+        ..
+    } = scope;
     let folder = Path::new(home).join(parent_of(place));
     if leads_outside(root, &folder) {
-        let warning = format!("{} leads outside the project through a symbolic link: it is not followed.", folder.display());
-        return Newest { instance: None, warnings: vec![warning] };
+        let warning = format!(
+            "{} leads outside the project through a symbolic link: it is not followed.",
+            folder.display()
+        );
+        return Newest {
+            instance: None,
+            warnings: vec![warning],
+        };
     }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
     let mut found: Vec<(SystemTime, OsString)> = Vec::new();
-    let entries = fs::read_dir(root.join(&folder)).into_iter().flatten().flatten();
+    let entries = fs::read_dir(root.join(&folder))
+        .into_iter()
+        .flatten()
+        .flatten();
     for entry in entries {
-        let Ok(kind) = entry.file_type() else { continue };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
         let name = entry.file_name();
         if name.as_encoded_bytes().starts_with(b".") {
             continue;
@@ -130,21 +163,31 @@ pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool
         };
         found.push((touched, name));
     }
-    let mut warnings =
-        outside.into_texts(|more| format!("And {more} more symbolic links lead outside the project: they are not followed."));
+    let mut warnings = outside.into_texts(|more| {
+        format!("And {more} more symbolic links lead outside the project: they are not followed.")
+    });
     warnings.extend(unreadable.into_texts(|more| format!("And {more} more cannot be read.")));
-    let best = found.iter().max().filter(|(_, name)| found.len() == 1 || is_ours(&root.join(&folder).join(name))).cloned();
+    let best = found
+        .iter()
+        .max()
+        .filter(|(_, name)| found.len() == 1 || is_ours(&root.join(&folder).join(name)))
+        .cloned();
     let best = best.or_else(|| {
         found.sort_unstable_by(|a, b| b.cmp(a));
-        let ours = found.iter().position(|(_, name)| is_ours(&root.join(&folder).join(name)));
+        let ours = found
+            .iter()
+            .position(|(_, name)| is_ours(&root.join(&folder).join(name)));
         // Where all are others', the chart has the last word on the newest.
         (!found.is_empty()).then(|| found.swap_remove(ours.unwrap_or(0)))
     });
     let instance = best.and_then(|(_, name)| {
-        usable(&name, noun).map_err(|warning| warnings.push(warning)).ok().map(|name| Instance {
-            dir: folder.join(&name),
-            name,
-        })
+        usable(&name, noun)
+            .map_err(|warning| warnings.push(warning))
+            .ok()
+            .map(|name| Instance {
+                dir: folder.join(&name),
+                name,
+            })
     });
     Newest { instance, warnings }
 }
@@ -152,14 +195,23 @@ pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool
 /// The instance called `name`; the error says why that is no name.
 pub(crate) fn named(home: &str, noun: &str, place: &str, name: &str) -> Result<Instance, String> {
     if let Some(flaw) = name_flaw(name) {
-        return Err(format!("`{}` cannot be the name of a {noun}: {flaw}", name.escape_debug()));
+        return Err(format!(
+            "`{}` cannot be the name of a {noun}: {flaw}",
+            name.escape_debug()
+        ));
     }
-    Ok(Instance { dir: Path::new(home).join(parent_of(place)).join(name), name: name.to_owned() })
+    Ok(Instance {
+        dir: Path::new(home).join(parent_of(place)).join(name),
+        name: name.to_owned(),
+    })
 }
 
 /// The names of all instances, sorted.
 pub(crate) fn names(root: &Path, home: &str, place: &str) -> Vec<String> {
-    let entries = fs::read_dir(root.join(home).join(parent_of(place))).into_iter().flatten().flatten();
+    let entries = fs::read_dir(root.join(home).join(parent_of(place)))
+        .into_iter()
+        .flatten()
+        .flatten();
     let mut names: Vec<String> = entries
         .filter(|entry| entry.path().is_dir())
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -190,8 +242,13 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     let text = name.to_string_lossy();
     match name_flaw(&text) {
         None if name.to_str().is_some() => Ok(text.into_owned()),
-        None => Err(format!("{noun} `{text}`: its name is not UTF-8. Rename the directory.")),
-        Some(flaw) => Err(format!("{noun} `{}` is passed over: {flaw}. Rename the directory.", text.escape_debug())),
+        None => Err(format!(
+            "{noun} `{text}`: its name is not UTF-8. Rename the directory."
+        )),
+        Some(flaw) => Err(format!(
+            "{noun} `{}` is passed over: {flaw}. Rename the directory.",
+            text.escape_debug()
+        )),
     }
 }
 
@@ -202,7 +259,9 @@ fn touched(dir: &Path, touch: &[Pattern]) -> io::Result<Option<SystemTime>> {
         let name = name.to_string_lossy();
         touch.iter().any(|pattern| pattern.matches(&name).is_some())
     });
-    Ok(files.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max())
+    Ok(files
+        .filter_map(|entry| entry.metadata().ok()?.modified().ok())
+        .max())
 }
 
 #[cfg(test)]
@@ -214,7 +273,9 @@ mod tests {
         for name in ["a", "my-plan", "v1.2", "2026_x", "A.b-c"] {
             assert_eq!(name_flaw(name), None, "{name}");
         }
-        for name in ["", ".", "..", "a b", "a/b", "-a", ".a", "a..b", "a'", "a\n", "ü", "$(x)"] {
+        for name in [
+            "", ".", "..", "a b", "a/b", "-a", ".a", "a..b", "a'", "a\n", "ü", "$(x)",
+        ] {
             assert!(name_flaw(name).is_some(), "{name:?}");
         }
     }

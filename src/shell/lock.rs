@@ -44,7 +44,10 @@ impl WriteLock {
                 Err(TryLockError::WouldBlock) => {
                     return Err(io::Error::new(
                         io::ErrorKind::TimedOut,
-                        format!("another taskie has been writing the state of `{instance}` for over {} seconds", PATIENCE.as_secs()),
+                        format!(
+                            "another taskie has been writing the state of `{instance}` for over {} seconds",
+                            PATIENCE.as_secs()
+                        ),
                     ));
                 }
                 Err(TryLockError::Error(error)) => return Err(error),
@@ -65,7 +68,8 @@ impl WriteLock {
     pub(crate) fn bump(&mut self) -> io::Result<()> {
         let next = self.revision()?.wrapping_add(1);
         // One write over the old number, never an empty file: killed in between, no number comes twice.
-        self.file.write_all_at(format!("{next:020}\n").as_bytes(), 0)
+        self.file
+            .write_all_at(format!("{next:020}\n").as_bytes(), 0)
     }
 }
 
@@ -100,12 +104,19 @@ fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
         if folder.is_symlink() {
             return Err(io::Error::other("its folder is a symbolic link"));
         }
-        open_regular(OpenOptions::new().read(true).write(true).create(true).truncate(false), &path)
+        open_regular(
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false),
+            &path,
+        )
     };
     let opened = match open() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join(".gitignore"), "*\n")).and_then(|()| open())
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(folder.join(".gitignore"), "*\n"))
+            .and_then(|()| open()),
         other => other,
     };
     opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))

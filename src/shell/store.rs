@@ -43,9 +43,13 @@ pub(crate) enum Reading {
 pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
     let path = dir.join(FILE);
     match path.symlink_metadata().map(|meta| meta.file_type()) {
-        Ok(kind) if kind.is_symlink() => return Reading::Broken("it is a symbolic link".to_owned()),
+        Ok(kind) if kind.is_symlink() => {
+            return Reading::Broken("it is a symbolic link".to_owned());
+        }
         // A pipe would be read for ever.
-        Ok(kind) if !kind.is_file() => return Reading::Broken("it is not a regular file".to_owned()),
+        Ok(kind) if !kind.is_file() => {
+            return Reading::Broken("it is not a regular file".to_owned());
+        }
         Ok(_) | Err(_) => {}
     }
     match fs::read(&path) {
@@ -82,14 +86,25 @@ pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
         };
         fields.insert(name.clone(), value);
     }
-    Reading::Sound { text: text.to_owned(), context: fields, absent }
+    Reading::Sound {
+        text: text.to_owned(),
+        context: fields,
+        absent,
+    }
 }
 
 /// True unless the state in `dir` names another session than `session` as its owner, in the chart's owner field.
 pub(crate) fn is_ours(chart: &Chart, dir: &Path, session: Option<&str>) -> bool {
-    let (Some(field), Some(session)) = (&chart.scope.owner, session) else { return true };
-    let Reading::Sound { context, .. } = read(chart, dir) else { return true };
-    context.get(field).and_then(Json::as_str).is_none_or(|owner| owner == session)
+    let (Some(field), Some(session)) = (&chart.scope.owner, session) else {
+        return true;
+    };
+    let Reading::Sound { context, .. } = read(chart, dir) else {
+        return true;
+    };
+    context
+        .get(field)
+        .and_then(Json::as_str)
+        .is_none_or(|owner| owner == session)
 }
 
 /// Writes `patch` over the state in `old`, every other value to the letter: a new file in the same directory, synced, then renamed. Required fields that are
@@ -131,8 +146,17 @@ pub(crate) fn write(
 
 /// The first thing about `json` that the schema forbids, absent keys aside.
 fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
-    let breaches = chart.validator.as_ref().map(|validator| validator.breaches(json)).unwrap_or_default();
-    let breach = breaches.iter().find(|breach| !matches!(breach.kind(), jsonschema::error::ValidationErrorKind::Required { .. }))?;
+    let breaches = chart
+        .validator
+        .as_ref()
+        .map(|validator| validator.breaches(json))
+        .unwrap_or_default();
+    let breach = breaches.iter().find(|breach| {
+        !matches!(
+            breach.kind(),
+            jsonschema::error::ValidationErrorKind::Required { .. }
+        )
+    })?;
     let path = breach.instance_path().to_string();
     let name = path.trim_start_matches('/');
     let Some(field) = chart.context.get(name) else {
@@ -142,7 +166,11 @@ fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
         });
     };
     let value = breach.instance().as_ref();
-    let mut message = format!("`{name}` is {}, and must be {}", shown(value), context::wanted(field, value));
+    let mut message = format!(
+        "`{name}` is {}, and must be {}",
+        shown(value),
+        context::wanted(field, value)
+    );
     if let (FieldType::Phase, Some(wrong)) = (field.kind, value.as_str())
         && let Some(close) = suggest(wrong, chart.phases.keys().map(String::as_str))
     {

@@ -32,9 +32,22 @@ fn told(cases: &[Case<'_>]) {
     for (from, to, code, message) in cases {
         let chart = chart(&project, from, to);
         let ran = project.run(&["--chart", &chart, "enter", "--help"]);
-        let lines: Vec<&str> = ran.stderr.lines().map(|line| line.trim_start_matches([' ', '×', '│'])).collect();
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{to}: {}", ran.stderr);
-        assert!(lines.contains(code) && lines.join(" ").contains(message), "{to}: {}", ran.stderr);
+        let lines: Vec<&str> = ran
+            .stderr
+            .lines()
+            .map(|line| line.trim_start_matches([' ', '×', '│']))
+            .collect();
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (1, ""),
+            "{to}: {}",
+            ran.stderr
+        );
+        assert!(
+            lines.contains(code) && lines.join(" ").contains(message),
+            "{to}: {}",
+            ran.stderr
+        );
 
         let ran = feed(project.command(["--chart", &chart, "hook", "stop"]), "{}");
         let answer = ran.json()["systemMessage"].as_str().unwrap().to_owned();
@@ -54,28 +67,98 @@ fn names_that_the_command_line_cannot_have() {
     let arg = "reviews = {";
     let with = |name: &str| format!("{name} = {{ type = \"string\", default = \"\" }}\n{arg}");
     told(&[
-        case(arg, with("force"), "bad-name", "`force` cannot be an option of the command line"),
-        case(arg, with("session"), "bad-name", "`session` cannot be an option of the command line"),
-        case(arg, with("phase"), "bad-name", "`phase` cannot be an option of the command line"),
-        case(arg, with("help"), "bad-name", "`help` cannot be an option of the command line"),
-        case(arg, with("plan"), "bad-name", "`plan` cannot be an option of the command line"),
-        case(arg, with("\"-x\""), "bad-name", "`-x` cannot be an option of the command line"),
-        case("noun   = \"plan\"", "noun = \"session\"", "bad-name", "`session` cannot be an option of the command line"),
-        case("noun   = \"plan\"", "noun = \"\"", "bad-name", "`` cannot be an option of the command line"),
-        case("\npause ", "\nhelp ", "bad-name", "`help` cannot be a command"),
-        case("\npause ", "\n\"a b\" ", "bad-name", "`a b` cannot be a command"),
-        case("\ncontinue-task ", "\npost-plan-review = {}\ncontinue-task ", "bad-name", "`post-{cycle}` makes a phase `post-plan-review`, and there is one already"),
+        case(
+            arg,
+            with("force"),
+            "bad-name",
+            "`force` cannot be an option of the command line",
+        ),
+        case(
+            arg,
+            with("session"),
+            "bad-name",
+            "`session` cannot be an option of the command line",
+        ),
+        case(
+            arg,
+            with("phase"),
+            "bad-name",
+            "`phase` cannot be an option of the command line",
+        ),
+        case(
+            arg,
+            with("help"),
+            "bad-name",
+            "`help` cannot be an option of the command line",
+        ),
+        case(
+            arg,
+            with("plan"),
+            "bad-name",
+            "`plan` cannot be an option of the command line",
+        ),
+        case(
+            arg,
+            with("\"-x\""),
+            "bad-name",
+            "`-x` cannot be an option of the command line",
+        ),
+        case(
+            "noun   = \"plan\"",
+            "noun = \"session\"",
+            "bad-name",
+            "`session` cannot be an option of the command line",
+        ),
+        case(
+            "noun   = \"plan\"",
+            "noun = \"\"",
+            "bad-name",
+            "`` cannot be an option of the command line",
+        ),
+        case(
+            "\npause ",
+            "\nhelp ",
+            "bad-name",
+            "`help` cannot be a command",
+        ),
+        case(
+            "\npause ",
+            "\n\"a b\" ",
+            "bad-name",
+            "`a b` cannot be a command",
+        ),
+        case(
+            "\ncontinue-task ",
+            "\npost-plan-review = {}\ncontinue-task ",
+            "bad-name",
+            "`post-{cycle}` makes a phase `post-plan-review`, and there is one already",
+        ),
     ]);
 }
 
 #[test]
 fn paths_that_lead_elsewhere() {
     told(&[
-        case("\".taskie\"", "\"../x\"", "bad-pattern", "`../x` leads elsewhere"),
+        case(
+            "\".taskie\"",
+            "\"../x\"",
+            "bad-pattern",
+            "`../x` leads elsewhere",
+        ),
         case("\".taskie\"", "\"\"", "bad-pattern", "`` leads elsewhere"),
         case("\"plans/*\"", "\"/*\"", "bad-pattern", "`` leads elsewhere"),
-        case("\".review-{n}.log\"", "\"../{n}.log\"", "bad-pattern", "`../{n}.log` leads elsewhere"),
-        case("\"{base}-review-{n}.md\"", "\"/tmp/{n}.md\"", "bad-pattern", "`/tmp/{n}.md` leads elsewhere"),
+        case(
+            "\".review-{n}.log\"",
+            "\"../{n}.log\"",
+            "bad-pattern",
+            "`../{n}.log` leads elsewhere",
+        ),
+        case(
+            "\"{base}-review-{n}.md\"",
+            "\"/tmp/{n}.md\"",
+            "bad-pattern",
+            "`/tmp/{n}.md` leads elsewhere",
+        ),
     ]);
 }
 
@@ -83,12 +166,42 @@ fn paths_that_lead_elsewhere() {
 #[test]
 fn keys_that_would_be_passed_over() {
     told(&[
-        case("[[on.Stop]]", "[[on.stop]]", "unknown-event", "there is no event `stop`"),
-        case("\nallow = true", "\nallow = true\nblock = \"x\"", "conflicting-keys", "this one has `allow` and `block`"),
-        case("\ninvoke = \"review\"", "\ninvoke = \"review\"\nmessage = \"x\"", "conflicting-keys", "`message` beside `invoke` has no effect"),
-        case("verdicts = [\"PASS\", \"FAIL\"]", "verdicts = []", "missing-key", "`review` has no verdict to give"),
-        case("\"/is_error\"", "\"is_error\"", "bad-pattern", "`is_error` is no JSON pointer"),
-        case("default = 8 }", "default = 8.5 }", "toml-syntax", "a value is a boolean, an integer or a text"),
+        case(
+            "[[on.Stop]]",
+            "[[on.stop]]",
+            "unknown-event",
+            "there is no event `stop`",
+        ),
+        case(
+            "\nallow = true",
+            "\nallow = true\nblock = \"x\"",
+            "conflicting-keys",
+            "this one has `allow` and `block`",
+        ),
+        case(
+            "\ninvoke = \"review\"",
+            "\ninvoke = \"review\"\nmessage = \"x\"",
+            "conflicting-keys",
+            "`message` beside `invoke` has no effect",
+        ),
+        case(
+            "verdicts = [\"PASS\", \"FAIL\"]",
+            "verdicts = []",
+            "missing-key",
+            "`review` has no verdict to give",
+        ),
+        case(
+            "\"/is_error\"",
+            "\"is_error\"",
+            "bad-pattern",
+            "`is_error` is no JSON pointer",
+        ),
+        case(
+            "default = 8 }",
+            "default = 8.5 }",
+            "toml-syntax",
+            "a value is a boolean, an integer or a text",
+        ),
     ]);
 }
 
@@ -96,15 +209,52 @@ fn keys_that_would_be_passed_over() {
 #[test]
 fn names_and_expressions_without_end() {
     let free = "\"cycle.id is none\"";
-    let deep: String = (0..3000).map(|n| format!("l{n} = \"l{}\"\n", n + 1)).collect();
+    let deep: String = (0..3000)
+        .map(|n| format!("l{n} = \"l{}\"\n", n + 1))
+        .collect();
     told(&[
-        case(free, "\"free\"", "self-reference", "`free` refers to itself: free → free"),
-        case(free, "\"coded and free\"", "self-reference", "`free` refers to itself"),
-        case("\"not tables.subtasks.open\"", "\"cycle.ready\"", "self-reference", "`coded` refers to itself: coded → cycle.ready → coded"),
-        case("\n[let] ", format!("\n[let]\n{deep}l3000 = \"true\"\n# "), "self-reference", "`l0` leads more than 32 names deep"),
-        case(free, format!("\"{}true\"", "not ".repeat(5000)), "expression-syntax", "this is an expression of 20004 bytes"),
-        case(free, format!("\"true{}\"", " and true".repeat(5000)), "expression-syntax", "this is an expression of 45004 bytes"),
-        case("{% include 'passed.md' %}", format!("{{{{ {}true }}}}", "not ".repeat(5000)), "expression-syntax", "this is an expression of 20008 bytes"),
+        case(
+            free,
+            "\"free\"",
+            "self-reference",
+            "`free` refers to itself: free → free",
+        ),
+        case(
+            free,
+            "\"coded and free\"",
+            "self-reference",
+            "`free` refers to itself",
+        ),
+        case(
+            "\"not tables.subtasks.open\"",
+            "\"cycle.ready\"",
+            "self-reference",
+            "`coded` refers to itself: coded → cycle.ready → coded",
+        ),
+        case(
+            "\n[let] ",
+            format!("\n[let]\n{deep}l3000 = \"true\"\n# "),
+            "self-reference",
+            "`l0` leads more than 32 names deep",
+        ),
+        case(
+            free,
+            format!("\"{}true\"", "not ".repeat(5000)),
+            "expression-syntax",
+            "this is an expression of 20004 bytes",
+        ),
+        case(
+            free,
+            format!("\"true{}\"", " and true".repeat(5000)),
+            "expression-syntax",
+            "this is an expression of 45004 bytes",
+        ),
+        case(
+            "{% include 'passed.md' %}",
+            format!("{{{{ {}true }}}}", "not ".repeat(5000)),
+            "expression-syntax",
+            "this is an expression of 20008 bytes",
+        ),
     ]);
 }
 
@@ -121,7 +271,10 @@ fn arguments_without_a_name() {
     fs::write(&path, text.replacen(command, &format!("\nsign = {{ about = \"x\", say = \"{{{{ args.note }}}} by {{{{ args.who }}}}\" }}{command}"), 1)).unwrap();
     for (words, said) in [(&["me"][..], "none by me"), (&["me", "hi"], "hi by me")] {
         let ran = project.run(&[&["--chart", &path, "run", "sign"], words].concat());
-        assert!(ran.code == 0 && ran.stdout.ends_with(&format!("{said}\n")), "{ran:?}");
+        assert!(
+            ran.code == 0 && ran.stdout.ends_with(&format!("{said}\n")),
+            "{ran:?}"
+        );
     }
 }
 
@@ -129,5 +282,12 @@ fn arguments_without_a_name() {
 fn a_chart_that_cannot_be_read_is_named() {
     let ran = Project::empty().run(&["--chart", "no.toml", "enter", "--help"]);
     assert_eq!(ran.code, 1);
-    assert!(ran.stderr.contains("unreadable") && ran.stderr.contains("no.toml: the chart cannot be read: No such file"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("unreadable")
+            && ran
+                .stderr
+                .contains("no.toml: the chart cannot be read: No such file"),
+        "{}",
+        ran.stderr
+    );
 }

@@ -19,7 +19,11 @@ fn source(file: &str) -> PathBuf {
 fn with_chart(text: &str) -> Project {
     let project = Project::empty();
     fs::write(project.root.join("chart.toml"), text).unwrap();
-    symlink(source("tests/charts/templates"), project.root.join("templates")).unwrap();
+    symlink(
+        source("tests/charts/templates"),
+        project.root.join("templates"),
+    )
+    .unwrap();
     project
 }
 
@@ -31,7 +35,9 @@ fn check(text: &str, format: &str) -> Ran {
 fn found(text: &str) -> Vec<String> {
     let report = check(text, "json").json();
     let findings = report["findings"].as_array().unwrap().iter();
-    findings.map(|one| format!("{}: {}", one["line"], one["code"].as_str().unwrap())).collect()
+    findings
+        .map(|one| format!("{}: {}", one["line"], one["code"].as_str().unwrap()))
+        .collect()
 }
 
 /// A table of a chart as lines; the first one has no header.
@@ -43,10 +49,18 @@ struct Section {
 }
 
 fn sections(text: &str, is_own: bool) -> Vec<Section> {
-    let mut sections = vec![Section { header: String::new(), lines: Vec::new(), is_own }];
+    let mut sections = vec![Section {
+        header: String::new(),
+        lines: Vec::new(),
+        is_own,
+    }];
     for line in text.lines() {
         if line.starts_with('[') {
-            sections.push(Section { header: line.to_owned(), lines: Vec::new(), is_own });
+            sections.push(Section {
+                header: line.to_owned(),
+                lines: Vec::new(),
+                is_own,
+            });
         } else if let Some(last) = sections.last_mut() {
             last.lines.push(line.to_owned());
         }
@@ -68,20 +82,34 @@ fn over_base(fragment: &str) -> String {
     }
     let mut all = sections(BASE, true);
     for new in sections(fragment, false) {
-        let at = all.iter().position(|section| section.is_own && section.header == new.header);
+        let at = all
+            .iter()
+            .position(|section| section.is_own && section.header == new.header);
         match at {
             Some(at) if new.header.starts_with("[[") => all.insert(at, new),
             Some(at) => {
-                let is_given = |line: &String| key(line).is_some_and(|own| new.lines.iter().any(|line| key(line) == Some(own)));
+                let is_given = |line: &String| {
+                    key(line).is_some_and(|own| new.lines.iter().any(|line| key(line) == Some(own)))
+                };
                 all[at].lines.retain(|line| !is_given(line));
-                let end = all[at].lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+                let end = all[at]
+                    .lines
+                    .iter()
+                    .rposition(|line| !line.is_empty())
+                    .map_or(0, |last| last + 1);
                 all[at].lines.splice(end..end, new.lines);
             }
             None => all.push(new),
         }
     }
-    let lines = all.into_iter().flat_map(|section| std::iter::once(section.header).chain(section.lines));
-    lines.map(|line| line + "\n").collect::<String>().trim_start().to_owned()
+    let lines = all
+        .into_iter()
+        .flat_map(|section| std::iter::once(section.header).chain(section.lines));
+    lines
+        .map(|line| line + "\n")
+        .collect::<String>()
+        .trim_start()
+        .to_owned()
 }
 
 /// A page of `docs/rules`.
@@ -98,15 +126,26 @@ fn page(code: &str) -> Page {
     let (wrong, rest) = rest.split_once("\n```\n\n## Right\n\n```toml\n").unwrap();
     let right = rest.strip_suffix("\n```\n").unwrap();
     let summary = head.strip_prefix(&format!("# {code}\n\n")).unwrap();
-    assert!(summary.ends_with('.') && !summary.contains('\n'), "{code}: one sentence says what it is");
-    Page { summary: summary.to_owned(), wrong: wrong.to_owned(), right: right.to_owned() }
+    assert!(
+        summary.ends_with('.') && !summary.contains('\n'),
+        "{code}: one sentence says what it is"
+    );
+    Page {
+        summary: summary.to_owned(),
+        wrong: wrong.to_owned(),
+        right: right.to_owned(),
+    }
 }
 
 /// All codes, as the binary knows them.
 fn codes() -> Vec<String> {
     let ran = Project::empty().run(&["check-chart", "--explain", "0"]);
     let (_, list) = ran.stderr.split_once("the codes are ").unwrap();
-    list.trim().trim_end_matches('.').split(", ").map(str::to_owned).collect()
+    list.trim()
+        .trim_end_matches('.')
+        .split(", ")
+        .map(str::to_owned)
+        .collect()
 }
 
 /// What a page promises: the wrong example has that finding and no other, the right one has none.
@@ -116,14 +155,23 @@ fn holds(code: &str) {
     insta::with_settings!({ omit_expression => true }, {
         insta::assert_snapshot!(code, wrong.stdout);
     });
-    let found: BTreeSet<String> =
-        found(&over_base(&page.wrong)).iter().filter_map(|one| Some(one.split_once(": ")?.1.to_owned())).collect();
+    let found: BTreeSet<String> = found(&over_base(&page.wrong))
+        .iter()
+        .filter_map(|one| Some(one.split_once(": ")?.1.to_owned()))
+        .collect();
     assert_eq!(found, BTreeSet::from([code.to_owned()]), "{}", wrong.stdout);
     assert_eq!((wrong.code, wrong.stderr.as_str()), (1, ""));
     let right = check(&over_base(&page.right), "human");
-    assert_eq!((right.code, right.stderr.as_str(), right.stdout.as_str()), (0, "", "chart.toml: no finding\n"), "{code}");
+    assert_eq!(
+        (right.code, right.stderr.as_str(), right.stdout.as_str()),
+        (0, "", "chart.toml: no finding\n"),
+        "{code}"
+    );
     let explained = Project::empty().run(&["check-chart", "--explain", code]);
-    assert_eq!(explained.stdout, fs::read_to_string(source(&format!("docs/rules/{code}.md"))).unwrap());
+    assert_eq!(
+        explained.stdout,
+        fs::read_to_string(source(&format!("docs/rules/{code}.md"))).unwrap()
+    );
     assert_eq!((explained.code, explained.stderr.as_str()), (0, ""));
 }
 
@@ -196,14 +244,20 @@ fn every_code_has_its_page_and_its_test() {
 fn the_list_of_codes_is_fresh() {
     let mut list = "# Codes of check-chart\n\nMade by a test from the pages beside it; `taskie check-chart --explain CODE` prints one.\n\n| Code | What it is |\n|---|---|\n".to_owned();
     for code in PAGES {
-        list.push_str(&format!("| [`{code}`]({code}.md) | {} |\n", page(code).summary));
+        list.push_str(&format!(
+            "| [`{code}`]({code}.md) | {} |\n",
+            page(code).summary
+        ));
     }
     let file = source("docs/rules/README.md");
     if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
         fs::write(&file, &list).unwrap();
     }
     let stored = fs::read_to_string(&file).unwrap_or_default();
-    let differs = stored.lines().zip(list.lines()).find(|(old, new)| old != new);
+    let differs = stored
+        .lines()
+        .zip(list.lines())
+        .find(|(old, new)| old != new);
     assert!(
         stored == list,
         "docs/rules/README.md is stale, first at {differs:?}\nmake it anew: TASKIE_UPDATE_DOCS=1 cargo test --test black_box the_list_of_codes"
@@ -214,7 +268,10 @@ fn the_list_of_codes_is_fresh() {
 fn explain_knows_its_codes() {
     let ran = Project::empty().run(&["check-chart", "--explain", "unknown-phse"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert_eq!(ran.stderr, "taskie: there is no code `unknown-phse`\n  help: did you mean `unknown-phase`?\n");
+    assert_eq!(
+        ran.stderr,
+        "taskie: there is no code `unknown-phse`\n  help: did you mean `unknown-phase`?\n"
+    );
 }
 
 /// A chart with findings in the chart and in a template.
@@ -223,7 +280,11 @@ fn faulty() -> Project {
     let text = "[let]\nfree = \"cycl.id is none\"\n\n[[on.Stop]]\ngaurd = \"phase == 'done'\"\nallow = true\n";
     fs::write(project.root.join("chart.toml"), over_base(text)).unwrap();
     fs::create_dir(project.root.join("templates")).unwrap();
-    fs::write(project.root.join("templates/review.md"), "Read\n{{ cycle.subjct }}: 100%.\n").unwrap();
+    fs::write(
+        project.root.join("templates/review.md"),
+        "Read\n{{ cycle.subjct }}: 100%.\n",
+    )
+    .unwrap();
     project
 }
 
@@ -279,26 +340,42 @@ fn sarif_is_valid() {
     let mut schema: Value = serde_json::from_str(&text).unwrap();
     // It has a regular expression with a `]` too many, which JavaScript takes and others do not.
     for owner in ["run", "toolComponent"] {
-        schema["definitions"][owner]["properties"]["language"].as_object_mut().unwrap().remove("pattern");
+        schema["definitions"][owner]["properties"]["language"]
+            .as_object_mut()
+            .unwrap()
+            .remove("pattern");
     }
     let validator = jsonschema::draft7::new(&schema).unwrap();
     for (project, findings) in [(faulty(), 3), (with_chart(BASE), 0)] {
         let ran = project.run(&["check-chart", "--format=sarif", "chart.toml"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (i32::from(findings > 0), ""));
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (i32::from(findings > 0), "")
+        );
         let report = ran.json();
-        let breaches: Vec<String> =
-            validator.iter_errors(&report).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        let breaches: Vec<String> = validator
+            .iter_errors(&report)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
         assert_eq!(breaches, Vec::<String>::new());
         let run = &report["runs"][0];
-        let rules: Vec<&str> =
-            run["tool"]["driver"]["rules"].as_array().unwrap().iter().map(|rule| rule["id"].as_str().unwrap()).collect();
+        let rules: Vec<&str> = run["tool"]["driver"]["rules"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|rule| rule["id"].as_str().unwrap())
+            .collect();
         assert_eq!(rules, PAGES);
         let results = run["results"].as_array().unwrap();
         assert_eq!(results.len(), findings);
         for result in results {
             assert!(PAGES.contains(&result["ruleId"].as_str().unwrap()));
             let place = &result["locations"][0]["physicalLocation"];
-            assert!(place["artifactLocation"]["uri"].is_string() && place["region"]["startLine"].is_u64(), "{place}");
+            assert!(
+                place["artifactLocation"]["uri"].is_string()
+                    && place["region"]["startLine"].is_u64(),
+                "{place}"
+            );
         }
     }
 }
@@ -313,17 +390,48 @@ fn template_findings_point_into_the_template() {
 #[test]
 fn ignores_leave_findings_out() {
     let cases: &[(&str, &str, &[&str])] = &[
-        ("at the end of the line", "spare = \"free\" # taskie: ignore[unused-name] for later", &[]),
-        ("on a line of its own", "# taskie: ignore[unused-name] for later\nspare = \"free\"", &[]),
-        ("one of two codes", "spare = \"free\" # taskie: ignore[unused-name, bad-default] for later", &["unused-ignore"]),
-        ("without a use", "free = \"cycle.id is none\" # taskie: ignore[unused-name] for later", &["unused-ignore"]),
-        ("without a reason", "spare = \"free\" # taskie: ignore[unused-name]", &["unused-ignore"]),
-        ("an unknown code", "spare = \"free\" # taskie: ignore[unused-nme] for later", &["unused-name", "unused-ignore"]),
-        ("two lines above", "# taskie: ignore[unused-name] for later\n\nspare = \"free\"", &["unused-ignore", "unused-name"]),
+        (
+            "at the end of the line",
+            "spare = \"free\" # taskie: ignore[unused-name] for later",
+            &[],
+        ),
+        (
+            "on a line of its own",
+            "# taskie: ignore[unused-name] for later\nspare = \"free\"",
+            &[],
+        ),
+        (
+            "one of two codes",
+            "spare = \"free\" # taskie: ignore[unused-name, bad-default] for later",
+            &["unused-ignore"],
+        ),
+        (
+            "without a use",
+            "free = \"cycle.id is none\" # taskie: ignore[unused-name] for later",
+            &["unused-ignore"],
+        ),
+        (
+            "without a reason",
+            "spare = \"free\" # taskie: ignore[unused-name]",
+            &["unused-ignore"],
+        ),
+        (
+            "an unknown code",
+            "spare = \"free\" # taskie: ignore[unused-nme] for later",
+            &["unused-name", "unused-ignore"],
+        ),
+        (
+            "two lines above",
+            "# taskie: ignore[unused-name] for later\n\nspare = \"free\"",
+            &["unused-ignore", "unused-name"],
+        ),
     ];
     for (what, lines, expected) in cases {
         let found = found(&over_base(&format!("[let]\n{lines}\n")));
-        let codes: Vec<&str> = found.iter().filter_map(|one| Some(one.split_once(": ")?.1)).collect();
+        let codes: Vec<&str> = found
+            .iter()
+            .filter_map(|one| Some(one.split_once(": ")?.1))
+            .collect();
         assert_eq!(codes, *expected, "{what}");
     }
 }
@@ -333,14 +441,23 @@ fn an_ignore_in_a_text_is_none() {
     let fragment = "[[on.Stop]]\nguard = \"phase == phase\"\nmessage = \"# taskie: ignore[constant-guard] no\"\n";
     let lines = over_base(fragment);
     assert_eq!(found(&lines).len(), 1);
-    let one_line = over_base("[let]\nspare = \"free and '# taskie: ignore[unused-name] no' != ''\"\n");
-    assert!(found(&one_line)[0].ends_with("unused-name"), "{:?}", found(&one_line));
+    let one_line =
+        over_base("[let]\nspare = \"free and '# taskie: ignore[unused-name] no' != ''\"\n");
+    assert!(
+        found(&one_line)[0].ends_with("unused-name"),
+        "{:?}",
+        found(&one_line)
+    );
 }
 
 #[test]
 fn exit_codes() {
     let project = faulty();
-    fs::write(project.root.join("good.toml"), over_base("[let]\nfree = \"cycle.id is none\"\n")).unwrap();
+    fs::write(
+        project.root.join("good.toml"),
+        over_base("[let]\nfree = \"cycle.id is none\"\n"),
+    )
+    .unwrap();
     let code = |args: &[&str]| project.run(&[&["check-chart"], args].concat()).code;
     assert_eq!(code(&[]), 0);
     assert_eq!(code(&["chart.toml"]), 1);
@@ -356,32 +473,59 @@ fn what_cannot_be_read_is_said() {
     let project = with_chart(BASE);
     let ran = project.run(&["check-chart", "nope.toml", "chart.toml"]);
     assert_eq!(ran.stdout, "chart.toml: no finding\n");
-    assert_eq!(ran.stderr, "taskie: nope.toml: No such file or directory (os error 2)\n");
+    assert_eq!(
+        ran.stderr,
+        "taskie: nope.toml: No such file or directory (os error 2)\n"
+    );
     fs::write(project.root.join("latin.toml"), b"id = \"\xe9\"").unwrap();
     let ran = project.run(&["check-chart", "latin.toml"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
-    assert_eq!(ran.stderr, "taskie: latin.toml: stream did not contain valid UTF-8\n");
+    assert_eq!(
+        ran.stderr,
+        "taskie: latin.toml: stream did not contain valid UTF-8\n"
+    );
 }
 
 #[test]
 fn a_chart_comes_from_stdin_too() {
     let project = with_chart(BASE);
     let ran = feed(project.command(["check-chart", "-"]), BASE);
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "stdin: no finding\n", ""));
-    let ran = feed(project.command(["check-chart", "--format=concise", "-"]), "id = 3");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "stdin: no finding\n", "")
+    );
+    let ran = feed(
+        project.command(["check-chart", "--format=concise", "-"]),
+        "id = 3",
+    );
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
-    assert!(ran.stdout.contains("stdin:1:6: wrong-type: a text is expected here, and this is `3`\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("stdin:1:6: wrong-type: a text is expected here, and this is `3`\n"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
 fn several_charts_in_one_run() {
     let project = with_chart(BASE);
-    fs::write(project.root.join("other.toml"), over_base("[let]\nspare = \"free\"\n")).unwrap();
+    fs::write(
+        project.root.join("other.toml"),
+        over_base("[let]\nspare = \"free\"\n"),
+    )
+    .unwrap();
     let ran = project.run(&["check-chart", "--format=json", "chart.toml", "other.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     let report = ran.json();
-    assert_eq!(report["charts"][0], json!({ "file": "chart.toml", "findings": 0, "proved": [] }));
-    assert_eq!(report["charts"][1], json!({ "file": "other.toml", "findings": 1, "proved": [] }));
+    assert_eq!(
+        report["charts"][0],
+        json!({ "file": "chart.toml", "findings": 0, "proved": [] })
+    );
+    assert_eq!(
+        report["charts"][1],
+        json!({ "file": "other.toml", "findings": 1, "proved": [] })
+    );
     assert_eq!(report["findings"][0]["file"], "other.toml");
 }
 
@@ -409,5 +553,8 @@ fn all_problems_in_one_run() {
 #[test]
 fn the_charts_compiled_in_are_clean() {
     let ran = Project::empty().run(&["check-chart"]);
-    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "taskie: no finding\n", ""));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "taskie: no finding\n", "")
+    );
 }

@@ -27,8 +27,20 @@ fn a_state_half_written_is_no_obstacle() {
         let ran = project.run(&["run", "limit", "3"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         assert_eq!(project.state(), state(json!({ "max_reviews": 3 })));
-        assert_eq!(project.names(), ["plan.md", "state.json", "task-1.md", "task-2.md", "tasks.md"]);
-        assert_eq!(fs::metadata(&state_file).unwrap().permissions().mode() & 0o777, 0o664);
+        assert_eq!(
+            project.names(),
+            [
+                "plan.md",
+                "state.json",
+                "task-1.md",
+                "task-2.md",
+                "tasks.md"
+            ]
+        );
+        assert_eq!(
+            fs::metadata(&state_file).unwrap().permissions().mode() & 0o777,
+            0o664
+        );
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "mine");
     }
 }
@@ -45,8 +57,15 @@ fn killed_commands_leave_one_file_at_most() {
         child.wait().unwrap();
         project.state();
     }
-    let hidden: Vec<String> = project.names().into_iter().filter(|name| name.starts_with('.')).collect();
-    assert!(hidden.is_empty() || hidden == [".state.json.new"], "{hidden:?}");
+    let hidden: Vec<String> = project
+        .names()
+        .into_iter()
+        .filter(|name| name.starts_with('.'))
+        .collect();
+    assert!(
+        hidden.is_empty() || hidden == [".state.json.new"],
+        "{hidden:?}"
+    );
 }
 
 /// Wherever on the way to a plan a link leads out of the project: nothing is read or written there.
@@ -62,18 +81,34 @@ fn plans_outside_the_project_are_not_followed() {
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(&elsewhere, &link).unwrap();
 
-        let message = project.stop().json()["systemMessage"].as_str().unwrap().to_owned();
-        assert!(message.ends_with("outside the project: it is not followed.") || message.ends_with("through a symbolic link: it is not followed."), "{message}");
+        let message = project.stop().json()["systemMessage"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        assert!(
+            message.ends_with("outside the project: it is not followed.")
+                || message.ends_with("through a symbolic link: it is not followed."),
+            "{message}"
+        );
         for name in ["p", "new"] {
             if name == "new" && link.ends_with("p") {
                 continue;
             }
             let ran = project.run(&["enter", "new-plan", "--plan", name]);
-            assert_eq!(ran.stderr, format!("taskie: plan `{name}` leads outside the project through a symbolic link\n"));
+            assert_eq!(
+                ran.stderr,
+                format!(
+                    "taskie: plan `{name}` leads outside the project through a symbolic link\n"
+                )
+            );
             assert_eq!(ran.code, 1);
         }
         assert_eq!(fs::read_dir(&plan).unwrap().count(), 1);
-        assert!(!elsewhere.join("new").exists() && !elsewhere.join("plans/new").exists() && !elsewhere.join(".locks").exists());
+        assert!(
+            !elsewhere.join("new").exists()
+                && !elsewhere.join("plans/new").exists()
+                && !elsewhere.join(".locks").exists()
+        );
     }
 }
 
@@ -81,19 +116,38 @@ fn plans_outside_the_project_are_not_followed() {
 #[test]
 fn plans_linked_within_the_project_are_followed() {
     let project = Project::valid();
-    fs::rename(project.root.join(".taskie/plans"), project.root.join("kept")).unwrap();
+    fs::rename(
+        project.root.join(".taskie/plans"),
+        project.root.join("kept"),
+    )
+    .unwrap();
     symlink("../kept", project.root.join(".taskie/plans")).unwrap();
     assert_eq!(project.run(&["enter", "new-plan"]).code, 0);
-    assert!(project.root.join("kept").join(PLAN).join("state.json").exists());
+    assert!(
+        project
+            .root
+            .join("kept")
+            .join(PLAN)
+            .join("state.json")
+            .exists()
+    );
 }
 
 #[test]
 fn names_that_no_plan_can_have() {
     let project = Project::valid();
     let rule = "a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`";
-    for (name, shown) in [("../x", "../x"), ("", ""), ("a\nb", "a\\nb"), ("x/..", "x/..")] {
+    for (name, shown) in [
+        ("../x", "../x"),
+        ("", ""),
+        ("a\nb", "a\\nb"),
+        ("x/..", "x/.."),
+    ] {
         let ran = project.run(&["enter", "new-plan", "--plan", name]);
-        assert_eq!(ran.stderr, format!("taskie: `{shown}` cannot be the name of a plan: {rule}\n"));
+        assert_eq!(
+            ran.stderr,
+            format!("taskie: `{shown}` cannot be the name of a plan: {rule}\n")
+        );
         assert_eq!(ran.code, 1);
     }
 }

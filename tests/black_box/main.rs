@@ -3,7 +3,11 @@
 //! One module per topic; `support` is the bench they all stand on. Expected texts are written out, so that
 //! what a user sees is what a test compares.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that panics has failed, which is what it should do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that panics has failed, which is what it should do"
+)]
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 
 mod auto_review;
@@ -19,11 +23,11 @@ mod expected;
 mod fixtures;
 mod hostile;
 mod mutants;
-mod readme;
 mod next;
-mod render;
 mod project_root;
+mod readme;
 mod renamed_chart;
+mod render;
 mod review_loop;
 mod reviewer;
 mod schema;
