@@ -4,6 +4,12 @@
 //! A time alone says more about the machine than about the program; the ratio says what the hook adds to
 //! the price of a process. `cargo bench -- 100` runs each case 100 times instead of 400.
 
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a benchmark that cannot be set up has nothing to print but why"
+)]
+
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;

@@ -7,8 +7,7 @@ use clap::ArgMatches;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::{CliError, place, say, tell};
-use crate::REVIEWER;
+use super::{CliError, is_reviewer, place, say, tell};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::decision::Answer;
@@ -41,8 +40,7 @@ fn transition(
     create: bool,
     trigger: Trigger,
 ) -> Result<ExitCode, CliError> {
-    if std::env::var_os(REVIEWER).is_some() {
-        say("taskie: this is a reviewer's session, which changes no state: nothing was done.");
+    if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
     let session = place::session(matches)?;

@@ -263,7 +263,7 @@ fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
         FieldType::Integer => value_parser!(i64)
             .range(arg.minimum.unwrap_or(i64::MIN)..)
             .into(),
-        FieldType::Boolean | FieldType::String | FieldType::Phase => value_parser!(String).into(),
+        FieldType::Boolean | FieldType::String | FieldType::Phase => value_parser!(String),
     };
     let mut option = Arg::new(name.to_owned())
         .value_name(name.to_uppercase())

@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
+use crate::REVIEWER;
 use crate::chart::embedded::Choice;
 use crate::chart::error::ChartError;
 use crate::demo::reviewer;
@@ -165,6 +166,15 @@ fn chart_option(args: &[OsString]) -> Option<String> {
         }
     }
     None
+}
+
+/// True in a reviewer's session, which changes no state; says so.
+pub(crate) fn is_reviewer() -> bool {
+    let is_reviewer = std::env::var_os(REVIEWER).is_some();
+    if is_reviewer {
+        say("taskie: this is a reviewer's session, which changes no state: nothing was done.");
+    }
+    is_reviewer
 }
 
 /// A line on stdout; a reader that has gone away is no error.

@@ -57,6 +57,10 @@ pub(crate) fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, 
 }
 
 /// How a decision goes on after one part of it.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and it is taken apart at once"
+)]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Flow {
     /// The next rule is tried.

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::process::plain;
 use crate::chart::model::Invoke;
 
 /// The most characters of a reason that a message shows.
@@ -47,7 +48,7 @@ fn reason(invoke: &Invoke, json: &Json) -> Option<String> {
     let text = found
         .as_str()
         .map_or_else(|| found.to_string(), str::to_owned);
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = plain(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     let mut short: String = line.chars().take(REASON_LIMIT).collect();
     if short.len() < line.len() {
         short.push('…');
@@ -117,6 +118,10 @@ mod tests {
             (r#"{"is_error":true}"#, Err("it reports an error")),
             (
                 r#"{"is_error":true,"errors":["no budget"]}"#,
+                Err("no budget"),
+            ),
+            (
+                r#"{"is_error":true,"errors":["\u001b[31mno\u001b[0m\u0007 budget"]}"#,
                 Err("no budget"),
             ),
             ("[]", Ok(None)),

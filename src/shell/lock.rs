@@ -84,7 +84,12 @@ impl ReviewLock {
     pub(crate) fn try_acquire(home: &Path, instance: &str) -> io::Result<Option<Self>> {
         let file = open(home, instance, "review")?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { file })),
+            Ok(()) => {
+                // The reviewer takes what it finds on its stdin for a part of its prompt, and a project may
+                // come with such a file.
+                file.set_len(0)?;
+                Ok(Some(Self { file }))
+            }
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }

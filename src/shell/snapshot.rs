@@ -60,10 +60,14 @@ impl Snapshot {
         };
         let mut warnings = Vec::new();
         match &state {
-            Reading::Broken(why) => warnings.push(format!(
-                "{}: {why}. No review runs and nothing is written until it is mended.",
-                file.display()
-            )),
+            Reading::Broken(why) => {
+                // A question stands at the end of some.
+                let stop = if why.ends_with('?') { "" } else { "." };
+                warnings.push(format!(
+                    "{}: {why}{stop} No review runs and nothing is written until it is mended.",
+                    file.display()
+                ));
+            }
             Reading::Sound { absent, .. } if !absent.is_empty() => warnings.push(format!(
                 "{} lacks {}: the defaults are used.",
                 file.display(),

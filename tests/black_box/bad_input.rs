@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::bench::{skip, stop_event};
+use crate::bench::{skip, stop_event, wait_until_it_can_be_run};
 use crate::support::{PLAN, Project, Ran, Reviewer, allowed, feed, silent, state, validated};
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
@@ -20,7 +20,12 @@ const UNUSABLE: &str = "No review runs and nothing is written until it is mended
 
 /// What a stop says of a state that cannot be used, in a plan without a flaw.
 fn unusable(why: &str) -> Value {
-    allowed(&format!("{STATE}: {why}. {UNUSABLE}\n{VALIDATED}"))
+    allowed(&format!("{}\n{VALIDATED}", unusable_line(why)))
+}
+
+fn unusable_line(why: &str) -> String {
+    let stop = if why.ends_with('?') { "" } else { "." };
+    format!("{STATE}: {why}{stop} {UNUSABLE}")
 }
 
 /// A named pipe; none where `mkfifo` is not there.
@@ -43,6 +48,7 @@ fn stop_as_someone(project: &Project) -> Option<Ran> {
     if owner == 0 {
         let binary = project.bin.join("taskie");
         fs::copy(env!("CARGO_BIN_EXE_taskie"), &binary).unwrap();
+        wait_until_it_can_be_run(&binary);
         fs::set_permissions(
             project.bin.parent().unwrap(),
             fs::Permissions::from_mode(0o755),
@@ -195,11 +201,14 @@ fn states_that_cannot_be_used() {
         assert_eq!((ran.code, ran.json()), (0, unusable(&why)), "{what}");
         assert_eq!(
             ran.stderr,
-            format!("taskie: {STATE}: {why}. {UNUSABLE}\n"),
+            format!("taskie: {}\n", unusable_line(&why)),
             "{what}"
         );
-        let active = allowed(&format!("{STATE}: {why}. {UNUSABLE}"));
-        assert_eq!(project.stop_active(true).json(), active, "{what}");
+        assert_eq!(
+            project.stop_active(true).json(),
+            allowed(&unusable_line(&why)),
+            "{what}"
+        );
         // Commands do not write it either.
         let ran = project.run(&["run", "limit", "3"]);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
@@ -519,14 +528,6 @@ fn a_table_of_a_hundred_thousand_rows() {
     assert_eq!(project.state()["next_phase"], "complete-task");
     assert_eq!(project.run(&["enter", "complete-task"]).code, 0);
     assert_eq!(project.state()["current_task"], "99999");
-    // A review of all these tasks: the first missing file ends it.
-    project.set_state(json!({ "next_phase": "tasks-review" }));
-    assert_eq!(
-        project.stop().json(),
-        allowed(&format!(
-            "Review failed: .taskie/plans/{PLAN}/task-3.md does not exist. It is tried again at the next stop.\n{VALIDATED}"
-        ))
-    );
 }
 
 #[test]
@@ -581,7 +582,8 @@ fn a_table_that_is_no_file() {
     let reason = format!("Plan '{PLAN}': Task files exist but tasks.md is missing");
     let warning = |why: &str| format!(".taskie/plans/{PLAN}/tasks.md cannot be read: {why}.");
     fs::remove_file(&path).unwrap();
-    let cases: [(fn(&Path) -> bool, Option<&str>); 5] = [
+    type Make = fn(&Path) -> bool;
+    let cases: [(Make, Option<&str>); 5] = [
         (
             |path| fs::create_dir(path).is_ok(),
             Some("it is not a regular file"),
@@ -882,7 +884,6 @@ fn many_links_that_lead_outside() {
 }
 
 #[test]
-#[ignore = "a linked `.taskie/plans` or `.taskie` is followed outside the project, unlike a linked plan"]
 fn plans_in_a_folder_that_is_a_link_to_outside_are_not_followed() {
     for folder in [".taskie", ".taskie/plans"] {
         let project = Project::valid();
@@ -1238,7 +1239,8 @@ fn surroundings_that_are_not_what_they_should_be() {
         change(&mut command);
         feed(command, stop_event(&project, false))
     };
-    let changes: &[(&str, &dyn Fn(&mut Command))] = &[
+    type Change<'a> = &'a dyn Fn(&mut Command);
+    let changes: &[(&str, Change<'_>)] = &[
         ("no HOME", &|command| _ = command.env_remove("HOME")),
         ("an empty HOME", &|command| _ = command.env("HOME", "")),
         ("a HOME that is not UTF-8", &|command| {

@@ -2,9 +2,9 @@
 //! and a chart of one's own.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -65,6 +65,21 @@ pub fn wait_until_gone(pid: &str) {
     });
 }
 
+/// Waits until a program that was just written can be run: another test's process, forked while it was written,
+/// keeps it "busy" for a moment.
+pub fn wait_until_it_can_be_run(path: &Path) {
+    wait_for(&format!("{} not to be busy", path.display()), || {
+        let run = Command::new(path)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        run.err()
+            .is_none_or(|error| error.kind() != ErrorKind::ExecutableFileBusy)
+            .then_some(())
+    });
+}
+
 /// Sends a signal by its name.
 pub fn signal(name: &str, pid: u32) {
     let status = Command::new("/bin/sh")
@@ -81,11 +96,7 @@ pub fn stop_event(project: &Project, active: bool) -> String {
 
 /// `taskie ARGS` with a stop's event on stdin, running.
 pub fn start_stop(project: &Project, args: &[&str]) -> Child {
-    let mut child = project
-        .command(args)
-        .stdin(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = project.command(args).stdin(Stdio::piped()).spawn().unwrap();
     child
         .stdin
         .take()

@@ -4,12 +4,14 @@ use serde_json::{Value, json};
 
 use crate::support::{PLAN, Project};
 
-/// (what, changes of the state, files written before, the action, how the reason begins)
+/// What, changes of the state, files written before, the action, how the reason begins.
+type Row<'a> = (&'a str, Value, &'a [(&'a str, &'a str)], &'a str, &'a str);
+
 #[test]
 fn the_routing_row_by_row() {
     let done = "# Task 1\n\n- **Status**: done\n";
     let half = "# Task 1\n\n- **Status**: done\n- **Status**: pending\n";
-    let rows: &[(&str, Value, &[(&str, &str)], &str, &str)] = &[
+    let rows: &[Row<'_>] = &[
         (
             "a code review to answer",
             json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),

@@ -340,7 +340,8 @@ fn age(path: &Path, seconds: u64) {
 /// (files with their ages in seconds, the plan that is meant)
 #[test]
 fn the_plan_touched_last_is_meant() {
-    let cases: &[(&str, &[(&str, u64)], &str)] = &[
+    type Ages<'a> = &'a [(&'a str, u64)];
+    let cases: &[(&str, Ages<'_>, &str)] = &[
         (
             "the younger one",
             &[("a/plan.md", 10), ("b/plan.md", 20)],
@@ -590,7 +591,6 @@ fn sessions_that_are_no_names() {
 
 /// Two sessions with a plan each: what one of them writes last must not keep the other's review from running.
 #[test]
-#[ignore = "the newest plan is looked for without regard to its owner, so the other session's loop stands still"]
 fn two_sessions_with_a_plan_each() {
     let project = Project::valid();
     project.set_state(json!({ "owner": "mine" }));

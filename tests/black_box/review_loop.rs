@@ -879,6 +879,66 @@ fn values_that_a_command_does_not_take() {
 }
 
 #[test]
+fn without_any_reviews_a_plan_goes_straight_on() {
+    let project = Project::valid();
+    project.reviewer(&Reviewer::fail());
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | done |\n",
+    );
+    // No structure check on the way: the flaw is told when the way is at its end.
+    project.write("notes.md", "");
+    project.set_state(json!({ "max_reviews": 0, "phase_iteration": 3 }));
+    for (cycle, next) in [
+        ("code-review", "all-code-review"),
+        ("all-code-review", "complete"),
+    ] {
+        let message = format!(
+            "Reviews are off (max_reviews is 0). Run /taskie:continue-plan to proceed (next: {next})."
+        );
+        assert_eq!(project.stop().json(), allowed(&message));
+        let mut expected = state(
+            json!({ "max_reviews": 0, "phase": cycle, "next_phase": next, "phase_iteration": 0 }),
+        );
+        // Entering the next cycle sets this too.
+        expected["paused"] = Value::Null;
+        assert_eq!(project.state(), expected);
+    }
+    let flaw = json!({ "decision": "block", "reason": format!("Plan '{PLAN}': Invalid filename: notes.md") });
+    assert_eq!((project.stop().json(), project.calls().len()), (flaw, 0));
+}
+
+/// An older state file: what it lacks gets its default, and the first write makes it whole.
+#[test]
+fn a_state_that_lacks_fields_is_reviewed_and_made_whole() {
+    let project = Project::valid();
+    project.write(
+        "state.json",
+        r#"{"next_phase": "code-review", "current_task": "2", "mine": 1}"#,
+    );
+    project.reviewer(&Reviewer::fail());
+    let ran = project.stop();
+    let warning = format!(
+        ".taskie/plans/{PLAN}/state.json lacks `max_reviews`, `phase`, `review_model`, `consecutive_clean`, `tdd`: the defaults are used."
+    );
+    assert_eq!(
+        (
+            ran.json()["decision"].as_str(),
+            ran.json()["systemMessage"].as_str()
+        ),
+        (Some("block"), Some(warning.as_str()))
+    );
+    assert_eq!(
+        project.state(),
+        json!({
+            "next_phase": "post-code-review", "current_task": "2", "mine": 1, "max_reviews": 8, "phase": "code-review",
+            "review_model": "sonnet", "consecutive_clean": 0, "tdd": false, "phase_iteration": 1,
+        })
+    );
+    assert_eq!(project.stop().json(), crate::support::validated());
+}
+
+#[test]
 fn a_paused_loop_is_taken_up_where_it_was_left() {
     let project = Project::valid();
     project.set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "consecutive_clean": 1, "review_model": "opus" }));
