@@ -1089,3 +1089,22 @@ fn the_limit_names_the_ways_out_and_they_work() {
     assert_eq!(project.stop().json(), crate::support::validated());
     assert_eq!(project.calls().len(), 1);
 }
+
+/// The user has left the cycle and paused what follows: an answer to its last review takes nothing up again.
+#[test]
+fn a_paused_loop_is_not_taken_up_by_an_answer() {
+    let project = Project::valid();
+    project.set_state(
+        json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
+    );
+    assert_eq!(project.run(&["run", "skip"]).code, 0);
+    assert_eq!(project.run(&["run", "pause"]).code, 0);
+    let before = project.files();
+    let ran = project.run(&["enter", "post-code-review"]);
+    let why = "taskie: No code-review waits for an answer: the phase is code-review, and the loop is paused (`taskie run resume`).\n  help: nothing was written\n";
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (1, "", why)
+    );
+    assert_eq!(project.files(), before);
+}
