@@ -151,3 +151,14 @@ fn names_that_no_plan_can_have() {
         assert_eq!(ran.code, 1);
     }
 }
+
+/// A host that drops a hook's arguments runs the bare program: exit 2 would block every stop.
+#[test]
+fn the_bare_program_blocks_nothing() {
+    let ran = Project::empty().run(&[]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(
+        ran.stderr
+            .starts_with("A workflow engine for coding agents")
+    );
+}
