@@ -12,6 +12,7 @@ use std::{env, fs};
 const CHARTS: &[(&str, &str)] = &[("statechart.toml", "examples/demo.toml")];
 
 fn main() -> Result<(), Box<dyn Error>> {
+    link_at_a_fixed_address()?;
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let mut code = String::new();
     let mut table = String::new();
@@ -29,6 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             "fn breaches{index}(state: &serde_json::Value) -> Vec<jsonschema::ValidationError<'_>> {{\n    \
              if State{index}::is_valid(state) {{ Vec::new() }} else {{ State{index}::iter_errors(state).collect() }}\n}}"
         )?;
+        // The hook reads the chart as JSON, which takes a tenth of the time that TOML does.
+        let json = Path::new(&env::var("OUT_DIR")?).join(format!("chart{index}.json"));
+        fs::write(&json, serde_json::to_string(&chart)?)?;
         let text = |value: Option<&toml::Value>| value.and_then(toml::Value::as_str).unwrap_or_default().to_owned();
         let id = text(chart.get("id"));
         let home = text(chart.get("scope").and_then(|scope| scope.get("home")));
@@ -45,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(
             table,
             "    Embedded {{\n        id: {id:?},\n        home: {home:?},\n        quiet: {quiet},\n        \
-             text: include_str!({path:?}),\n        demo: include_str!({:?}),\n        \
+             text: include_str!({path:?}),\n        json: include_str!({json:?}),\n        demo: include_str!({:?}),\n        \
              validator: Validator::Compiled(breaches{index}),\n        templates: &[",
             root.join(demo)
         )?;
@@ -56,6 +60,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     writeln!(code, "/// The charts compiled in; the first is the default one.\npub(crate) static CHARTS: &[Embedded] = &[\n{table}];")?;
     fs::write(Path::new(&env::var("OUT_DIR")?).join("embedded.rs"), code)?;
+    Ok(())
+}
+
+/// A hook starts a process at every stop, and relocating a position-independent binary of this size costs a
+/// fifth of that process: where the linker can place it for good, it does.
+fn link_at_a_fixed_address() -> Result<(), env::VarError> {
+    let is_gnu_linux = env::var("CARGO_CFG_TARGET_OS")? == "linux" && env::var("CARGO_CFG_TARGET_ENV")? == "gnu";
+    if is_gnu_linux && env::var("PROFILE")? == "release" {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+    }
     Ok(())
 }
 

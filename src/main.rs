@@ -8,7 +8,9 @@ use std::process::ExitCode;
 
 mod chart;
 mod cli;
+mod demo;
 mod engine;
+mod explore;
 mod expr;
 mod hook;
 mod invoke;

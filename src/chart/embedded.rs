@@ -1,5 +1,6 @@
 //! The charts compiled into the binary, and which chart `--chart` means.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub(crate) struct Embedded {
     pub(crate) quiet: bool,
     /// The chart's TOML.
     pub(crate) text: &'static str,
+    /// The same as JSON.
+    json: &'static str,
     /// The scenario that `taskie demo` plays.
     pub(crate) demo: &'static str,
     validator: Validator,
@@ -31,7 +34,7 @@ pub(crate) struct Embedded {
 impl Embedded {
     /// Parses the chart.
     pub(crate) fn load(&self) -> Result<Arc<Chart>, ChartError> {
-        let mut chart = load::from_text(self.id, self.text, Templates::Embedded(self.templates))?;
+        let mut chart = load::from_json(self.id, self.json, self.text, Templates::Embedded(self.templates))?;
         chart.validator = Some(self.validator.clone());
         Ok(Arc::new(chart))
     }
@@ -77,6 +80,14 @@ impl<'a> Choice<'a> {
             .iter()
             .find(|chart| chart.id == name)
             .map_or(Self::File(Path::new(name)), Self::Embedded)
+    }
+
+    /// The chart's text as its author wrote it; `None` where it cannot be read.
+    pub(crate) fn text(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Embedded(chart) => Some(Cow::Borrowed(chart.text)),
+            Self::File(path) => std::fs::read_to_string(path).ok().map(Cow::Owned),
+        }
     }
 
     /// Loads the chart; a user's is resolved and its state schema compiled.

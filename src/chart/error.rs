@@ -127,11 +127,22 @@ impl Diagnostic for FlawReport {
 
 /// Where the value at `path` stands in the TOML text; the nearest table above it where it is absent.
 pub(crate) fn locate(text: &str, path: &[Step]) -> Option<Range<usize>> {
+    walk(text, path).0
+}
+
+/// Where the value at `path` stands in the TOML text; `None` where it is absent.
+pub(crate) fn locate_exactly(text: &str, path: &[Step]) -> Option<Range<usize>> {
+    let (span, found) = walk(text, path);
+    span.filter(|_| found == path.len())
+}
+
+/// Goes as far along `path` as the TOML text does: where that is, and after how many steps.
+fn walk(text: &str, path: &[Step]) -> (Option<Range<usize>>, usize) {
     let (table, _) = DeTable::parse_recoverable(text);
     let mut table: Option<&DeTable<'_>> = Some(table.get_ref());
     let mut value: Option<&DeValue<'_>> = None;
     let mut span = None;
-    for step in path {
+    for (index, step) in path.iter().enumerate() {
         let next = match (step, table, value) {
             (Step::Key(key), Some(table), _) => {
                 table.get_key_value(key.as_str()).map(|(key, value)| (key.span(), value))
@@ -141,11 +152,11 @@ pub(crate) fn locate(text: &str, path: &[Step]) -> Option<Range<usize>> {
             }
             _ => None,
         };
-        let Some((key_span, found)) = next else { break };
+        let Some((key_span, found)) = next else { return (span, index) };
         let is_container = matches!(found.get_ref(), DeValue::Table(_) | DeValue::Array(_));
         span = Some(if is_container && matches!(step, Step::Key(_)) { key_span } else { found.span() });
         value = Some(found.get_ref());
         table = found.get_ref().as_table();
     }
-    span
+    (span, path.len())
 }

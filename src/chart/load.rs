@@ -29,9 +29,18 @@ pub(crate) fn from_path(path: &Path) -> Result<Chart, ChartError> {
     Ok(chart)
 }
 
-/// Loads a chart from its text. `origin` names it in messages.
+/// Loads a chart from its TOML. `origin` names it in messages.
 pub(crate) fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
-    let source = parse(origin, text)?;
+    resolve(origin, parse(origin, text)?, text, templates)
+}
+
+/// Loads a chart from the JSON that the build made of its TOML.
+pub(crate) fn from_json(origin: &str, json: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
+    let source = serde_json::from_str(json).map_err(|error| ChartError::unreadable(origin, error.to_string()))?;
+    resolve(origin, source, text, templates)
+}
+
+fn resolve(origin: &str, source: Source, text: &str, templates: Templates) -> Result<Chart, ChartError> {
     let mut resolver = Resolver { text, flaws: Vec::new() };
     let chart = resolver.chart(origin, source, templates);
     match chart {
@@ -446,6 +455,8 @@ impl Resolver<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::super::embedded::CHARTS;
     use super::*;
 
@@ -454,6 +465,10 @@ mod tests {
         for embedded in CHARTS {
             let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(check::flaws(&chart, embedded.text), [], "{}", embedded.id);
+            let from_toml = from_text(embedded.id, embedded.text, chart.templates.clone());
+            let from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));
+            let from_json = Chart { validator: None, ..Arc::into_inner(chart).unwrap_or_else(|| panic!("shared")) };
+            assert_eq!(format!("{from_json:?}"), format!("{from_toml:?}"), "{}", embedded.id);
         }
     }
 }

@@ -6,6 +6,7 @@
 pub(crate) mod check;
 pub(crate) mod embedded;
 pub(crate) mod error;
+pub(crate) mod label;
 pub(crate) mod load;
 pub(crate) mod model;
 pub(crate) mod names;

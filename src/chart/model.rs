@@ -4,25 +4,26 @@
 //! whose names all lead somewhere. A doc comment here is what an editor shows for the key.
 
 use indexmap::IndexMap;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A bare expression: `next_phase == 'complete'`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct Expr(pub(crate) String);
 
 /// A text with holes: `Task {{ current_task }}`. One that is a single `{{ … }}` keeps its type.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct Text(pub(crate) String);
 
 /// A file name with holes: `{base}-review-{n:int}.md`. It renders a name and matches one.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct FilePattern(pub(crate) String);
 
 /// A value to assign, or a default.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Literal {
     Boolean(bool),
@@ -34,7 +35,7 @@ pub(crate) enum Literal {
 pub(crate) type Assign = IndexMap<String, Literal>;
 
 /// A whole chart file.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
     /// The chart's name, as `--chart` and messages use it.
@@ -104,7 +105,7 @@ fn host_default_timeout() -> u64 {
 }
 
 /// Which directories are running instances.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Scope {
     /// The directory that is searched upward from where the agent works.
@@ -118,7 +119,7 @@ pub(crate) struct Scope {
 }
 
 /// The type of a context field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FieldType {
     Boolean,
@@ -129,7 +130,7 @@ pub(crate) enum FieldType {
 }
 
 /// One field of `state.json`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Field {
     /// boolean, integer, string or phase.
@@ -152,7 +153,7 @@ pub(crate) struct Field {
 }
 
 /// One option of a command or a phase.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Arg {
     /// boolean, integer or string.
@@ -172,7 +173,7 @@ pub(crate) struct Arg {
 }
 
 /// Rows of a file: of a Markdown table by its header, or the lines that fit a pattern.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Table {
     /// The file, below the instance's directory.
@@ -189,7 +190,7 @@ pub(crate) struct Table {
 }
 
 /// A state of the chart: when it may be entered, and what entering it writes.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Phase {
     /// The high-level stage that a person is shown.
@@ -210,14 +211,14 @@ pub(crate) struct Phase {
 }
 
 /// The special kinds of phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PhaseType {
     Final,
 }
 
 /// A review cycle, or what all of them share.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CycleSource {
     /// The context field that counts the reviews.
@@ -252,7 +253,7 @@ pub(crate) struct CycleSource {
 }
 
 /// One way out of a cycle.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Advance {
     /// Holds where this target is open.
@@ -262,7 +263,7 @@ pub(crate) struct Advance {
 }
 
 /// A process: what is run and where its verdict stands.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Invoke {
     /// The program, looked up on PATH, and its arguments. No shell.
@@ -283,7 +284,7 @@ pub(crate) struct Invoke {
 }
 
 /// One rule of an event: guard, assignments, an invocation, then an answer or none.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     /// Holds where the rule fires; without one it always does.
@@ -312,7 +313,7 @@ pub(crate) struct Rule {
 }
 
 /// `taskie run NAME`: one rule, and what is said where it does not apply.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Command {
     /// One line for `--help`.
@@ -335,7 +336,7 @@ pub(crate) struct Command {
 }
 
 /// One finding of a list of checks.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Check {
     /// Once for each item of this list, as `it`.
@@ -347,7 +348,7 @@ pub(crate) struct Check {
 }
 
 /// A property for the model checker: exactly one of `always`, `never`, `eventually`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Property {
     /// What the property says, in words.

@@ -8,6 +8,7 @@ use crate::chart::embedded::CHARTS;
 use crate::chart::model::{self, FieldType, Literal};
 use crate::expr::Expressions;
 use crate::hook::protocol::EVENTS;
+use crate::shell::trace;
 
 /// The whole command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
@@ -18,6 +19,10 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
+        .after_help(format!(
+            "Environment:\n  {}=FILE  Append each decision to FILE, as a line of JSON: the rules that fired, what was written, the answer",
+            trace::VARIABLE
+        ))
         .arg(
             Arg::new("chart")
                 .long("chart")
@@ -37,12 +42,22 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(enter(chart))
         .subcommand(run(chart))
         .subcommand(
+            Command::new("demo")
+                .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
+                .arg(
+                    Arg::new("keep")
+                        .long("keep")
+                        .action(ArgAction::SetTrue)
+                        .help("Keep the temporary project, and say where it is"),
+                ),
+        )
+        .subcommand(
             Command::new("schema").about("Print a JSON Schema (draft-07)").arg(
                 Arg::new("of")
                     .required(true)
                     .value_name("WHAT")
-                    .value_parser(PossibleValuesParser::new(["state"]))
-                    .help("state: the chart's state.json"),
+                    .value_parser(PossibleValuesParser::new(["statechart", "state"]))
+                    .help("statechart: a chart file; state: the chart's state.json"),
             ),
         )
 }

@@ -1,6 +1,7 @@
 //! The command line. Hooks are dispatched first and by hand; everything else is clap's, with the options
 //! that the chart declares.
 
+mod demo;
 mod enter;
 mod grammar;
 mod place;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 
 use crate::chart::embedded::Choice;
 use crate::chart::error::ChartError;
+use crate::demo::reviewer;
 use crate::hook;
 
 /// A command that failed, and what its user is told.
@@ -45,6 +47,9 @@ pub(crate) fn run() -> ExitCode {
     if let Some((event, chart)) = as_hook(&args) {
         return hook::run(event, chart);
     }
+    if let Some(code) = reviewer::stand_in(&args) {
+        return code;
+    }
     match dispatch(&args) {
         Ok(code) => code,
         Err(CliError::Chart(error)) => {
@@ -77,7 +82,8 @@ fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
 
 fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let name = chart_option(args);
-    let chart = Choice::of(name.as_deref()).load()?;
+    let choice = Choice::of(name.as_deref());
+    let chart = choice.load()?;
     let matches = grammar::command(&chart).get_matches_from(args);
     match matches.subcommand() {
         Some(("hook", sub)) => {
@@ -86,6 +92,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         }
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
+        Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }

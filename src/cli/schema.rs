@@ -9,8 +9,12 @@ use crate::chart::Chart;
 use crate::schema;
 
 /// Prints the schema that was asked for.
-pub(crate) fn print(chart: &Chart, _matches: &ArgMatches) -> ExitCode {
+pub(crate) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {
+    let schema = match matches.get_one::<String>("of").map(String::as_str) {
+        Some("statechart") => schema::statechart::of_charts(),
+        _ => schema::state::of(chart),
+    };
     // Values of our own making always have a JSON text.
-    say(&serde_json::to_string_pretty(&schema::state::of(chart)).unwrap_or_default());
+    say(&serde_json::to_string_pretty(&schema).unwrap_or_default());
     ExitCode::SUCCESS
 }

@@ -43,7 +43,7 @@ pub(crate) fn decide(
             Flow::Leave(step) => return Ok(step),
         }
     }
-    Ok(Step::Done(deciding.end()))
+    deciding.end().map(Step::Done)
 }
 
 /// The rules that an event is put to once its head is done, with the name of their list.
@@ -71,10 +71,8 @@ pub(crate) enum Flow {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
     pub(crate) flow: Flow,
-    /// What this part adds to the decision.
+    /// What this part adds to the decision; its `ended` is visible to the parts that follow.
     pub(crate) decision: Decision,
-    /// The run whose outcome this part has made visible.
-    pub(crate) review: Option<Arc<Ended>>,
     /// What went wrong in a text of an invocation, which for the decision is a run that failed.
     pub(crate) swallowed: Option<Fault>,
 }
@@ -107,14 +105,14 @@ impl Deciding {
     }
 
     fn into_part(self, flow: Flow) -> Part {
-        Part { flow, review: self.names.review(), decision: self.decision, swallowed: self.swallowed }
+        Part { flow, decision: self.decision, swallowed: self.swallowed }
     }
 
     /// A run that no rule has asked for again is set aside.
-    fn end(self) -> Decision {
-        match self.ended {
-            Some(ended) => set_aside(&ended.invocation),
-            None => self.decision,
+    fn end(mut self) -> Result<Decision, Fault> {
+        match self.ended.take() {
+            Some(ended) => self.set_aside(&ended),
+            None => Ok(self.decision),
         }
     }
 
@@ -322,10 +320,11 @@ impl Deciding {
             }
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
             (Ok(request), Some(ended)) if !ended.superseded && request.is_same_request(&ended.invocation) => ended,
-            (_, Some(ended)) => return Ok(Some(Step::Done(set_aside(&ended.invocation)))),
+            (_, Some(ended)) => return self.set_aside(&ended).map(|decision| Some(Step::Done(decision))),
         };
         self.decision.fired.push(Fired { place: place.to_owned(), advance: None });
-        names.set_review(Arc::new(ended));
+        self.decision.ended = Some(ended.clone());
+        names.set_review(ended);
         Ok(None)
     }
 
@@ -363,6 +362,19 @@ impl Deciding {
         invoke.ok_or_else(|| Fault::World(format!("there is no invocation `{name}`")))
     }
 
+    /// What is said of a run that this world does not ask for any more.
+    fn set_aside(&self, ended: &Ended) -> Result<Decision, Fault> {
+        let Invocation { cycle, n, file, .. } = &ended.invocation;
+        let rest = match &ended.outcome {
+            Outcome::Failed(why) => format!("Nothing was written. It had failed: {why}."),
+            Outcome::Ran { .. } => format!("Nothing was written; what it says is in {}.", self.names.path(file)?),
+        };
+        let message = format!(
+            "The {cycle} {n} was set aside: the state changed while it ran and no longer asks for it. {rest}"
+        );
+        Ok(Decision { messages: vec![message], answer: Answer::Allow, ended: Some(ended.clone()), ..Decision::default() })
+    }
+
     /// What the fields that a guard names hold: `; next_phase is "post-code-review"`.
     fn standing(&self, guard: &str) -> String {
         let mut fields: Vec<String> = self
@@ -391,16 +403,5 @@ fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
         subject: Vec::new(),
         argv: Vec::new(),
         log: String::new(),
-    }
-}
-
-fn set_aside(invocation: &Invocation) -> Decision {
-    Decision {
-        messages: vec![format!(
-            "The {} {} was set aside: the state changed while it ran and no longer asks for it. Nothing was written; what it says is in {}.",
-            invocation.cycle, invocation.n, invocation.file
-        )],
-        answer: Answer::Allow,
-        ..Decision::default()
     }
 }

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 /// The outcome of one call of `decide`.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     /// Run this, then decide again in the world read anew.
@@ -23,8 +24,20 @@ pub(crate) struct Decision {
     pub(crate) messages: Vec<String>,
     /// For the agent.
     pub(crate) says: Vec<String>,
+    /// The run that it is about.
+    pub(crate) ended: Option<Ended>,
     /// The answer to the event.
     pub(crate) answer: Answer,
+}
+
+impl Decision {
+    /// Why the run that it is about failed, where it did.
+    pub(crate) fn failure(&self) -> Option<&str> {
+        match &self.ended.as_ref()?.outcome {
+            Outcome::Failed(why) => Some(why),
+            Outcome::Ran { .. } => None,
+        }
+    }
 }
 
 /// A rule that fired.
@@ -53,7 +66,7 @@ pub(crate) enum Answer {
 }
 
 /// A process to run, with all texts rendered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Invocation {
     /// Its name in the chart.
     pub(crate) name: String,
@@ -80,7 +93,7 @@ impl Invocation {
 }
 
 /// A run that has ended, as the second call of `decide` is told.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Ended {
     /// What was run.
     pub(crate) invocation: Invocation,
@@ -91,7 +104,7 @@ pub(crate) struct Ended {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Outcome {
     /// It wrote its file; with the verdict it gave, if it gave one.
     Ran { verdict: Option<String> },

@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::expr::ExprError;
 
+/// How an option is written, and so how a fault about one begins.
+const OPTION: &str = "--";
+
 /// Why a decision could not be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -22,6 +25,16 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
+    /// True where an option is missing or has a value that the chart forbids, and nothing else is wrong. Met
+    /// inside an expression, only the words of the fault are left of it.
+    pub(crate) fn is_about_an_option(&self) -> bool {
+        match self {
+            Self::Argument { .. } => true,
+            Self::Expression { error, .. } => error.detail.starts_with(OPTION),
+            _ => false,
+        }
+    }
+
     /// Names where in the chart an expression stands.
     pub(crate) fn at(place: impl Into<String>) -> impl FnOnce(ExprError) -> Self {
         let place = place.into();
@@ -41,7 +54,7 @@ impl fmt::Display for Fault {
                 "`{cycle}` is over and none of its advance targets is open: give the last one no guard"
             ),
             Self::NoCycle { place } => write!(out, "{place} advances, but no cycle is running"),
-            Self::Argument { name, detail } => write!(out, "--{name}: {detail}"),
+            Self::Argument { name, detail } => write!(out, "{OPTION}{name}: {detail}"),
             Self::World(detail) => out.write_str(detail),
         }
     }

@@ -105,15 +105,10 @@ impl Names {
     }
 
     /// Makes a run's outcome visible as `review`.
-    pub(crate) fn set_review(&self, ended: Arc<Ended>) {
+    pub(crate) fn set_review(&self, ended: Ended) {
         let mut moving = self.moving();
-        moving.review = Some(ended);
+        moving.review = Some(Arc::new(ended));
         moving.known.clear();
-    }
-
-    /// The run whose outcome is visible.
-    pub(crate) fn review(&self) -> Option<Arc<Ended>> {
-        self.moving().review.clone()
     }
 
     /// True once a run's outcome is visible.

@@ -111,9 +111,10 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
     let quiet = chart.quiet;
     match perform(&Place { chart, root, instance }, &Event::hook(name, fields)) {
         Ok(performed) => {
-            let mut reply = Reply::of(name, quiet, performed.decision).with_warnings(performed.warnings);
             // The chart's own message tells the user of the failure; stderr is for the host's log.
-            reply.warnings.extend(performed.failure.map(|why| format!("the review failed: {why}")));
+            let failure = performed.decision.failure().map(|why| format!("the review failed: {why}"));
+            let mut reply = Reply::of(name, quiet, performed.decision).with_warnings(performed.warnings);
+            reply.warnings.extend(failure);
             Ok(reply.with_warnings(newest.warnings))
         }
         Err(Stuck::Interrupted { signal }) => Err(Interrupted { signal }),

@@ -4,3 +4,4 @@ pub(crate) mod lock;
 pub(crate) mod perform;
 pub(crate) mod snapshot;
 pub(crate) mod store;
+pub(crate) mod trace;

@@ -14,6 +14,7 @@ use serde_json::{Map, Value as Json};
 use super::lock::{ReviewLock, WriteLock};
 use super::snapshot::Snapshot;
 use super::store::{self, Reading};
+use super::trace;
 use crate::REVIEWER;
 use crate::chart::Chart;
 use crate::engine::decide::decide;
@@ -39,8 +40,6 @@ pub(crate) struct Performed {
     pub(crate) decision: Decision,
     /// What is wrong with the files that were read.
     pub(crate) warnings: Vec<String>,
-    /// Why a run that was asked for failed.
-    pub(crate) failure: Option<String>,
     /// The context after the decision.
     pub(crate) context: IndexMap<String, Json>,
 }
@@ -84,10 +83,21 @@ fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Stuck {
 
 /// Decides `event` at `place` and carries the decision out.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
+    let mut result = carry_out(place, event);
+    if let Some(file) = std::env::var_os(trace::VARIABLE).filter(|file| !file.is_empty()) {
+        let written = trace::append(Path::new(&file), place, event, &result);
+        if let (Err(error), Ok(performed)) = (written, &mut result) {
+            performed.warnings.push(format!("the trace {} cannot be written: {error}", file.display()));
+        }
+    }
+    result
+}
+
+fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let snapshot = place.snapshot();
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
     match step {
-        Step::Done(decision) if decision.patch.is_empty() => Ok(done(snapshot, decision, None)),
+        Step::Done(decision) if decision.patch.is_empty() => Ok(done(snapshot, decision)),
         Step::Done(_) => place.write(event, None),
         Step::Invoke(_) => place.review(event),
     }
@@ -113,16 +123,12 @@ impl Place {
     /// Decides anew under the write lock, and writes.
     fn write(&self, event: &Event, ended: Option<(Ended, u64)>) -> Result<Performed, Stuck> {
         let mut lock = self.lock()?;
-        let (ended, failure) = match ended {
+        let ended = match ended {
             Some((mut ended, revision)) => {
                 ended.superseded = lock.revision().map_err(io("the revision cannot be read"))? != revision;
-                let failure = match &ended.outcome {
-                    Outcome::Failed(why) => Some(why.clone()),
-                    Outcome::Ran { .. } => None,
-                };
-                (Some(ended), failure)
+                Some(ended)
             }
-            None => (None, None),
+            None => None,
         };
         let snapshot = self.snapshot();
         let step = decide(&self.chart, &snapshot.as_world(), event, ended)?;
@@ -136,7 +142,7 @@ impl Place {
                 lock.bump().map_err(io("the revision cannot be written"))?;
             }
         }
-        Ok(done(snapshot, decision, failure))
+        Ok(done(snapshot, decision))
     }
 
     fn store(&self, snapshot: &Snapshot, patch: &IndexMap<String, Json>) -> Result<(), Stuck> {
@@ -181,7 +187,7 @@ impl Place {
         let snapshot = self.snapshot();
         let invocation = match decide(&self.chart, &snapshot.as_world(), event, None)? {
             Step::Invoke(invocation) => *invocation,
-            Step::Done(decision) if decision.patch.is_empty() => return Ok(done(snapshot, decision, None)),
+            Step::Done(decision) if decision.patch.is_empty() => return Ok(done(snapshot, decision)),
             Step::Done(_) => return self.write(event, None),
         };
         let outcome = self.run(&invocation)?;
@@ -251,10 +257,10 @@ impl AsWorld for Arc<Snapshot> {
     }
 }
 
-fn done(snapshot: Arc<Snapshot>, decision: Decision, failure: Option<String>) -> Performed {
+fn done(snapshot: Arc<Snapshot>, decision: Decision) -> Performed {
     let mut context = snapshot.context().clone();
     context.extend(decision.patch.clone());
-    Performed { warnings: snapshot.warnings(), decision, failure, context }
+    Performed { warnings: snapshot.warnings(), decision, context }
 }
 
 /// What tells one writing of a file from another.

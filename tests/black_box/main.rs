@@ -4,5 +4,17 @@
 //! what a user sees is what a test compares.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that panics has failed, which is what it should do")]
+#![allow(unreachable_pub, reason = "a test binary has no outside")]
 
+mod auto_review;
+mod block_messages;
+mod cli_invocation;
+mod demo;
+mod edge_cases;
+mod expected;
+mod readme;
+mod schema;
+mod state_transitions;
 mod support;
+mod trace;
+mod validation;

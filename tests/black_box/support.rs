@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -13,16 +12,9 @@ use serde_json::{Value, json};
 /// The name of the plan that a [`Project`] begins with.
 pub const PLAN: &str = "test-plan";
 
-/// A reviewer: notes its arguments (one line each, newlines as `\n`, a `--` line after each call), writes the
-/// review to the path that ends the prompt, and prints what the real client prints.
-const CLAUDE: &str = r#"#!/bin/sh
-here=$(dirname "$0")
-for arg in "$@"; do printf '%s' "$arg" | awk 'BEGIN{ORS=""} NR>1{print "\\n"} {print}'; echo; done >> "$here/calls"
-echo "--" >> "$here/calls"
-for prompt in "$@"; do :; done
-file=$(printf '%s' "$prompt" | sed -n '$p'); file=${file#Write your review to }
-. "$here/behaviour"
-"#;
+/// The scripted reviewer. A link to it is put on PATH, not a copy: another test's process, forked while a copy
+/// is written, would make it "busy" for a moment. Never write to it.
+const CLAUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/claude.sh");
 
 /// What a scripted reviewer does when it is called.
 #[derive(Clone)]
@@ -162,24 +154,16 @@ impl Project {
     pub fn reviewer(&self, reviewer: &Reviewer) {
         let path = self.bin.join("claude");
         if !path.exists() {
-            fs::write(&path, CLAUDE).unwrap();
-            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            std::os::unix::fs::symlink(CLAUDE, &path).unwrap();
         }
         fs::write(self.bin.join("behaviour"), reviewer.script()).unwrap();
     }
 
-    /// The arguments of each call of `claude`, in order.
+    /// The arguments of each call of `claude`, in order, newlines as `\n`.
     pub fn calls(&self) -> Vec<Vec<String>> {
         let text = fs::read_to_string(self.bin.join("calls")).unwrap_or_default();
-        let mut calls = vec![Vec::new()];
-        for line in text.lines() {
-            match line {
-                "--" => calls.push(Vec::new()),
-                line => calls.last_mut().unwrap().push(line.to_owned()),
-            }
-        }
-        calls.pop();
-        calls
+        let arguments = |call: &str| call.split_terminator('\0').map(|arg| arg.replace('\n', "\\n")).collect();
+        text.split_terminator('\u{1e}').map(arguments).collect()
     }
 
     /// The command with a clean environment, in the project's root, the scripted `claude` first on PATH.

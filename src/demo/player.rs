@@ -1,0 +1,462 @@
+//! Plays a scenario step by step, shows each, and holds what happens against what the scenario expects.
+
+use std::collections::HashSet;
+
+use anstyle::Style;
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json};
+
+use super::DemoError;
+use super::page::{BAD, FAINT, GOOD, HALT, NEW, PLAIN, Page, RULE, Room, STRONG, paint};
+use super::scenario::{Expected, Review, Scenario, Step};
+use super::stage::{Stage, Stop};
+use crate::chart::Chart;
+use crate::chart::embedded::Embedded;
+use crate::chart::model::FieldType;
+use crate::engine::context;
+
+/// How much of a message is shown when its rule answers for the first time.
+const FIRST_TIME: Room = Room::Lines(10);
+
+/// The most characters of a value that are shown, where it is no name of the chart.
+const VALUE_LIMIT: usize = 12;
+
+/// The state of the instance, if there is one yet.
+type State = Option<Map<String, Json>>;
+
+/// Plays the demo of a chart that is compiled in. With `keep`, its project stays.
+pub(crate) fn play(
+    embedded: &'static Embedded,
+    chart: &Chart,
+    keep: bool,
+) -> Result<(), DemoError> {
+    let scenario = Scenario::parse(embedded.demo)?;
+    let mut player = Player {
+        chart,
+        stage: Stage::new(embedded, chart, &scenario, keep)?,
+        page: Page::new(),
+        seen: HashSet::new(),
+        answers: IndexMap::new(),
+        verdicts: IndexMap::new(),
+        failed: 0,
+    };
+    player.page.text(STRONG, "taskie demo");
+    player.page.text(PLAIN, &scenario.intro);
+    let played = player.play(&scenario, keep);
+    if keep {
+        let root = player.stage.root().display().to_string();
+        player
+            .page
+            .text(PLAIN, &format!("The project is in {root}"));
+    }
+    played
+}
+
+/// A field of the state that changed.
+struct Change {
+    name: String,
+    old: String,
+    new: String,
+}
+
+/// A demo that is being played.
+struct Player<'c> {
+    chart: &'c Chart,
+    stage: Stage,
+    page: Page,
+    /// The rules that were shown with their labels, and those whose messages were shown at length.
+    seen: HashSet<String>,
+    /// How often the hook gave which answer.
+    answers: IndexMap<&'static str, usize>,
+    /// How often the reviewer gave which verdict.
+    verdicts: IndexMap<String, usize>,
+    /// How many reviews failed.
+    failed: usize,
+}
+
+impl Player<'_> {
+    fn play(&mut self, scenario: &Scenario, keep: bool) -> Result<(), DemoError> {
+        for (index, step) in scenario.steps.iter().enumerate() {
+            self.step(index + 1, step)?;
+        }
+        let state = self.stage.state().unwrap_or_default();
+        let phase = shown(state.get(&self.chart.state).unwrap_or(&Json::Null));
+        if phase != scenario.ends {
+            return Err(DemoError::Unexpected {
+                what: format!("it ended in {phase}, and not in {}", scenario.ends),
+                details: String::new(),
+            });
+        }
+        self.sum_up(scenario, &phase, keep);
+        Ok(())
+    }
+
+    fn step(&mut self, number: usize, step: &Step) -> Result<(), DemoError> {
+        self.page.blank();
+        if let Some(title) = &step.chapter {
+            self.page.heading(title);
+        }
+        if let Some(prompt) = &step.user {
+            self.stage.begin_turn();
+            self.page.row("user", FAINT, &paint(STRONG, prompt));
+        }
+        self.work(step)?;
+        let before = self.stage.state();
+        let stop = self.stage.stop(&step.agent, step.review.as_ref())?;
+        let after = self.stage.state();
+        let rules = self.rules(&stop.decision);
+        self.page.numbered(number, "stop", FAINT, &rules);
+        self.review(&stop, step.review.as_ref());
+        let changes = self.changes(&before, &after);
+        let changes = changes.iter().map(|change| {
+            let Change { name, old, new } = change;
+            self.change(&format!("{name} {old} → "), new)
+        });
+        let changes = match changes.collect::<Vec<_>>() {
+            none if none.is_empty() => paint(FAINT, "unchanged"),
+            some => some.join(&separator()),
+        };
+        self.page.row("state", FAINT, &changes);
+        self.answer(&stop);
+        expected(number, step, &stop)
+    }
+
+    /// What the agent does before it stops.
+    fn work(&mut self, step: &Step) -> Result<(), DemoError> {
+        let mut files = Vec::new();
+        for (name, [from, to]) in &step.edit {
+            self.stage.edit(name, from, to)?;
+            files.push(format!("~ {name}"));
+        }
+        for (name, text) in &step.write {
+            self.stage.write(name, text)?;
+            files.push(format!("+ {name}"));
+        }
+        for name in &step.remove {
+            self.stage.remove(name)?;
+            files.push(format!("- {name}"));
+        }
+        let mut text = step.agent.clone();
+        for file in files {
+            let file = self.page.whole(&file.replace(" /", " "));
+            text.push_str(&format!("  {}", paint(FAINT, file)));
+        }
+        self.page.row("agent", FAINT, &text);
+        for line in &step.run {
+            let before = self.stage.state();
+            self.stage.run(line)?;
+            let after = self.stage.state();
+            let mut text = self.page.whole(&format!("$ {line}"));
+            let changes = self.changes(&before, &after);
+            // What the command line says already need not be said again.
+            let unsaid = |change: &&Change| line.split_whitespace().all(|word| word != change.new);
+            let changes = changes
+                .iter()
+                .filter(unsaid)
+                .map(|change| self.change(&format!("{} ", change.name), &change.new));
+            let changes: Vec<String> = changes.collect();
+            if !changes.is_empty() {
+                let arrow = paint(FAINT, "→\u{a0}");
+                text.push_str(&format!(" {arrow}{}", changes.join(&separator())));
+            }
+            self.page.row("", FAINT, &text);
+        }
+        Ok(())
+    }
+
+    /// The rules that fired, in order. A label that was shown before is left out, that of the last rule
+    /// aside, which is the one that answers.
+    fn rules(&mut self, decision: &Json) -> String {
+        let fired = decision.get("fired").and_then(Json::as_array);
+        let mut fired = fired.into_iter().flatten().peekable();
+        let mut list = "";
+        let mut rules = Vec::new();
+        while let Some(rule) = fired.next() {
+            let place = text_of(rule, "rule");
+            // Of rules of one list the first one names it: `on.Stop[2] → [3]`.
+            let (of, index) = place.split_at(place.find('[').unwrap_or(place.len()));
+            let short = if of == list { index } else { place };
+            list = of;
+            let is_new = self.seen.insert(place.to_owned());
+            let label = text_of(rule, "label");
+            rules.push(match is_new || fired.peek().is_none() {
+                true if !label.is_empty() => format!("{}\u{a0}{label}", paint(RULE, short)),
+                _ => paint(RULE, short),
+            });
+        }
+        rules.join(" →\u{a0}")
+    }
+
+    /// What the reviewer did, where one was run.
+    fn review(&mut self, stop: &Stop, review: Option<&Review>) {
+        let Some(call) = &stop.call else { return };
+        let by = call.model.as_deref().unwrap_or("the reviewer");
+        let file = call.file.rsplit('/').next().unwrap_or_default();
+        let words = match review {
+            Some(Review::Verdict { text, .. }) => text.lines().next().unwrap_or_default(),
+            _ => "",
+        };
+        let text = match stop.verdict() {
+            Some(verdict) => {
+                *self.verdicts.entry(verdict.to_owned()).or_default() += 1;
+                let verdict = paint(self.style_of(verdict), verdict);
+                let words = paint(FAINT, format!("“{words}”"));
+                format!("{verdict} by {by} in {file}: {words}")
+            }
+            None => {
+                self.failed += 1;
+                format!("{} from {by}: it failed", paint(BAD, "none"))
+            }
+        };
+        self.page.row("review", FAINT, &text);
+    }
+
+    /// A chart lists its verdicts from good to bad.
+    fn style_of(&self, verdict: &str) -> Style {
+        let mut invokes = self.chart.invoke.values();
+        let is_best =
+            invokes.any(|invoke| invoke.verdicts.first().is_some_and(|best| best == verdict));
+        if is_best { GOOD } else { BAD }
+    }
+
+    /// What the host is told.
+    fn answer(&mut self, stop: &Stop) {
+        *self.answers.entry(stop.answer.word()).or_default() += 1;
+        let texts = [&stop.reason, &stop.message].into_iter().flatten();
+        let text = texts.map(String::as_str).collect::<Vec<_>>().join("\n");
+        let is_new = self
+            .seen
+            .insert(format!("the message of {:?}", stop.rule()));
+        let room = if is_new { FIRST_TIME } else { Room::Glance };
+        let style = match stop.answer {
+            Expected::Allow => GOOD,
+            Expected::Block => HALT,
+        };
+        let text = self.page.shortened(&text, room);
+        self.page.row(stop.answer.word(), style, &text);
+    }
+
+    /// The fields that changed, phases first. Where there was no state: those that are not what they are by
+    /// default, and the phase.
+    fn changes(&self, before: &State, after: &State) -> Vec<Change> {
+        let defaults = context::initial(self.chart);
+        let is_phase = |name: &str| {
+            let field = self.chart.context.get(name);
+            field.is_some_and(|field| field.kind == FieldType::Phase)
+        };
+        let (mut names, others): (Vec<_>, Vec<_>) =
+            defaults.keys().partition(|name| is_phase(name));
+        names.extend(others);
+        let value = |state: &State, name: &str| {
+            let given = state.as_ref().and_then(|state| state.get(name));
+            given
+                .or_else(|| defaults.get(name))
+                .cloned()
+                .unwrap_or_default()
+        };
+        let is_first = |name: &str| before.is_none() && after.is_some() && name == self.chart.state;
+        let mut changes = Vec::new();
+        for name in names {
+            let (old, new) = (value(before, name), value(after, name));
+            if old != new || is_first(name) {
+                let text = |value| match is_phase(name) {
+                    true => shown(value),
+                    false => cut(shown(value)),
+                };
+                changes.push(Change {
+                    name: name.clone(),
+                    old: text(&old),
+                    new: text(&new),
+                });
+            }
+        }
+        changes
+    }
+
+    /// A change as it is shown: what leads to the new value, and that.
+    fn change(&self, head: &str, new: &str) -> String {
+        let (head, new) = (self.page.whole(head), self.page.whole(new));
+        format!("{}{}", paint(FAINT, head), paint(NEW, new))
+    }
+
+    fn sum_up(&mut self, scenario: &Scenario, phase: &str, keep: bool) {
+        let list = |counts: Vec<(String, usize)>| {
+            let sum: usize = counts.iter().map(|(_, count)| count).sum();
+            let parts = counts.iter().map(|(word, count)| format!("{count} {word}"));
+            format!("{sum}: {}", parts.collect::<Vec<_>>().join(", "))
+        };
+        let answers = self
+            .answers
+            .iter()
+            .map(|(word, count)| (format!("{word}ed"), *count));
+        let answers = list(answers.collect());
+        let verdicts = self
+            .verdicts
+            .iter()
+            .map(|(word, count)| (word.clone(), *count));
+        let mut verdicts = list(verdicts.collect());
+        if self.failed > 0 {
+            verdicts.push_str(&format!("; {} more failed and did not count", self.failed));
+        }
+        let names = self.stage.names();
+        let fate = if keep {
+            "kept"
+        } else {
+            "gone now; `--keep` keeps it"
+        };
+        let files = format!(
+            "{} in {} (the project is {fate})",
+            names.len(),
+            scenario.dir
+        );
+        self.page.blank();
+        self.page.heading("The end");
+        self.page.row("phase", FAINT, &paint(GOOD, phase));
+        self.page.row("stops", FAINT, &answers);
+        self.page.row("review", FAINT, &verdicts);
+        self.page.row("files", FAINT, &files);
+        self.page.blank();
+        self.page.text(PLAIN, &scenario.outro);
+    }
+}
+
+/// Holds a stop against what the scenario says of it.
+fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
+    let verdict = stop.verdict().unwrap_or("none");
+    let what = match (&step.review, &stop.call) {
+        _ if stop.answer != step.stop => {
+            format!(
+                "the answer was {}, not {}",
+                stop.answer.word(),
+                step.stop.word()
+            )
+        }
+        (None, Some(_)) => "a review was run, and none was due".to_owned(),
+        (Some(_), None) => "no review was run, and one was due".to_owned(),
+        (Some(Review::Verdict { verdict: told, .. }), _) if verdict != told => {
+            format!("the verdict was {verdict}, not {told}")
+        }
+        (Some(Review::Crash(_)), _) if stop.verdict().is_some() => {
+            "the review counted, and should have failed".to_owned()
+        }
+        _ => return Ok(()),
+    };
+    Err(DemoError::Unexpected {
+        what: format!("stop {number}: {what}"),
+        details: stop.transcript.clone(),
+    })
+}
+
+/// Between two changes: a line ends with the dot, and the next one begins with a change.
+fn separator() -> String {
+    paint(FAINT, "\u{a0}· ")
+}
+
+/// A field of a line of the trace.
+fn text_of<'j>(json: &'j Json, key: &str) -> &'j str {
+    json.get(key).and_then(Json::as_str).unwrap_or_default()
+}
+
+/// A value as a person reads it: a text without quotes.
+fn shown(value: &Json) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn cut(text: String) -> String {
+    match text.char_indices().nth(VALUE_LIMIT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::reviewer::Call;
+    use serde_json::json;
+
+    fn step(stop: Expected, review: Option<Review>) -> Step {
+        Step {
+            chapter: None,
+            user: None,
+            agent: String::new(),
+            write: IndexMap::new(),
+            edit: IndexMap::new(),
+            remove: Vec::new(),
+            run: Vec::new(),
+            review,
+            stop,
+        }
+    }
+
+    fn stop(answer: Expected, is_called: bool, verdict: Option<&str>) -> Stop {
+        let call = Call {
+            model: None,
+            file: String::new(),
+        };
+        Stop {
+            answer,
+            reason: None,
+            message: None,
+            decision: json!({ "run": { "verdict": verdict } }),
+            call: is_called.then_some(call),
+            transcript: String::new(),
+        }
+    }
+
+    #[test]
+    fn what_happens_is_held_against_the_scenario() {
+        use Expected::{Allow, Block};
+        let pass = || {
+            Some(Review::Verdict {
+                verdict: "PASS".to_owned(),
+                text: String::new(),
+            })
+        };
+        let crash = || Some(Review::Crash(String::new()));
+        let cases = [
+            (step(Allow, None), stop(Allow, false, None), ""),
+            (step(Block, pass()), stop(Block, true, Some("PASS")), ""),
+            (step(Allow, crash()), stop(Allow, true, None), ""),
+            (
+                step(Allow, None),
+                stop(Block, false, None),
+                "the answer was block, not allow",
+            ),
+            (
+                step(Block, None),
+                stop(Block, true, None),
+                "a review was run, and none was due",
+            ),
+            (
+                step(Block, pass()),
+                stop(Block, false, None),
+                "no review was run, and one was due",
+            ),
+            (
+                step(Block, pass()),
+                stop(Block, true, Some("FAIL")),
+                "the verdict was FAIL, not PASS",
+            ),
+            (
+                step(Block, pass()),
+                stop(Block, true, None),
+                "the verdict was none, not PASS",
+            ),
+            (
+                step(Allow, crash()),
+                stop(Allow, true, Some("PASS")),
+                "the review counted, and should have failed",
+            ),
+        ];
+        for (step, stop, flaw) in cases {
+            let found = expected(7, &step, &stop)
+                .err()
+                .map(|error| error.to_string());
+            let wanted = (!flaw.is_empty()).then(|| format!("the demo went wrong: stop 7: {flaw}"));
+            assert_eq!(found, wanted);
+        }
+    }
+}

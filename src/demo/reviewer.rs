@@ -1,0 +1,119 @@
+//! The scripted reviewer: this binary, found on a demo's PATH under the name of the program that the chart
+//! invokes. It reads its arguments as that program would, does what the scenario says, and prints the
+//! JSON that the real client prints.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+
+use super::scenario::Review;
+use crate::REVIEWER;
+
+/// Set in the environment of a demo's processes: the folder through which its player and reviewer talk.
+pub(super) const FOLDER: &str = "TASKIE_DEMO";
+
+/// What the next run is to do; taken away by that run.
+const NEXT: &str = "next.json";
+
+/// What a run was asked for.
+const CALL: &str = "call.json";
+
+/// The option that names the model.
+const MODEL: &str = "--model";
+
+/// How a run is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Call {
+    /// The model that the command line names.
+    pub(super) model: Option<String>,
+    /// The file it was told to write.
+    pub(super) file: String,
+}
+
+/// Plays the reviewer where this process was started as a demo's reviewer: a demo's processes have its
+/// folder in their environment, and those that a chart invokes have [`REVIEWER`] as well.
+pub(crate) fn stand_in(args: &[OsString]) -> Option<ExitCode> {
+    let folder = std::env::var_os(FOLDER)?;
+    std::env::var_os(REVIEWER)?;
+    Some(match review(Path::new(&folder), args) {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "{error}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+/// Tells the next run what to do.
+pub(super) fn script(folder: &Path, review: &Review) -> io::Result<()> {
+    let script = match review {
+        Review::Verdict { verdict, text } => json!({ "verdict": verdict, "text": text }),
+        Review::Crash(why) => json!({ "crash": why }),
+    };
+    fs::write(folder.join(NEXT), script.to_string())
+}
+
+/// What was asked for since the last time.
+pub(super) fn called(folder: &Path) -> io::Result<Option<Call>> {
+    let call = take(&folder.join(CALL))?;
+    Ok(call.map(serde_json::from_value).transpose()?)
+}
+
+fn review(folder: &Path, args: &[OsString]) -> io::Result<ExitCode> {
+    let mut words = args.iter().map(|word| word.to_string_lossy());
+    let prompt = args.last().map(|word| word.to_string_lossy());
+    let call = Call {
+        model: words
+            .find(|word| word == MODEL)
+            .and_then(|_| words.next())
+            .map(|model| model.into_owned()),
+        // The prompt's last line says where the review goes, and ends with the path.
+        file: prompt
+            .and_then(|prompt| prompt.split_whitespace().last().map(str::to_owned))
+            .unwrap_or_default(),
+    };
+    fs::write(folder.join(CALL), json!(call).to_string())?;
+    let script = take(&folder.join(NEXT))?
+        .ok_or_else(|| io::Error::other("the scenario has no review here"))?;
+    let text = |key: &str| script.get(key).and_then(Json::as_str);
+    let (answer, code) = match text("crash") {
+        Some(why) => (
+            json!({ "is_error": true, "result": why }),
+            ExitCode::FAILURE,
+        ),
+        None => {
+            let verdict = json!({ "verdict": text("verdict") });
+            let words = text("text").unwrap_or_default();
+            fs::write(&call.file, format!("# Review\n\n{words}\n"))?;
+            let result = verdict.to_string();
+            (
+                json!({ "is_error": false, "result": result, "structured_output": verdict }),
+                ExitCode::SUCCESS,
+            )
+        }
+    };
+    let mut printed = json!({
+        "type": "result", "subtype": "success", "num_turns": 1, "total_cost_usd": 0,
+    });
+    if let (Json::Object(printed), Json::Object(answer)) = (&mut printed, answer) {
+        printed.extend(answer);
+    }
+    writeln!(io::stdout(), "{printed}")?;
+    Ok(code)
+}
+
+/// A file's JSON; the file is gone then.
+fn take(path: &Path) -> io::Result<Option<Json>> {
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    fs::remove_file(path)?;
+    Ok(Some(serde_json::from_slice(&text)?))
+}

@@ -1,0 +1,332 @@
+//! The temporary project, and what runs in it: the hook as the host runs it, commands as the agent does.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Map, Value as Json, json};
+use tempfile::TempDir;
+
+use super::reviewer::{self, Call};
+use super::scenario::{Expected, Review, Scenario};
+use super::{DemoError, at, io};
+use crate::chart::Chart;
+use crate::chart::embedded::{CHARTS, Embedded};
+use crate::shell::{store, trace};
+
+/// A project, with everything around it that a session of the host would bring.
+#[derive(Debug)]
+pub(super) struct Stage {
+    _project: TempDir,
+    root: PathBuf,
+    /// Holds the stand-ins and the files through which player, reviewer and trace talk; always removed.
+    _behind: TempDir,
+    behind: PathBuf,
+    exe: PathBuf,
+    /// The stand-ins before all else.
+    path: OsString,
+    chart: &'static Embedded,
+    session: String,
+    /// The instance's directory, from the root.
+    dir: PathBuf,
+    /// Turns begun so far.
+    turn: usize,
+    /// A stop of this turn was answered already.
+    active: bool,
+}
+
+/// How the hook answered a stop.
+#[derive(Debug)]
+pub(super) struct Stop {
+    pub(super) answer: Expected,
+    /// What the agent is told.
+    pub(super) reason: Option<String>,
+    /// What the user is told.
+    pub(super) message: Option<String>,
+    /// What was decided and why: a line of the trace.
+    pub(super) decision: Json,
+    /// How a reviewer was called, if one was.
+    pub(super) call: Option<Call>,
+    /// What was run and what it said.
+    pub(super) transcript: String,
+}
+
+impl Stop {
+    /// The verdict that counted.
+    pub(super) fn verdict(&self) -> Option<&str> {
+        self.decision.pointer("/run/verdict")?.as_str()
+    }
+
+    /// The rule that answered.
+    pub(super) fn rule(&self) -> Option<&str> {
+        self.decision
+            .get("fired")?
+            .as_array()?
+            .last()?
+            .get("rule")?
+            .as_str()
+    }
+}
+
+impl Stage {
+    /// Makes an empty project with the chart's home in it, so that none above it is found.
+    pub(super) fn new(
+        embedded: &'static Embedded,
+        chart: &Chart,
+        scenario: &Scenario,
+        keep: bool,
+    ) -> Result<Self, DemoError> {
+        let temporary = |name: &str| {
+            let made = tempfile::Builder::new().prefix(name).tempdir();
+            made.map_err(io("a temporary directory cannot be made"))
+        };
+        let mut project = temporary("taskie-demo-")?;
+        project.disable_cleanup(keep);
+        let root = absolute(&project)?;
+        let home = root.join(&chart.scope.home);
+        fs::create_dir_all(&home).map_err(at(&home))?;
+        let temporary_behind = temporary("taskie-behind-the-demo-")?;
+        let behind = absolute(&temporary_behind)?;
+        let bin = behind.join("bin");
+        fs::create_dir(&bin).map_err(at(&bin))?;
+        let inherited = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(bin.clone()).chain(std::env::split_paths(&inherited));
+        let path = std::env::join_paths(folders)
+            .map_err(std::io::Error::other)
+            .map_err(at(&bin))?;
+        let exe = std::env::current_exe().map_err(io("this program's own path is unknown"))?;
+        for invoke in chart.invoke.values() {
+            let program = invoke.argv.first().map_or("", |program| program.0.as_str());
+            if program.contains(['/', '{']) {
+                let why = format!("`{program}` is not looked up on PATH, so nothing can stand in");
+                return Err(DemoError::Scenario(why));
+            }
+            let link = bin.join(program);
+            // A link and no script: it also works where nothing may be run from the temporary folder.
+            if !link.exists() {
+                std::os::unix::fs::symlink(&exe, &link).map_err(at(&link))?;
+            }
+        }
+        Ok(Self {
+            _project: project,
+            root,
+            _behind: temporary_behind,
+            behind,
+            exe,
+            path,
+            chart: embedded,
+            session: scenario.session.clone(),
+            dir: PathBuf::from(&scenario.dir),
+            turn: 0,
+            active: false,
+        })
+    }
+
+    /// The project's root.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The user has typed something.
+    pub(super) fn begin_turn(&mut self) {
+        self.turn += 1;
+        self.active = false;
+    }
+
+    /// Where a file of the scenario is: below the instance's directory, or with a `/` below the root.
+    fn path(&self, name: &str) -> PathBuf {
+        match name.strip_prefix('/') {
+            Some(name) => self.root.join(name),
+            None => self.root.join(&self.dir).join(name),
+        }
+    }
+
+    /// Writes a file, and the folders it is in.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), DemoError> {
+        let path = self.path(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(at(folder))?;
+        }
+        fs::write(&path, text).map_err(at(&path))
+    }
+
+    /// Replaces a text that stands in a file once.
+    pub(super) fn edit(&self, name: &str, from: &str, to: &str) -> Result<(), DemoError> {
+        let path = self.path(name);
+        let text = fs::read_to_string(&path).map_err(at(&path))?;
+        match text.matches(from).count() {
+            1 => self.write(name, &text.replacen(from, to, 1)),
+            found => Err(DemoError::Scenario(format!(
+                "{name} has {from:?} {found} times, and it must be once"
+            ))),
+        }
+    }
+
+    /// Removes a file.
+    pub(super) fn remove(&self, name: &str) -> Result<(), DemoError> {
+        let path = self.path(name);
+        fs::remove_file(&path).map_err(at(&path))
+    }
+
+    /// The names of the files in the instance's directory, hidden ones aside, sorted.
+    pub(super) fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.path(".")).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| !name.starts_with('.'))
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The state as it is on disk; `None` where there is none yet.
+    pub(super) fn state(&self) -> Option<Map<String, Json>> {
+        let text = fs::read(self.path(store::FILE)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Runs a command line of the scenario as the agent's shell would: `taskie …`.
+    pub(super) fn run(&self, line: &str) -> Result<(), DemoError> {
+        let mut words = line.split_whitespace();
+        if words.next() != Some(env!("CARGO_PKG_NAME")) {
+            let why = format!("`{line}` is no command of taskie");
+            return Err(DemoError::Scenario(why));
+        }
+        let words: Vec<&str> = words.collect();
+        let output = self
+            .command(&words)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(at(&self.exe))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(DemoError::Unexpected {
+            what: format!("`{line}` failed"),
+            details: transcript(line, &output),
+        })
+    }
+
+    /// Ends the agent's turn, or tries to: `taskie hook stop`, with the host's JSON on stdin.
+    pub(super) fn stop(&mut self, said: &str, review: Option<&Review>) -> Result<Stop, DemoError> {
+        let behind = self.behind.clone();
+        let file = self.trace();
+        let _ = fs::remove_file(&file);
+        if let Some(review) = review {
+            reviewer::script(&behind, review).map_err(at(&behind))?;
+        }
+        let event = self.event(said).to_string();
+        self.active = true;
+
+        let mut words = vec!["hook", "stop"];
+        if self.chart.id != CHARTS[0].id {
+            words.extend(["--chart", self.chart.id]);
+        }
+        let mut child = self
+            .command(&words)
+            .stdin(Stdio::piped())
+            .spawn()
+            .map_err(at(&self.exe))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // A hook that does not read its event closes the pipe, and its answer will tell.
+            let _ = stdin.write_all(event.as_bytes());
+        }
+        let output = child.wait_with_output().map_err(at(&self.exe))?;
+
+        let transcript = transcript(
+            &format!("taskie {} <<< '{event}'", words.join(" ")),
+            &output,
+        );
+        let answer: Json = match output.stdout.trim_ascii() {
+            b"" => json!({}),
+            text => serde_json::from_slice(text).unwrap_or_default(),
+        };
+        if !output.status.success() || !answer.is_object() {
+            return Err(DemoError::Unexpected {
+                what: "a stop was not answered in JSON with exit code 0".to_owned(),
+                details: transcript,
+            });
+        }
+        let text = |key: &str| answer.get(key).and_then(Json::as_str).map(str::to_owned);
+        let call = reviewer::called(&behind).map_err(at(&behind))?;
+        let decision = fs::read_to_string(&file).unwrap_or_default();
+        Ok(Stop {
+            answer: match text("decision").as_deref() {
+                Some("block") => Expected::Block,
+                _ => Expected::Allow,
+            },
+            reason: text("reason"),
+            message: text("systemMessage"),
+            decision: serde_json::from_str(&decision).unwrap_or_default(),
+            call,
+            transcript,
+        })
+    }
+
+    fn trace(&self) -> PathBuf {
+        self.behind.join("trace")
+    }
+
+    /// What the host sends at a stop.
+    fn event(&self, said: &str) -> Json {
+        json!({
+            "session_id": self.session,
+            "transcript_path": self.behind.join("transcript.jsonl"),
+            "cwd": self.root,
+            "prompt_id": format!("5e551011-0000-4000-8000-{:012}", self.turn),
+            "permission_mode": "default",
+            "effort": { "level": "medium" },
+            "hook_event_name": "Stop",
+            "stop_hook_active": self.active,
+            "last_assistant_message": said,
+            "background_tasks": [],
+            "session_crons": [],
+        })
+    }
+
+    /// This binary in the project, with the environment that the host gives to hooks and tools, and nothing
+    /// of a session that the demo itself may be run from.
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(&self.exe);
+        for (name, _) in std::env::vars_os() {
+            let text = name.as_encoded_bytes();
+            if text.starts_with(b"CLAUDE") || text.starts_with(b"TASKIE") {
+                command.env_remove(&name);
+            }
+        }
+        command
+            .args(words)
+            .current_dir(&self.root)
+            .env("CLAUDECODE", "1")
+            .env("CLAUDE_CODE_SESSION_ID", &self.session)
+            .env("CLAUDE_PROJECT_DIR", &self.root)
+            .env("PATH", &self.path)
+            .env("TMPDIR", &self.behind)
+            .env(trace::VARIABLE, self.trace())
+            .env(reviewer::FOLDER, &self.behind)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+}
+
+/// Where a temporary directory is, whatever way leads there.
+fn absolute(directory: &TempDir) -> Result<PathBuf, DemoError> {
+    let path = directory.path();
+    path.canonicalize().map_err(at(path))
+}
+
+/// What was run and what it said, for who has to find out why it went wrong.
+fn transcript(line: &str, output: &Output) -> String {
+    let mut text = format!("$ {line}");
+    for stream in [&output.stdout, &output.stderr] {
+        let stream = String::from_utf8_lossy(stream);
+        if !stream.trim().is_empty() {
+            text.push('\n');
+            text.push_str(stream.trim_end());
+        }
+    }
+    text
+}

@@ -1,0 +1,108 @@
+//! Suite 5: what the agent is told to do about a review, word for word. From "AFTER completing" on it is
+//! decision 4's: the agent runs `taskie enter` and does not edit `state.json`.
+
+use serde_json::{Value, json};
+
+use crate::expected::plan_in;
+use crate::support::{Project, Ran, Reviewer, state};
+
+const CODE: &str = "A code review (iteration 3) has been written to .taskie/plans/test-plan/task-2-review-3.md by an \
+independent reviewer. Read this review file and perform the post-code-review action: address all issues, update the code, \
+then create .taskie/plans/test-plan/task-2-post-review-3.md documenting your fixes. Skip a suggestion that would remove \
+working functionality, and say so in the post-review file. AFTER completing all post-review work and writing the post-review \
+file, run `taskie enter post-code-review --plan test-plan`: it updates state.json atomically (phase \"post-code-review\", \
+next_phase \"code-review\", all other fields unchanged). Do not edit state.json yourself. Update tasks.md and push to remote. \
+(To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)";
+
+const PLAN: &str = "A plan review (iteration 1) has been written to .taskie/plans/test-plan/plan-review-1.md by an \
+independent reviewer. Read this review file and perform the post-plan-review action: address all issues in plan.md, then \
+create .taskie/plans/test-plan/plan-post-review-1.md documenting your fixes. Skip a suggestion that would remove working \
+functionality, and say so in the post-review file. AFTER completing all post-review work and writing the post-review file, \
+run `taskie enter post-plan-review --plan test-plan`: it updates state.json atomically (phase \"post-plan-review\", \
+next_phase \"plan-review\", all other fields unchanged). Do not edit state.json yourself. Push to remote. (To stop the review \
+loop: `taskie run pause`, or set next_phase to null in state.json.)";
+
+const TASKS: &str = "A tasks review (iteration 2) has been written to .taskie/plans/test-plan/tasks-review-2.md by an \
+independent reviewer. Read this review file and perform the post-tasks-review action: address all issues in tasks.md and task \
+files, then create .taskie/plans/test-plan/tasks-post-review-2.md documenting your fixes. Skip a suggestion that would remove \
+working functionality, and say so in the post-review file. AFTER completing all post-review work and writing the post-review \
+file, run `taskie enter post-tasks-review --plan test-plan`: it updates state.json atomically (phase \"post-tasks-review\", \
+next_phase \"tasks-review\", all other fields unchanged). Do not edit state.json yourself. Push to remote. (To stop the review \
+loop: `taskie run pause`, or set next_phase to null in state.json.)";
+
+const ALL_CODE: &str = "An all-code review (iteration 1) has been written to .taskie/plans/test-plan/all-code-review-1.md by \
+an independent reviewer. Read this review file and perform the post-all-code-review action: address all issues across all \
+tasks, then create .taskie/plans/test-plan/all-code-post-review-1.md documenting your fixes. Skip a suggestion that would \
+remove working functionality, and say so in the post-review file. AFTER completing all post-review work and writing the \
+post-review file, run `taskie enter post-all-code-review --plan test-plan`: it updates state.json atomically (phase \
+\"post-all-code-review\", next_phase \"all-code-review\", all other fields unchanged). Do not edit state.json yourself. Update \
+tasks.md and push to remote. (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)";
+
+/// The whole answer of a stop at which a review is due.
+fn answer(before: Value) -> Ran {
+    plan_in(&before, &Reviewer::fail()).stop()
+}
+
+fn blocks(ran: &Ran, reason: &str) {
+    assert_eq!(ran.json(), json!({ "decision": "block", "reason": reason }));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn t01_code_review() {
+    blocks(
+        &answer(json!({ "current_task": "2", "phase_iteration": 2 })),
+        CODE,
+    );
+}
+
+#[test]
+fn t02_plan_review() {
+    blocks(
+        &answer(json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null })),
+        PLAN,
+    );
+}
+
+#[test]
+fn t03_tasks_review() {
+    let before = json!({ "phase": "post-tasks-review", "next_phase": "tasks-review", "current_task": null, "phase_iteration": 1 });
+    blocks(&answer(before), TASKS);
+}
+
+#[test]
+fn t04_all_code_review() {
+    blocks(
+        &answer(json!({ "next_phase": "all-code-review" })),
+        ALL_CODE,
+    );
+}
+
+#[test]
+fn t05_names_the_plan() {
+    let project = Project::empty();
+    let plan = project.root.join(".taskie/plans/payments.v2");
+    std::fs::create_dir_all(&plan).unwrap();
+    std::fs::write(plan.join("plan.md"), "# Plan\n").unwrap();
+    let state =
+        state(json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }));
+    std::fs::write(plan.join("state.json"), state.to_string()).unwrap();
+    project.reviewer(&Reviewer::fail());
+    blocks(&project.stop(), &PLAN.replace("test-plan", "payments.v2"));
+    assert!(plan.join("plan-review-1.md").is_file());
+}
+
+// Decision 5: one object on one line, nothing beside it, a space after each colon for the scripts that grep.
+#[test]
+fn t06_is_json() {
+    let ran = answer(json!({ "next_phase": "all-code-review" }));
+    assert_eq!(
+        ran.stdout,
+        format!(
+            "{{\"decision\": \"block\", \"reason\": {}}}\n",
+            Value::from(ALL_CODE)
+        )
+    );
+    assert_eq!(ran.stdout.lines().count(), 1);
+    assert_eq!(ran.json()["decision"], "block");
+}

@@ -1,0 +1,302 @@
+//! Suite 4: how the reviewer is called, what it is given to read, and what comes of it when it fails. The whole
+//! command line is compared in every row, so each row takes another review.
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::expected::{
+    Expected, Review, VALID, blocks, check, check_run, plan_in, review, rows, tasks,
+};
+use crate::support::{Project, Reviewer, feed};
+
+/// The log of a code review's first run, kept where the run failed.
+const LOG: &str = "; its log is .taskie/plans/test-plan/.review-1.log";
+
+/// A review that is called for with these fields set, by the model that they name; it finds issues.
+fn called(before: Value, next_model: &str, review: Review) {
+    let after = review.after(next_model);
+    blocks(before, Reviewer::fail(), review, after);
+}
+
+/// A failed review (decision 3): the user is told, `state.json` stays, and the structure decides about the stop.
+fn failed(why: &str) -> Expected {
+    Expected::allow(&format!(
+        "Review failed: {why}. It is tried again at the next stop.\n{VALID}"
+    ))
+    .stderr(&format!("taskie: the review failed: {why}\n"))
+}
+
+rows! {
+    t01_model_opus => called(json!({ "review_model": "opus" }), "sonnet", review("code-review", 1));
+    t02_model_sonnet => called(json!({ "review_model": "sonnet" }), "opus", review("code-review", 1));
+    t03_permissions => called(
+        json!({ "next_phase": "plan-review", "review_model": "sonnet" }), "opus", review("plan-review", 1));
+    t04_print => called(
+        json!({ "next_phase": "tasks-review", "phase_iteration": 6 }), "sonnet", review("tasks-review", 7));
+    t06_plan_review_names_the_plan => called(
+        json!({ "next_phase": "plan-review", "current_task": null }), "sonnet", review("plan-review", 1));
+    t07_tasks_review_names_the_tasks => called(
+        json!({ "next_phase": "tasks-review", "current_task": null }), "sonnet", review("tasks-review", 1));
+    t08_all_code_review_names_all => called(
+        json!({ "next_phase": "all-code-review", "current_task": "2" }), "sonnet", review("all-code-review", 1));
+    t09_review_file => called(
+        json!({ "current_task": "2", "phase_iteration": 2 }), "sonnet", review("code-review", 3).of_task("2"));
+    t14_structured_output => called(
+        json!({ "next_phase": "all-code-review", "phase_iteration": 7 }), "sonnet", review("all-code-review", 8));
+}
+
+#[test]
+fn t05_code_review_names_the_task() {
+    let project = plan_in(&json!({ "current_task": "3" }), &Reviewer::fail());
+    project.write(
+        "tasks.md",
+        tasks(&[("1", "done"), ("2", "done"), ("3", "pending")]),
+    );
+    project.write("task-3.md", "# Task 3\n");
+    let review = review("code-review", 1).of_task("3");
+    check(
+        &project,
+        Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
+    );
+}
+
+#[test]
+fn t10_no_claude_on_path() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    check_run(&project, failed("`claude` is not on PATH"), |project| {
+        let mut command = project.command(["hook", "stop"]);
+        command.env("PATH", &project.bin);
+        feed(command, "{}")
+    });
+}
+
+#[test]
+fn t11_claude_fails() {
+    let unauthorized = include_str!("fixtures/print-api-error-401.2.1.197.json");
+    for (stdout, stderr, why) in [
+        (
+            "",
+            "first line\nlast line",
+            "`claude` exited with code 1 (last line)",
+        ),
+        (
+            unauthorized,
+            "",
+            "`claude` exited with code 1: Invalid API key · Fix external API key",
+        ),
+    ] {
+        let reviewer = Reviewer {
+            exit: 1,
+            stdout: Some(stdout.to_owned()),
+            stderr,
+            ..Reviewer::pass()
+        };
+        let log = if stderr.is_empty() {
+            String::new()
+        } else {
+            format!("{stderr}\n")
+        };
+        let review = review("code-review", 1);
+        check(
+            &plan_in(&json!({}), &reviewer),
+            failed(&format!("{why}{LOG}"))
+                .review(&review, "opus")
+                .file(".review-1.log", &log),
+        );
+    }
+}
+
+// A file that was there before does not count (decision 3): the run has to write it.
+#[test]
+fn t12_claude_writes_no_review() {
+    let reviewer = Reviewer {
+        writes: false,
+        ..Reviewer::pass()
+    };
+    for left_behind in [None, Some("# An older review\n")] {
+        let project = plan_in(&json!({}), &reviewer);
+        if let Some(text) = left_behind {
+            project.write("task-1-review-1.md", text);
+        }
+        let why = format!("`claude` did not write .taskie/plans/test-plan/task-1-review-1.md{LOG}");
+        let call = review("code-review", 1).call("opus");
+        check(&project, failed(&why).call(call).file(".review-1.log", ""));
+    }
+}
+
+// The reviewer and its child do not heed a SIGTERM, and hold the writing end of a FIFO, which is at its end once
+// both are gone.
+#[test]
+fn t13_timeout() {
+    let project = plan_in(&json!({}), &Reviewer::pass());
+    let alive = project.bin.join("alive");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&alive)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let mut fifo = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(nonblocking)
+        .open(&alive)
+        .unwrap();
+    let first = format!(
+        "trap '' TERM; exec 9> '{}'; sleep 60 & echo started >&9; sleep 60",
+        alive.display()
+    );
+    project.reviewer(&Reviewer {
+        first,
+        ..Reviewer::pass()
+    });
+    let chart = chart_with_timeout(&project.bin.join("chart"), 1);
+
+    let why = format!("`claude` took over 1 seconds and was ended{LOG}");
+    let call = review("code-review", 1).call("opus");
+    check_run(
+        &project,
+        failed(&why).call(call).file(".review-1.log", ""),
+        |project| {
+            // On a busy machine the second may be over before the reviewer has got that far: that run does not count.
+            for _ in 0..20 {
+                let ran = feed(
+                    project.command(["--chart", chart.to_str().unwrap(), "hook", "stop"]),
+                    "{}",
+                );
+                let mut said = String::new();
+                // While anyone holds the other end this is an error, "would block".
+                fifo.read_to_string(&mut said)
+                    .expect("the reviewer and its child are gone");
+                if said == "started\n" {
+                    return ran;
+                }
+                let _ = fs::remove_file(project.bin.join("calls"));
+            }
+            panic!("the reviewer never got started");
+        },
+    );
+}
+
+/// A copy of the chart whose reviewer has this many seconds, beside the templates that it names.
+fn chart_with_timeout(folder: &Path, seconds: u32) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::create_dir_all(folder).unwrap();
+    for templates in ["templates", "plugin"] {
+        symlink(root.join(templates), folder.join(templates)).unwrap();
+    }
+    let text = fs::read_to_string(root.join("statechart.toml")).unwrap();
+    let (before, after) = text.split_once("\ntimeout  = 570 ").unwrap();
+    let chart = folder.join("statechart.toml");
+    fs::write(&chart, format!("{before}\ntimeout  = {seconds} {after}")).unwrap();
+    chart
+}
+
+// The list of task files is made from the table's ids, each read as a whole: not from the folder's files, and 10
+// is not 1.
+#[test]
+fn the_task_files_of_the_table() {
+    for (cycle, ids, reads) in [
+        (
+            "tasks-review",
+            &["1", "2", "3"][..],
+            &["tasks.md", "task-1.md", "task-2.md", "task-3.md"][..],
+        ),
+        (
+            "all-code-review",
+            &["1", "2", "3"],
+            &["plan.md", "tasks.md", "task-1.md", "task-2.md", "task-3.md"],
+        ),
+        (
+            "tasks-review",
+            &["10", "1"],
+            &["tasks.md", "task-10.md", "task-1.md"],
+        ),
+        (
+            "all-code-review",
+            &["10"],
+            &["plan.md", "tasks.md", "task-10.md"],
+        ),
+    ] {
+        let project = plan_in(&json!({ "next_phase": cycle }), &Reviewer::fail());
+        project.write(
+            "tasks.md",
+            tasks(&ids.iter().map(|id| (*id, "pending")).collect::<Vec<_>>()),
+        );
+        for id in ids.iter().chain(&["4", "11"]) {
+            project.write(&format!("task-{id}.md"), "# Task\n");
+        }
+        let review = review(cycle, 1).reading(reads);
+        check(
+            &project,
+            Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
+        );
+    }
+}
+
+// Whether a task remains is asked of every row but the current task's own.
+#[test]
+fn task_10_is_not_task_1() {
+    for (current, rows, next) in [
+        ("1", [("1", "pending"), ("10", "pending")], "complete-task"),
+        ("10", [("1", "pending"), ("10", "pending")], "complete-task"),
+        ("1", [("1", "pending"), ("10", "done")], "all-code-review"),
+    ] {
+        let before = json!({ "current_task": current, "consecutive_clean": 1, "paused": null });
+        let project = plan_in(&before, &Reviewer::pass());
+        project.write("tasks.md", tasks(&rows));
+        project.write("task-10.md", "# Task 10\n");
+        let review = review("code-review", 1).of_task(current);
+        let after = match next {
+            "complete-task" => json!({
+                "phase": "code-review", "next_phase": next, "phase_iteration": 1, "review_model": "sonnet",
+                "consecutive_clean": 2,
+            }),
+            _ => {
+                json!({ "phase": "code-review", "next_phase": next, "phase_iteration": 0, "consecutive_clean": 0 })
+            }
+        };
+        check(
+            &project,
+            Expected::passed_by(&review, "opus", next).state(after),
+        );
+    }
+}
+
+#[test]
+fn nothing_to_review() {
+    let no_rows = "| Id | Status |\n|---|---|\n";
+    for (before, tasks, why) in [
+        (
+            json!({ "next_phase": "tasks-review" }),
+            no_rows,
+            "there is nothing to review: task_files is empty",
+        ),
+        (
+            json!({ "next_phase": "all-code-review" }),
+            no_rows,
+            "there is nothing to review: task_files is empty",
+        ),
+        (
+            json!({ "current_task": "3" }),
+            no_rows,
+            ".taskie/plans/test-plan/task-3.md does not exist",
+        ),
+        (
+            json!({ "current_task": null }),
+            no_rows,
+            "`current_task` is null, so there is no file of its name",
+        ),
+    ] {
+        let project = plan_in(&before, &Reviewer::pass());
+        project.write("tasks.md", tasks);
+        check(&project, failed(why));
+    }
+}

@@ -1,0 +1,163 @@
+//! `taskie demo`: a whole plan through the real hook, and what a person sees of it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{Project, Ran};
+
+/// The demo in an empty folder; its temporary files go to a folder of the test's.
+struct Demo {
+    project: Project,
+    temp: PathBuf,
+}
+
+impl Demo {
+    fn new() -> Self {
+        let project = Project::empty();
+        let temp = project.bin.parent().unwrap().join("temp");
+        fs::create_dir(&temp).unwrap();
+        Self { project, temp }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.project.command(args);
+        command.env("TMPDIR", &self.temp);
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).output().unwrap())
+    }
+
+    fn left(&self) -> Vec<PathBuf> {
+        fs::read_dir(&self.temp)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    }
+}
+
+fn state(project: &Path) -> Value {
+    serde_json::from_slice(&fs::read(project.join(".taskie/plans/words/state.json")).unwrap())
+        .unwrap()
+}
+
+#[test]
+fn the_demo_as_it_is_seen_without_a_terminal() {
+    let demo = Demo::new();
+    let ran = demo.run(&["demo"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!("demo", ran.stdout);
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100));
+    assert_eq!(demo.left(), [] as [PathBuf; 0]);
+    assert_eq!(demo.project.names(), [] as [&str; 0]);
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    let demo = Demo::new();
+    let coloured = Ran::of(
+        demo.command(&["demo"])
+            .env("CLICOLOR_FORCE", "1")
+            .output()
+            .unwrap(),
+    )
+    .stdout;
+    let plain = Ran::of(
+        demo.command(&["demo"])
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap(),
+    )
+    .stdout;
+    assert!(coloured.contains("\x1b[") && !plain.contains('\x1b'));
+    let stripped: String = coloured
+        .split('\x1b')
+        .enumerate()
+        .map(|(index, part)| {
+            if index == 0 {
+                part
+            } else {
+                part.split_once('m').unwrap().1
+            }
+        })
+        .collect();
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn a_kept_project_is_a_finished_plan() {
+    let demo = Demo::new();
+    let ran = demo.run(&["demo", "--keep"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let left = demo.left();
+    let [project] = left.as_slice() else {
+        panic!("{left:?}")
+    };
+    assert_eq!(
+        ran.stdout.lines().last().unwrap(),
+        format!("The project is in {}", project.display())
+    );
+    assert_eq!(state(project)["phase"], "complete");
+    assert_eq!(state(project)["next_phase"], Value::Null);
+    // It is a project like any other: a stop in it finds nothing to do.
+    let mut command = demo.command(&["hook", "stop"]);
+    command.current_dir(project);
+    let ran = crate::support::feed(command, "{}");
+    assert_eq!(
+        ran.json()["systemMessage"],
+        "Plan 'words' structure validated successfully"
+    );
+}
+
+#[test]
+fn nothing_of_the_session_around_it_reaches_the_demo() {
+    let demo = Demo::new();
+    let mut command = demo.command(&["demo"]);
+    command
+        .env("TASKIE_REVIEWER", "1")
+        .env("TASKIE_TRACE", demo.temp.join("trace"))
+        .env("CLAUDE_PROJECT_DIR", "/nowhere")
+        .env("CLAUDE_CODE_SESSION_ID", "another");
+    let ran = Ran::of(command.output().unwrap());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.stdout, demo.run(&["demo"]).stdout);
+    assert_eq!(demo.left(), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn only_a_chart_compiled_in_has_a_demo() {
+    let demo = Demo::new();
+    let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/statechart.toml");
+    let ran = demo.run(&["--chart", chart, "demo"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    let expected = format!(
+        "taskie: {chart} has no demo: only a chart that is compiled in has one\n  help: leave --chart out, or choose from taskie"
+    );
+    assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
+}
+
+#[test]
+fn a_demo_that_cannot_be_played_fails() {
+    let demo = Demo::new();
+    let nowhere = demo.temp.join("nowhere");
+    let ran = Ran::of(
+        demo.command(&["demo"])
+            .env("TMPDIR", &nowhere)
+            .output()
+            .unwrap(),
+    );
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(
+        ran.stderr
+            .starts_with("taskie: a temporary directory cannot be made: "),
+        "{}",
+        ran.stderr
+    );
+}

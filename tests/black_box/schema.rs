@@ -1,0 +1,110 @@
+//! The schemas in `schemas/` are generated: a stale one fails here and says how to make it anew. Each is
+//! tried on good and bad samples.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, Reviewer, state};
+
+fn file(what: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("schemas/{what}.schema.json"))
+}
+
+fn schema(what: &str) -> Value {
+    serde_json::from_str(&fs::read_to_string(file(what)).unwrap()).unwrap()
+}
+
+/// What `instance` breaks, each with its place.
+fn breaches(schema: &Value, instance: &Value) -> Vec<String> {
+    let validator = jsonschema::draft7::new(schema).unwrap();
+    validator.iter_errors(instance).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+#[test]
+fn the_files_are_fresh() {
+    for what in ["state", "statechart"] {
+        let fresh = Project::empty().run(&["schema", what]);
+        assert_eq!((fresh.code, fresh.stderr.as_str()), (0, ""));
+        let stored = fs::read_to_string(file(what)).unwrap();
+        let differs = stored.lines().zip(fresh.stdout.lines()).enumerate().find(|(_, (old, new))| old != new);
+        assert!(
+            stored == fresh.stdout,
+            "schemas/{what}.schema.json is stale, first at {differs:?}\nmake it anew: cargo run -- schema {what} > schemas/{what}.schema.json"
+        );
+    }
+}
+
+#[test]
+fn states_that_fit_and_that_do_not() {
+    let schema = schema("state");
+    let good = [
+        json!({}),
+        json!({ "$schema": "../../../schemas/state.schema.json" }),
+        json!({ "custom_field": { "kept": [1, 2] } }),
+        json!({ "current_task": null, "phase_iteration": null, "next_phase": null }),
+        json!({ "max_reviews": 0, "owner": "a-session", "paused": "code-review" }),
+    ];
+    for changes in good {
+        assert_eq!(breaches(&schema, &state(changes.clone())), Vec::<String>::new(), "{changes}");
+    }
+    let bad = [
+        (json!({ "max_reviews": -1 }), "/max_reviews"),
+        (json!({ "max_reviews": 1e99 }), "/max_reviews"),
+        (json!({ "max_reviews": null }), "/max_reviews"),
+        (json!({ "current_task": "../../x" }), "/current_task"),
+        (json!({ "current_task": 3 }), "/current_task"),
+        (json!({ "phase": "code-reviw" }), "/phase"),
+        (json!({ "phase": null }), "/phase"),
+        (json!({ "next_phase": "raedy" }), "/next_phase"),
+        (json!({ "phase_iteration": 1.5 }), "/phase_iteration"),
+        (json!({ "tdd": "yes" }), "/tdd"),
+    ];
+    for (changes, place) in bad {
+        let found = breaches(&schema, &state(changes.clone()));
+        assert!(found.iter().any(|breach| breach.starts_with(place)), "{changes}: {found:?}");
+    }
+    for required in ["max_reviews", "phase", "next_phase", "review_model", "consecutive_clean", "tdd"] {
+        let mut lacking = state(json!({}));
+        lacking.as_object_mut().unwrap().remove(required);
+        assert_eq!(breaches(&schema, &lacking).len(), 1, "{required}");
+    }
+}
+
+#[test]
+fn charts_that_fit_and_that_do_not() {
+    let schema = schema("statechart");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("statechart.toml")).unwrap();
+    let fits = |text: &str| breaches(&schema, &serde_json::to_value(toml::from_str::<toml::Table>(text).unwrap()).unwrap());
+    assert_eq!(fits(&text), Vec::<String>::new());
+    let bad = [
+        ("[scope]", "[scoep]", "scoep"),
+        ("nullable = true", "nulable = true", "nulable"),
+        ("type = \"phase\" }", "type = \"phaze\" }", "phaze"),
+        ("timeout  = 570", "timeout  = \"570\"", "/invoke/review/timeout"),
+        ("advance = true", "advance = \"yes\"", "/advance"),
+        ("id      = \"taskie\"", "", "id"),
+    ];
+    for (right, wrong, named) in bad {
+        let found = fits(&text.replacen(right, wrong, 1));
+        assert!(found.iter().any(|breach| breach.contains(named)), "{wrong}: {found:?}");
+    }
+}
+
+#[test]
+fn every_state_of_a_loop_fits() {
+    let schema = schema("state");
+    let project = Project::valid();
+    let fits = |what: &str| assert_eq!(breaches(&schema, &project.state()), Vec::<String>::new(), "{what}");
+    assert_eq!(project.run(&["enter", "complete-task", "--task", "1"]).code, 0);
+    fits("armed");
+    for (reviewer, what) in [(Reviewer::fail(), "FAIL"), (Reviewer::pass(), "PASS"), (Reviewer::pass(), "PASS, PASS")] {
+        project.reviewer(&reviewer);
+        project.stop();
+        fits(what);
+        project.run(&["enter", "post-code-review"]);
+        fits("answered");
+    }
+    assert_eq!(project.state()["next_phase"], "complete-task");
+}
