@@ -11,13 +11,14 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json, json};
 
+use super::trace::plain;
 use crate::chart::model::{Arg, Assign, Field, FieldType, Literal};
 use crate::chart::{Chart, FileSet, RowShape, Table};
 use crate::engine::context::{admit, default_of};
 use crate::engine::event::{EVENT_DEFAULTS, FieldDefault};
 use crate::expr::compare::{Comparisons, Term};
 use crate::expr::single_expression;
-use crate::scope::pattern::{Capture, HoleKind, Pattern, is_slug};
+use crate::scope::pattern::{Capture, HoleKind, is_slug};
 use crate::scope::table::is_finished;
 
 /// A value that a decision looks at and that neither the state nor the chart determines.
@@ -116,6 +117,34 @@ impl Domain {
             Choice::Arg(name) => self.chart.args.get(name).map_or_else(Vec::new, |arg| self.arg(name, arg, read)),
             Choice::Session => [Json::Null].into_iter().chain(self.texts("session", read)).collect(),
             Choice::Findings(_) => Vec::new(),
+        }
+    }
+
+    /// The values of `choice` in words.
+    pub(crate) fn in_words(&self, choice: &Choice) -> String {
+        // A context field that a text is compared with shows up as what it holds.
+        let held = |field: &str| format!("what {field} holds");
+        let values = self.values(choice, &mut |field| Json::from(held(field)));
+        let quiet = |nothing: &str, items: &dyn Fn(&Map<String, Json>) -> String| {
+            let items = values.iter().filter_map(|value| value.as_array()?.first()?.as_object()).map(items);
+            std::iter::once(nothing.to_owned()).chain(items).collect::<Vec<_>>().join("; or ")
+        };
+        let texts = || values.iter().map(|value| if value.is_null() { "left out".to_owned() } else { plain(value) });
+        match choice {
+            Choice::Files(name) => format!("files.{name}: {}", quiet("none", &|file| file.get("name").map(plain).unwrap_or_default())),
+            Choice::Rows(name) => {
+                let row = |row: &Map<String, Json>| {
+                    let own = row.iter().filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
+                    own.map(|(key, value)| format!("{key} {}", plain(value))).collect::<Vec<_>>().join(", ")
+                };
+                format!("tables.{name}: no row; or {}", quiet("", &row).trim_start_matches("; or "))
+            }
+            Choice::Content { table, key } => format!("tables.{table}.{key}: {}", texts().collect::<Vec<_>>().join(", ")),
+            Choice::Event(name) if values.iter().any(Json::is_array) => format!("event.{name}: none, or one"),
+            Choice::Event(name) => format!("event.{name}: {}", texts().collect::<Vec<_>>().join(", ")),
+            Choice::Arg(name) => format!("--{name}: {}", texts().collect::<Vec<_>>().join(", ")),
+            Choice::Session => format!("the session of a command: {}", texts().collect::<Vec<_>>().join(", ").replace("left out", "unknown")),
+            Choice::Findings(name) => format!("checks.{name}: nothing, or something, whatever else the files hold"),
         }
     }
 
@@ -254,7 +283,7 @@ impl Domain {
                 (hole.to_owned(), values)
             });
             for holes in product(holes.collect()) {
-                let fill = |hole: &str| Ok::<_, ()>(holes.get(hole).map(plain).unwrap_or_default());
+                let fill = |hole: &str| Ok::<_, ()>(holes.get(hole).map(raw).unwrap_or_default());
                 let Ok(name) = pattern.render(fill) else { continue };
                 let name = |star: &str| name.replace("**/", "").replace('*', star);
                 names.extend(fresh().take(3).map(|star| name(&star)).find(|name| set.matches(name).is_some()));
@@ -399,7 +428,7 @@ fn assigns_arg(literal: &Literal, name: &str) -> bool {
     }
 }
 
-fn plain(value: &Json) -> String {
+fn raw(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
@@ -417,9 +446,4 @@ fn product(columns: IndexMap<String, Vec<Json>>) -> Vec<Map<String, Json>> {
 
 fn none_or_one(items: Vec<Map<String, Json>>) -> Vec<Json> {
     std::iter::once(json!([])).chain(items.into_iter().map(|item| json!([item]))).collect()
-}
-
-/// True where `pattern` has a hole that is filled from `field`.
-pub(crate) fn names_field(pattern: &Pattern, field: &str) -> bool {
-    pattern.holes().any(|(hole, _)| hole == field)
 }

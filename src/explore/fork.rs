@@ -57,8 +57,10 @@ struct Findings {
     /// The fields that were read, and what they held.
     read: Vec<(String, Json)>,
     options: Vec<Json>,
-    /// Per check: whether it finds something, and whether it can be quiet.
+    /// Per check: whether it finds something.
     found: Vec<bool>,
+    /// What the checks looked at.
+    choices: Vec<Choice>,
     faults: Vec<(usize, Fault)>,
 }
 
@@ -89,6 +91,12 @@ impl Ground {
     pub(crate) fn checks_asked(&self) -> Vec<String> {
         let known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         known.iter().map(|findings| findings.name.clone()).collect()
+    }
+
+    /// What the checks looked at.
+    pub(crate) fn choices_of_checks(&self) -> Vec<Choice> {
+        let known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().flat_map(|findings| findings.choices.iter().cloned()).collect()
     }
 
     /// What went wrong in checks: where, and what.
@@ -206,13 +214,20 @@ impl Fork {
     }
 
     fn find(&self, name: &str) -> Findings {
-        let mut findings =
-            Findings { name: name.to_owned(), read: Vec::new(), options: Vec::new(), found: Vec::new(), faults: Vec::new() };
+        let mut findings = Findings {
+            name: name.to_owned(),
+            read: Vec::new(),
+            options: Vec::new(),
+            found: Vec::new(),
+            choices: Vec::new(),
+            faults: Vec::new(),
+        };
         let Some(checks) = self.ground.chart.checks.get(name) else { return findings };
         let mut first: Option<Json> = None;
         for (index, check) in checks.iter().enumerate() {
             let mut found = false;
-            for (result, _) in self.paths_through(check, &[], &mut findings.read) {
+            for (result, chosen) in self.paths_through(check, &[], &mut findings.read) {
+                findings.choices.extend(chosen.into_iter().map(|(choice, _)| choice));
                 match result {
                     Ok(texts) if texts.is_empty() => {}
                     Ok(texts) => {

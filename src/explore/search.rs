@@ -14,8 +14,26 @@ use crate::engine::context;
 /// A move from one state to another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrow {
-    pub(crate) to: usize,
-    pub(crate) edge: usize,
+    to: u32,
+    edge: u32,
+}
+
+impl Arrow {
+    fn new(to: usize, edge: usize) -> Self {
+        // Far more than memory holds.
+        let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
+        Self { to: number(to), edge: number(edge) }
+    }
+
+    /// The state it leads to.
+    pub(crate) fn to(self) -> usize {
+        self.to as usize
+    }
+
+    /// What happens on the way.
+    pub(crate) fn edge(self) -> usize {
+        self.edge as usize
+    }
 }
 
 /// How a state was first reached.
@@ -150,7 +168,7 @@ impl Search {
             self.parents.push(Some(Parent { from, edge: number }));
         }
         if to != from || matters {
-            self.arrows.push(Arrow { to, edge: number });
+            self.arrows.push(Arrow::new(to, number));
         }
     }
 

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
+use super::domain::Choice;
 use super::fork::{Asked, Base, Fork, Ground, Question};
+use super::trace::plain;
 use crate::chart::{Chart, Cycle};
 use crate::engine::decide::{self, Flow, Part, rules_of};
 use crate::engine::decision::{Answer, Ended, Fired, Invocation, Outcome, Step};
@@ -312,6 +314,34 @@ impl Decisions {
         }
     }
 
+    /// What was tried, one line for each input and each kind of move.
+    pub(crate) fn domain_in_words(&self) -> Vec<String> {
+        let chart = &self.chart;
+        let domain = &self.ground.domain;
+        let list = |values: &[Json]| values.iter().map(plain).collect::<Vec<_>>().join(", ");
+        let mut lines: Vec<String> =
+            domain.parameters.iter().map(|(name, values)| format!("{name}: {}", list(values))).collect();
+        let asked = self.questions.iter().filter_map(|question| match question {
+            Question::Choice(choice) => Some(choice.clone()),
+            _ => None,
+        });
+        let choices: IndexSet<Choice> = asked.chain(self.ground.choices_of_checks()).collect();
+        lines.extend(choices.iter().map(|choice| domain.in_words(choice)));
+        for (name, invoke) in &chart.invoke {
+            lines.push(format!("{name}: {}, no verdict, failed", invoke.verdicts.join(", ")));
+        }
+        let hooks: Vec<&str> = chart.on.keys().map(String::as_str).filter(|name| *name != "enter").collect();
+        lines.push(format!("events: {}", hooks.join(", ")));
+        let answers = if chart.cycles.is_empty() { "" } else { ", writes the answer to a review or does not" };
+        lines.push(format!("the agent: enters any phase whose guard holds{answers}, does nothing and stops again"));
+        if !chart.commands.is_empty() {
+            let commands: Vec<&str> = chart.commands.keys().map(String::as_str).collect();
+            lines.push(format!("the user: runs {}", commands.join(", ")));
+        }
+        lines.push("files and tables: chosen anew at every event".to_owned());
+        lines
+    }
+
     /// A value by its number.
     pub(crate) fn value(&self, value: u32) -> &Json {
         &self.values[value as usize]
@@ -488,7 +518,7 @@ impl Decisions {
                         answered = pair.map(|pair| (pair, is_true)).or(answered);
                     }
                 }
-                Question::Choice(super::domain::Choice::Event(name)) if name == ACTIVE => active = Some(is_true),
+                Question::Choice(Choice::Event(name)) if name == ACTIVE => active = Some(is_true),
                 _ => {}
             }
         }

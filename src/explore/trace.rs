@@ -1,0 +1,190 @@
+//! How a state is reached, as a story that a person can follow: one numbered step for each event, with
+//! the rules that fired and what changed.
+
+use std::fmt;
+
+use serde_json::Value as Json;
+
+use super::domain::Choice;
+use super::fork::Question;
+use super::search::Search;
+use super::tree::Move;
+use crate::engine::decision::Outcome;
+use crate::engine::event::Trigger;
+
+/// Why a property does not hold, and the shortest way there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trace {
+    /// What is wrong, in one sentence.
+    pub(crate) claim: String,
+    /// How things stand before the first step; `None` where no way leads there.
+    pub(crate) start: Option<String>,
+    pub(crate) steps: Vec<TraceStep>,
+    /// The number of the step that comes again after the last, and so on without end.
+    pub(crate) again: Option<usize>,
+}
+
+/// One event of a story.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TraceStep {
+    /// What happened, in words.
+    pub(crate) event: String,
+    /// What else was the case that the decision looked at.
+    pub(crate) given: Vec<String>,
+    /// The rules that fired, in order.
+    pub(crate) fired: Vec<String>,
+    /// `field: before → after`.
+    pub(crate) changes: Vec<String>,
+    /// The agent was not let go.
+    pub(crate) blocked: bool,
+}
+
+impl Trace {
+    /// What is wrong, where no way can be shown because there is none.
+    pub(crate) fn absent(claim: String) -> Self {
+        Self { claim, start: None, steps: Vec::new(), again: None }
+    }
+
+    /// What is wrong in the last state of a way, which begins in an initial state and goes on by (state, edge).
+    pub(crate) fn along(search: &Search, claim: String, start: usize, way: &[(usize, usize)]) -> Self {
+        let steps = way.iter().map(|(state, edge)| TraceStep::of(search, *state, *edge)).collect();
+        Self { claim, start: Some(opening(search, start)), steps, again: None }
+    }
+}
+
+/// How things stand at the start: where the chart begins, and what was chosen for this exploration.
+fn opening(search: &Search, state: usize) -> String {
+    let chart = &search.decisions.chart;
+    let shown = std::iter::once(&chart.state).chain(search.decisions.ground.domain.parameters.keys());
+    let shown: Vec<String> = shown
+        .filter_map(|name| Some(format!("{name} is {}", plain(search.value(state, search.decisions.field(name)?)))))
+        .collect();
+    format!("Nothing is written yet: {}.", shown.join(", "))
+}
+
+impl TraceStep {
+    fn of(search: &Search, state: usize, number: usize) -> Self {
+        let decisions = &search.decisions;
+        let (edge, story) = &search.edges[number];
+        let chart = &decisions.chart;
+        let mut event = match &decisions.moves[edge.mover] {
+            Move { trigger: Some(Trigger::Hook(name)), .. } => format!("The event {name}"),
+            Move { trigger: Some(Trigger::Enter { phase, .. }), .. } => format!("The agent enters {phase}"),
+            Move { trigger: Some(Trigger::Command(name)), .. } => format!("The user runs {name}"),
+            Move { trigger: None, .. } => {
+                let file = edge.answered.map(|(pair, _)| decisions.pairs[pair as usize].answer.as_str());
+                format!("The agent writes {}", file.unwrap_or("its answer"))
+            }
+        };
+        if let Some(run) = edge.review.map(|run| &decisions.runs[run as usize]) {
+            let outcome = match &run.outcome {
+                Outcome::Ran { verdict: Some(verdict) } => format!("gives {verdict}"),
+                Outcome::Ran { verdict: None } => "gives no verdict".to_owned(),
+                Outcome::Failed(_) => "fails".to_owned(),
+            };
+            event = format!("{event}; {} {} {outcome}", run.invocation.cycle, run.invocation.n);
+        }
+        let given = story.choices.iter().filter_map(|(question, value)| {
+            words(&decisions.questions[*question as usize], decisions.value(*value))
+        });
+        let changes = edge.assigned.iter().filter_map(|(field, value)| {
+            let before = search.states[state].fields[*field];
+            let name = chart.context.get_index(*field)?.0;
+            let (before_text, after) = (plain(decisions.value(before)), plain(decisions.value(*value)));
+            (before != *value).then(|| format!("{name}: {before_text} → {after}"))
+        });
+        Self {
+            event,
+            given: given.collect(),
+            fired: story.fired.iter().map(|place| decisions.places[*place as usize].clone()).collect(),
+            changes: changes.collect(),
+            blocked: edge.block,
+        }
+    }
+}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.claim)?;
+        let Some(start) = &self.start else { return Ok(()) };
+        write!(out, "\n  0. {start}")?;
+        for (index, step) in self.steps.iter().enumerate() {
+            write!(out, "\n  {}. {step}", index + 1)?;
+        }
+        match self.again {
+            Some(step) => write!(out, "\n  And again from step {step}, without end."),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for TraceStep {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.event)?;
+        if !self.given.is_empty() {
+            write!(out, " ({})", self.given.join(", "))?;
+        }
+        out.write_str(".")?;
+        if !self.fired.is_empty() {
+            write!(out, "\n     fires: {}", self.fired.join(", "))?;
+        }
+        if !self.changes.is_empty() {
+            write!(out, "\n     {}", self.changes.join(", "))?;
+        }
+        if self.blocked { out.write_str("\n     the agent is blocked") } else { Ok(()) }
+    }
+}
+
+/// What was chosen, in words; `None` for what was left out.
+fn words(question: &Question, value: &Json) -> Option<String> {
+    let choice = match question {
+        Question::Answered { answer, .. } => {
+            let is_there = if *value == Json::Bool(true) { "is there" } else { "is not there" };
+            return Some(format!("{answer} {is_there}"));
+        }
+        Question::Field(_) | Question::Started => return None,
+        Question::Choice(choice) => choice,
+    };
+    if value.is_null() {
+        return None;
+    }
+    Some(match choice {
+        Choice::Files(name) => match first(value) {
+            Some(file) => format!("files.{name} has {}", file.get("name").map(plain).unwrap_or_default()),
+            None => format!("files.{name} is empty"),
+        },
+        Choice::Rows(name) => match first(value) {
+            Some(row) => {
+                let fields = row.as_object().into_iter().flatten().filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
+                let fields: Vec<String> = fields.map(|(key, value)| format!("{key} {}", plain(value))).collect();
+                format!("tables.{name} has a row: {}", fields.join(", "))
+            }
+            None => format!("tables.{name} has no row"),
+        },
+        Choice::Content { table, key } => format!("tables.{table}.{key} is {}", plain(value)),
+        Choice::Event(name) => match value {
+            Json::Array(items) if items.is_empty() => format!("{name} is empty"),
+            Json::Array(_) => format!("{name} has an item"),
+            value => format!("{name} is {}", plain(value)),
+        },
+        Choice::Arg(name) => format!("--{name} {}", plain(value)),
+        Choice::Session => format!("the session is {}", plain(value)),
+        Choice::Findings(name) => match first(value) {
+            Some(finding) => format!("checks.{name} finds: {}", plain(finding)),
+            None => format!("checks.{name} finds nothing"),
+        },
+    })
+}
+
+fn first(list: &Json) -> Option<&Json> {
+    list.as_array()?.first()
+}
+
+/// A value as a person writes it: a text without quotes, unless it would not be seen.
+pub(crate) fn plain(value: &Json) -> String {
+    match value.as_str() {
+        Some("") => "''".to_owned(),
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
+    }
+}
