@@ -1,11 +1,14 @@
 //! The properties, each proved or refuted on the space of states.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use super::fast::FastMap;
 use super::graph::{Longest, Way, leads_to, way_to};
 use super::search::{Arrow, Search};
 use super::trace::{Trace, plain};
-use super::tree::{Actor, Edge, Fields};
+use super::moves::{Actor, Edge};
+use super::state::Looks;
 use super::{PropertyResult, Verdict};
 use crate::chart::Chart;
 use crate::chart::error::Step;
@@ -20,7 +23,8 @@ const BLOCKS: usize = 8;
 pub(crate) fn judge(search: &mut Search) -> Vec<PropertyResult> {
     let mut results = Vec::new();
     let own = own_properties(search);
-    let judge = Judge { chart: &search.decisions.chart.clone(), search };
+    let chart = Arc::clone(&search.moves.tree.chart);
+    let judge = Judge::of(&chart, search);
     results.extend(judge.faults());
     results.extend(judge.schema());
     results.extend(judge.phases());
@@ -35,6 +39,10 @@ pub(crate) fn judge(search: &mut Search) -> Vec<PropertyResult> {
 struct Judge<'s> {
     chart: &'s Chart,
     search: &'s Search,
+    /// The fields that only a user sets.
+    parameters: Vec<usize>,
+    /// Per edge, whether it assigns one of them.
+    sets_parameters: Vec<bool>,
 }
 
 /// A path to an element of the chart.
@@ -42,7 +50,14 @@ macro_rules! path {
     ($($step:expr),* $(,)?) => { vec![$(Step::from($step)),*] };
 }
 
-impl Judge<'_> {
+impl<'s> Judge<'s> {
+    fn of(chart: &'s Chart, search: &'s Search) -> Self {
+        let parameters = search.moves.tree.ground.domain.parameters.keys();
+        let parameters: Vec<usize> = parameters.filter_map(|name| search.field(name)).collect();
+        let sets = |(edge, _): &(Edge, _)| edge.assigned.iter().any(|(field, _)| parameters.contains(field));
+        Self { sets_parameters: search.edges.iter().map(sets).collect(), parameters, chart, search }
+    }
+
     /// A result of a property that no state has refuted.
     fn settled(&self, name: &str, code: &'static str, detail: String) -> PropertyResult {
         let verdict = if self.search.complete {
@@ -78,24 +93,24 @@ impl Judge<'_> {
     }
 
     fn actor(&self, arrow: &Arrow) -> Actor {
-        self.search.decisions.moves[self.edge(arrow).mover].actor
+        self.search.moves.all[self.edge(arrow).mover].actor
     }
 
     fn phase(&self, state: usize) -> &str {
-        let field = self.search.decisions.field(&self.chart.state);
+        let field = self.search.field(&self.chart.state);
         field.and_then(|field| self.search.value(state, field).as_str()).unwrap_or_default()
     }
 
     // ── a decision everywhere, and a sound state ──
 
     fn faults(&self) -> Vec<PropertyResult> {
-        let decisions = &self.search.decisions;
+        let moves = &self.search.moves;
         let name = "every event leads to a decision";
         let mut met: Vec<(&u32, &(usize, usize))> = self.search.faults.iter().collect();
         met.sort_by_key(|(_, at)| **at);
         let mut results: Vec<PropertyResult> = Vec::new();
         for (fault, (state, edge)) in met {
-            let fault = &decisions.faults[*fault as usize];
+            let fault = &moves.faults[*fault as usize];
             let (start, mut way) = way_to(self.search, *state);
             way.push((*state, *edge));
             let (name, code) = match fault {
@@ -104,15 +119,15 @@ impl Judge<'_> {
             };
             results.push(self.refuted(name, code, format!("{fault}."), start, &way, path_of_fault(self.chart, fault)));
         }
-        for (list, index, fault) in decisions.ground.faults_of_checks() {
+        for (list, index, fault) in moves.tree.ground.faults_of_checks() {
             let claim = format!("checks.{list}[{index}]: {fault}.");
             let trace = Trace::absent(claim);
             let verdict = Verdict::Refuted { trace, path: path!["checks", &list, index] };
             results.push(PropertyResult { name: name.to_owned(), code: "no-decision", verdict });
         }
         if results.is_empty() {
-            let moves = decisions.moves.len();
-            results.push(self.settled(name, "no-decision", format!("{} states, {moves} kinds of move", self.search.states.len())));
+            let kinds = moves.all.len();
+            results.push(self.settled(name, "no-decision", format!("{} states, {kinds} kinds of move", self.search.states.len())));
         }
         results
     }
@@ -122,13 +137,13 @@ impl Judge<'_> {
         let name = "every state fits the schema";
         let mut seen: HashSet<(usize, u32)> = HashSet::new();
         for (state, situation) in self.search.states.iter().enumerate() {
-            for (field, value) in situation.fields.iter().enumerate() {
+            for (field, value) in situation.fields().iter().enumerate() {
                 if !seen.insert((field, *value)) {
                     continue;
                 }
                 let Some((key, kind)) = self.chart.context.get_index(field) else { continue };
-                if let Err(expected) = admit(self.chart, kind, self.search.decisions.value(*value)) {
-                    let held = plain(self.search.decisions.value(*value));
+                if let Err(expected) = admit(self.chart, kind, self.search.moves.tree.value(*value)) {
+                    let held = plain(self.search.moves.tree.value(*value));
                     let claim = format!("`{key}` is {expected}, and it becomes {held}.");
                     return vec![self.refuted_at(name, "state-misfit", claim, state, path!["context", key])];
                 }
@@ -160,14 +175,14 @@ impl Judge<'_> {
     }
 
     fn fired(&self, place: &str) -> bool {
-        let decisions = &self.search.decisions;
-        decisions.places.get_index_of(place).is_some_and(|place| {
-            decisions.coverage.fired.iter().any(|fired| *fired as usize == place)
+        let moves = &self.search.moves;
+        moves.tree.places.get_index_of(place).is_some_and(|place| {
+            moves.coverage.fired.iter().any(|fired| *fired as usize == place)
         })
     }
 
     fn rules(&self) -> Vec<PropertyResult> {
-        let decisions = &self.search.decisions;
+        let moves = &self.search.moves;
         let name = "every rule can fire";
         let mut results = Vec::new();
         let mut count = 0;
@@ -178,8 +193,8 @@ impl Judge<'_> {
                 if self.fired(&place) {
                     continue;
                 }
-                let list_id = decisions.lists.get_index_of(list);
-                let tried = list_id.is_some_and(|list| decisions.coverage.tried.contains(&(list, index)));
+                let list_id = moves.tree.lists.get_index_of(list);
+                let tried = list_id.is_some_and(|list| moves.coverage.tried.contains(&(list, index)));
                 let why = if tried { "its guard holds nowhere" } else { "an earlier rule always answers first" };
                 let claim = format!("{place} never fires: {why}.");
                 results.push(self.absent(name, "rule-never-fires", claim, path!["on", list, index]));
@@ -195,7 +210,7 @@ impl Judge<'_> {
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
             for index in 0..cycle.advance.len() {
                 count += 1;
-                if !decisions.coverage.advanced.contains(&(at, index)) {
+                if !moves.coverage.advanced.contains(&(at, index)) {
                     let target = &cycle.advance[index].target;
                     let claim = format!("cycles.{id}.advance[{index}] is never taken: `{id}` never leads to `{target}` that way.");
                     let path = path!["cycles", id, "advance", index];
@@ -203,8 +218,8 @@ impl Judge<'_> {
                 }
             }
         }
-        let found: HashSet<(String, usize)> = decisions.ground.checks_that_find().into_iter().collect();
-        for list in decisions.ground.checks_asked() {
+        let found: HashSet<(String, usize)> = moves.tree.ground.checks_that_find().into_iter().collect();
+        for list in moves.tree.ground.checks_asked() {
             for index in 0..self.chart.checks.get(&list).map_or(0, Vec::len) {
                 count += 1;
                 if !found.contains(&(list.clone(), index)) {
@@ -260,19 +275,23 @@ impl Judge<'_> {
     }
 
     fn is_parameter(&self, field: usize) -> bool {
-        let name = self.chart.context.get_index(field).map(|(name, _)| name);
-        name.is_some_and(|name| self.search.decisions.ground.domain.parameters.contains_key(name))
+        self.parameters.contains(&field)
     }
 
     fn sets_a_parameter(&self, state: usize, arrow: &Arrow) -> bool {
-        let (before, after) = (&self.search.states[state], &self.search.states[arrow.to()]);
-        (0..before.fields.len()).any(|field| before.fields[field] != after.fields[field] && self.is_parameter(field))
+        if !self.sets_parameters[arrow.edge()] {
+            return false;
+        }
+        let before = self.search.states.get(state).fields();
+        let sets = |(field, value): &(usize, u32)| before[*field] != *value && self.is_parameter(*field);
+        self.edge(arrow).assigned.iter().any(sets)
     }
 
     fn moves_on(&self, state: usize, arrow: &Arrow) -> bool {
-        let (before, after) = (&self.search.states[state], &self.search.states[arrow.to()]);
-        before.answered != after.answered
-            || (0..before.fields.len()).any(|field| before.fields[field] != after.fields[field] && !self.is_parameter(field))
+        let (before, after) = (self.search.states.get(state), self.search.states.get(arrow.to()));
+        let mut fields = before.fields().iter().zip(after.fields()).enumerate();
+        before.answered() != after.answered()
+            || fields.any(|(field, (before, after))| before != after && !self.is_parameter(field))
     }
 
     // ── reviews come to an end ──
@@ -296,12 +315,11 @@ impl Judge<'_> {
         let name = format!("{id} ends within its limit");
         let code = "cycle-unbounded";
         let search = self.search;
-        let decisions = &search.decisions;
-        let (Some(limit), Some(count)) = (decisions.field(&cycle.limit), decisions.field(&cycle.count)) else {
+                let (Some(limit), Some(count)) = (search.field(&cycle.limit), search.field(&cycle.count)) else {
             let claim = format!("The cycle `{id}` counts or bounds nothing.");
             return (self.absent(&name, code, claim, path!["cycles", id]), None);
         };
-        let next = self.chart.next.as_ref().and_then(|next| decisions.field(next));
+        let next = self.chart.next.as_ref().and_then(|next| search.field(next));
         let runs = |state: usize| {
             let due = next.and_then(|next| search.value(state, next).as_str());
             due == Some(id) || due == Some(&cycle.post)
@@ -313,7 +331,7 @@ impl Judge<'_> {
             if restarts || self.sets_a_parameter(state, arrow) {
                 return None;
             }
-            let review = edge.review.map(|run| &decisions.runs[run as usize]);
+            let review = edge.review.map(|run| &search.moves.tree.runs[run as usize]);
             let ran = review.is_some_and(|run| run.invocation.cycle == id && is_written(run));
             Some(usize::from(ran))
         };
@@ -457,7 +475,7 @@ impl Judge<'_> {
     fn blocking_rule(&self, way: &Way) -> Vec<Step> {
         let blocked = way.iter().rev().find(|(_, edge)| self.search.edges[*edge].0.block);
         let place = blocked.and_then(|(_, edge)| self.search.edges[*edge].1.fired.last());
-        place.map(|place| path_of(self.chart, &self.search.decisions.places[*place as usize])).unwrap_or_default()
+        place.map(|place| path_of(self.chart, &self.search.moves.tree.places[*place as usize])).unwrap_or_default()
     }
 }
 
@@ -473,7 +491,7 @@ fn cut_off(search: &Search) -> String {
 // ── the chart's own properties ──
 
 fn own_properties(search: &mut Search) -> Vec<PropertyResult> {
-    let chart = std::sync::Arc::clone(&search.decisions.chart);
+    let chart = Arc::clone(&search.moves.tree.chart);
     chart.properties.iter().enumerate().flat_map(|(index, property)| own(search, &chart, index, property)).collect()
 }
 
@@ -490,11 +508,11 @@ fn own(search: &mut Search, chart: &Chart, index: usize, property: &Property) ->
     let holds = match truth(search, &expr.0) {
         Ok(holds) => holds,
         Err((state, fault)) => {
-            let judge = Judge { chart, search };
+            let judge = Judge::of(chart, search);
             return Some(judge.refuted_at(&name, "no-decision", format!("{fault}."), state, path));
         }
     };
-    let judge = Judge { chart, search };
+    let judge = Judge::of(chart, search);
     let reach;
     let (broken, claim) = match key {
         "always" => (holds.iter().position(|(all, _)| !all), format!("`{}` does not hold here.", expr.0)),
@@ -514,26 +532,28 @@ fn own(search: &mut Search, chart: &Chart, index: usize, property: &Property) ->
 
 /// Per state whether a condition holds under all choices that it looks at, and whether under some.
 fn truth(search: &mut Search, condition: &str) -> Result<Vec<(bool, bool)>, (usize, Fault)> {
-    let mut known: (Fields, HashMap<Vec<u32>, (bool, bool)>) = Default::default();
+    let mut known: FastMap<Box<[u32]>, (bool, bool)> = FastMap::default();
+    let mut looks = Looks::default();
+    let mut key = Vec::new();
     let mut holds = Vec::new();
     for state in 0..search.states.len() {
-        let situation = &search.states[state];
-        if let Some(value) = known.1.get(&known.0.project(situation)) {
+        looks.project(search.states.get(state), &[], &mut key);
+        if let Some(value) = known.get(key.as_slice()) {
             holds.push(*value);
             continue;
         }
-        let situation = situation.clone();
-        let (results, looked_at) = search.decisions.holds(condition, &situation);
+        let situation = search.states.get(state).to_situation();
+        let (results, looked_at) = search.moves.holds(condition, situation.as_ref());
         let mut value = (true, false);
         for result in results {
             let result = result.map_err(|fault| (state, fault))?;
             value = (value.0 && result, value.1 || result);
         }
-        let all = known.0.union(looked_at);
-        if all != known.0 {
-            known = (all, HashMap::new());
+        if looks.add_all(&looked_at) {
+            known.clear();
         }
-        known.1.insert(all.project(&situation), value);
+        looks.project(situation.as_ref(), &[], &mut key);
+        known.insert(key.as_slice().into(), value);
         holds.push(value);
     }
     Ok(holds)

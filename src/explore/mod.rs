@@ -5,10 +5,13 @@
 //! or refutes, and a [`trace`] tells how it comes to what must not be.
 
 pub(crate) mod domain;
+mod fast;
 pub(crate) mod fork;
 mod graph;
 mod judge;
+mod moves;
 pub(crate) mod search;
+mod state;
 pub(crate) mod trace;
 pub(crate) mod tree;
 
@@ -74,7 +77,7 @@ pub(crate) fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
     let mut search = Search::of(chart, caps.states);
     let results = judge::judge(&mut search);
     Report {
-        domain: search.decisions.domain_in_words(),
+        domain: search.moves.domain_in_words(),
         states: search.looked_at(),
         transitions: search.transitions(),
         complete: search.complete,
@@ -96,9 +99,9 @@ mod tests {
             let then = std::time::Instant::now();
             for r in judge::judge(&mut search) { match r.verdict { Verdict::Proved{detail} => eprintln!("ok  {} [{}]: {detail}", r.name, r.code), Verdict::Bounded{why} => eprintln!("??  {} [{}]: {why}", r.name, r.code), Verdict::Refuted{trace, path} => eprintln!("BAD {} [{}] {path:?}\n  {trace}", r.name, r.code) } }
             eprintln!("judged in {:?}", then.elapsed());
-            for line in search.decisions.domain_in_words() { eprintln!("{line}"); }
-            eprintln!("{} states {} arrows {} edges {} eval {} complete {} in {:?}", embedded.id, search.looked_at(), search.transitions(), search.edges.len(), search.decisions.evaluations, search.complete, now.elapsed());
-            for (fault, at) in &search.faults { eprintln!("{}: {:?}", search.decisions.faults[*fault as usize], at); }
+            for line in search.moves.domain_in_words() { eprintln!("{line}"); }
+            eprintln!("{} states {} arrows {} edges {} eval {} complete {} in {:?}", embedded.id, search.looked_at(), search.transitions(), search.edges.len(), search.moves.tree.evaluations, search.complete, now.elapsed());
+            for (fault, at) in &search.faults { eprintln!("{}: {:?}", search.moves.faults[*fault as usize], at); }
             if let Ok(want) = std::env::var("WANT") {
                 let (f, v) = want.split_once('=').unwrap();
                 let f = chart.context.get_index_of(f).unwrap();
@@ -108,15 +111,15 @@ mod tests {
                         eprintln!("   {s}: {}", show.join(" "));
                         let Some(p) = search.parents[s] else { break };
                         let (e, st) = &search.edges[p.edge];
-                        eprintln!("{:?} fired {:?} review {:?}", search.decisions.moves[e.mover].trigger, st.fired.iter().map(|f| search.decisions.places[*f as usize].clone()).collect::<Vec<_>>(), e.review.map(|r| search.decisions.runs[r as usize].outcome.clone()));
+                        eprintln!("{:?} fired {:?} review {:?}", search.moves.all[e.mover].trigger, st.fired.iter().map(|f| search.moves.tree.places[*f as usize].clone()).collect::<Vec<_>>(), e.review.map(|r| search.moves.tree.runs[r as usize].outcome.clone()));
                         s = p.from;
                     }
                 }
             }
+            if std::env::var("STATS").is_err() { continue; }
             let mut fields: Vec<_> = (0..chart.context.len()).map(|f| { let mut v: Vec<String> = (0..search.states.len()).map(|s| search.value(s, f).to_string()).collect(); v.sort(); v.dedup(); format!("{}: {}", chart.context.get_index(f).unwrap().0, v.join(" ")) }).collect();
             fields.sort();
             eprintln!("{}", fields.join("\n"));
-            for (mover, (fields, known)) in search.known.iter().enumerate() { eprintln!("{:?} {} looks {:?}", search.decisions.moves[mover].trigger, known.len(), (0..chart.context.len()).filter(|f| fields.has(*f)).map(|f| chart.context.get_index(f).unwrap().0.as_str()).collect::<Vec<_>>()); }
         }
     }
 }

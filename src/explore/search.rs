@@ -7,7 +7,9 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
-use super::tree::{Decisions, Edge, Fields, Situation, Story};
+use super::fast::FastMap;
+use super::moves::{Edge, Moves, Story};
+use super::state::{Looks, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 
@@ -19,12 +21,6 @@ pub(crate) struct Arrow {
 }
 
 impl Arrow {
-    fn new(to: usize, edge: usize) -> Self {
-        // Far more than memory holds.
-        let number = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
-        Self { to: number(to), edge: number(edge) }
-    }
-
     /// The state it leads to.
     pub(crate) fn to(self) -> usize {
         self.to as usize
@@ -43,11 +39,18 @@ pub(crate) struct Parent {
     pub(crate) edge: usize,
 }
 
+/// The edges of one move, by what it looks at.
+#[derive(Debug, Default)]
+struct Known {
+    looks: Looks,
+    edges: FastMap<Box<[u32]>, Rc<[u32]>>,
+}
+
 /// The space of states, as far as it has been searched.
 #[derive(Debug)]
 pub(crate) struct Search {
-    pub(crate) decisions: Decisions,
-    pub(crate) states: IndexSet<Situation>,
+    pub(crate) moves: Moves,
+    pub(crate) states: States,
     /// `None` for a state in which an instance can begin.
     pub(crate) parents: Vec<Option<Parent>>,
     /// What comes of moves, and one way in which it does.
@@ -59,34 +62,37 @@ pub(crate) struct Search {
     arrows: Vec<Arrow>,
     /// The arrows of state `s` are `arrows[ends[s]..ends[s + 1]]`.
     ends: Vec<usize>,
-    numbers: HashMap<Edge, usize>,
-    /// Per move, what it has looked at anywhere, and its edges by what was there.
-    pub(crate) known: Vec<(Fields, HashMap<Vec<u32>, Rc<[usize]>>)>,
+    numbers: FastMap<Edge, u32>,
+    known: Vec<Known>,
+    /// Kept for their memory: the key of a look-up, and the state that a move leads to.
+    key: Vec<u32>,
+    after: Situation,
 }
 
 impl Search {
     /// Looks at every state that can be reached, but at no more than `most`.
     pub(crate) fn of(chart: &Arc<Chart>, most: usize) -> Self {
-        let decisions = Decisions::of(chart);
+        let moves = Moves::of(chart);
         let mut search = Self {
-            known: decisions.moves.iter().map(|_| (Fields::default(), HashMap::new())).collect(),
-            decisions,
-            states: IndexSet::new(),
+            known: moves.all.iter().map(|_| Known::default()).collect(),
+            moves,
+            states: States::default(),
             parents: Vec::new(),
             edges: Vec::new(),
             faults: HashMap::new(),
             complete: false,
             arrows: Vec::new(),
             ends: vec![0],
-            numbers: HashMap::new(),
+            numbers: FastMap::default(),
+            key: Vec::new(),
+            after: Situation::unstarted(std::iter::empty()),
         };
         search.begin(chart);
         let mut at = 0;
         while at < search.states.len() && at < most {
-            for mover in 0..search.decisions.moves.len() {
-                let edges = search.edges_of(mover, at);
-                for edge in edges.iter() {
-                    search.follow(at, *edge);
+            for mover in 0..search.moves.all.len() {
+                for edge in search.edges_of(mover, at).iter() {
+                    search.follow(at, *edge as usize);
                 }
             }
             search.ends.push(search.arrows.len());
@@ -99,7 +105,7 @@ impl Search {
     /// The states in which an instance can begin: nothing is written, and each combination of parameters.
     fn begin(&mut self, chart: &Arc<Chart>) {
         let mut contexts = vec![context::initial(chart)];
-        let ground = Arc::clone(&self.decisions.ground);
+        let ground = Arc::clone(&self.moves.tree.ground);
         for (name, values) in &ground.domain.parameters {
             let mut all = Vec::new();
             for value in values {
@@ -112,63 +118,68 @@ impl Search {
             contexts = all;
         }
         for context in contexts {
-            let fields = context.values().map(|value| self.decisions.value_id(value)).collect();
-            self.states.insert(Situation { fields, started: false, answered: None });
-            self.parents.push(None);
+            let state = Situation::unstarted(context.values().map(|value| self.moves.tree.value_id(value)));
+            if self.states.insert(&state).1 {
+                self.parents.push(None);
+            }
         }
     }
 
-    fn edges_of(&mut self, mover: usize, at: usize) -> Rc<[usize]> {
-        let situation = &self.states[at];
-        let (looked_at, known) = &self.known[mover];
-        if let Some(edges) = known.get(&looked_at.project(situation)) {
+    fn edges_of(&mut self, mover: usize, at: usize) -> Rc<[u32]> {
+        let known = &self.known[mover];
+        known.looks.project(self.states.get(at), &[], &mut self.key);
+        if let Some(edges) = known.edges.get(self.key.as_slice()) {
             return Rc::clone(edges);
         }
-        let situation = situation.clone();
-        let (found, now) = self.decisions.edges(mover, &situation);
-        let edges: Rc<[usize]> = found.into_iter().map(|(edge, story)| self.number(edge, story)).collect::<IndexSet<usize>>().into_iter().collect();
-        let (looked_at, known) = &mut self.known[mover];
-        let all = looked_at.union(now);
-        if all != *looked_at {
-            // What is known was found without a look at something that matters after all.
-            known.clear();
-            *looked_at = all;
+        let state = self.states.get(at).to_situation();
+        let (found, looks) = self.moves.edges(mover, state.as_ref());
+        let edges: IndexSet<u32> = found.into_iter().map(|(edge, story)| self.number(edge, story)).collect();
+        let edges: Rc<[u32]> = edges.into_iter().collect();
+        let known = &mut self.known[mover];
+        if known.looks.add_all(&looks) {
+            // The keys so far do not tell enough apart any more.
+            known.edges.clear();
         }
-        known.insert(all.project(&situation), Rc::clone(&edges));
+        known.looks.project(state.as_ref(), &[], &mut self.key);
+        known.edges.insert(self.key.as_slice().into(), Rc::clone(&edges));
         edges
     }
 
-    fn number(&mut self, edge: Edge, story: Story) -> usize {
-        if let Some(number) = self.numbers.get(&edge) {
-            return *number;
+    fn number(&mut self, edge: Edge, story: Story) -> u32 {
+        if let Some(known) = self.numbers.get(&edge) {
+            return *known;
         }
-        let number = self.edges.len();
-        self.numbers.insert(edge.clone(), number);
+        let new = number(self.edges.len());
+        self.numbers.insert(edge.clone(), new);
         self.edges.push((edge, story));
-        number
+        new
     }
 
-    fn follow(&mut self, from: usize, number: usize) {
-        let (edge, _) = &self.edges[number];
+    fn follow(&mut self, from: usize, edge_number: usize) {
+        let (edge, _) = &self.edges[edge_number];
         if let Some(fault) = edge.fault {
-            self.faults.entry(fault).or_insert((from, number));
+            self.faults.entry(fault).or_insert((from, edge_number));
             return;
         }
-        let before = &self.states[from];
-        let mut fields = before.fields.clone();
+        let before = self.states.get(from);
+        let after = &mut self.after;
+        after.become_state(before);
         for (field, value) in &edge.assigned {
-            fields[*field] = *value;
+            after.assign(*field, *value);
         }
-        let answered = edge.answered.or(before.answered);
-        let answered = answered.filter(|(pair, _)| self.decisions.pairs[*pair as usize].is_current(&fields));
-        let after = Situation { fields, started: before.started || !edge.assigned.is_empty(), answered };
-        let matters = edge.block || edge.review.is_some();
-        let (to, is_new) = self.states.insert_full(after);
+        if !edge.assigned.is_empty() {
+            after.start();
+        }
+        let answered = edge.answered.or(before.answered());
+        let tree = &self.moves.tree;
+        let answered = answered.filter(|(question, _)| tree.is_current(*question, after.as_ref().fields()));
+        after.set_answered(answered);
+        let (to, is_new) = self.states.insert(after);
         if is_new {
-            self.parents.push(Some(Parent { from, edge: number }));
+            self.parents.push(Some(Parent { from, edge: edge_number }));
         }
-        if to != from || matters {
-            self.arrows.push(Arrow::new(to, number));
+        if to != from || edge.block || edge.review.is_some() {
+            self.arrows.push(Arrow { to: number(to), edge: number(edge_number) });
         }
     }
 
@@ -190,8 +201,13 @@ impl Search {
         self.ends.len() - 1
     }
 
+    /// The number of a context field.
+    pub(crate) fn field(&self, name: &str) -> Option<usize> {
+        self.moves.tree.field(name)
+    }
+
     /// What a field holds in a state.
     pub(crate) fn value(&self, state: usize, field: usize) -> &Json {
-        self.decisions.value(self.states[state].fields[field])
+        self.moves.tree.value(self.states.get(state).fields()[field])
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::domain::Choice;
 use super::fork::Question;
 use super::search::Search;
-use super::tree::Move;
+use super::moves::Move;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
 
@@ -54,29 +54,33 @@ impl Trace {
 
 /// How things stand at the start: where the chart begins, and what was chosen for this exploration.
 fn opening(search: &Search, state: usize) -> String {
-    let chart = &search.decisions.chart;
-    let shown = std::iter::once(&chart.state).chain(search.decisions.ground.domain.parameters.keys());
+    let tree = &search.moves.tree;
+    let chart = &tree.chart;
+    let shown = std::iter::once(&chart.state).chain(tree.ground.domain.parameters.keys());
     let shown: Vec<String> = shown
-        .filter_map(|name| Some(format!("{name} is {}", plain(search.value(state, search.decisions.field(name)?)))))
+        .filter_map(|name| Some(format!("{name} is {}", plain(search.value(state, search.field(name)?)))))
         .collect();
     format!("Nothing is written yet: {}.", shown.join(", "))
 }
 
 impl TraceStep {
     fn of(search: &Search, state: usize, number: usize) -> Self {
-        let decisions = &search.decisions;
+        let tree = &search.moves.tree;
         let (edge, story) = &search.edges[number];
-        let chart = &decisions.chart;
-        let mut event = match &decisions.moves[edge.mover] {
+        let chart = &tree.chart;
+        let mut event = match &search.moves.all[edge.mover] {
             Move { trigger: Some(Trigger::Hook(name)), .. } => format!("The event {name}"),
             Move { trigger: Some(Trigger::Enter { phase, .. }), .. } => format!("The agent enters {phase}"),
             Move { trigger: Some(Trigger::Command(name)), .. } => format!("The user runs {name}"),
             Move { trigger: None, .. } => {
-                let file = edge.answered.map(|(pair, _)| decisions.pairs[pair as usize].answer.as_str());
-                format!("The agent writes {}", file.unwrap_or("its answer"))
+                let question = edge.answered.map(|(question, _)| &tree.questions[question as usize]);
+                match question {
+                    Some(Question::Answered { answer, .. }) => format!("The agent writes {answer}"),
+                    _ => "The agent writes its answer".to_owned(),
+                }
             }
         };
-        if let Some(run) = edge.review.map(|run| &decisions.runs[run as usize]) {
+        if let Some(run) = edge.review.map(|run| &tree.runs[run as usize]) {
             let outcome = match &run.outcome {
                 Outcome::Ran { verdict: Some(verdict) } => format!("gives {verdict}"),
                 Outcome::Ran { verdict: None } => "gives no verdict".to_owned(),
@@ -85,18 +89,18 @@ impl TraceStep {
             event = format!("{event}; {} {} {outcome}", run.invocation.cycle, run.invocation.n);
         }
         let given = story.choices.iter().filter_map(|(question, value)| {
-            words(&decisions.questions[*question as usize], decisions.value(*value))
+            words(&tree.questions[*question as usize], tree.value(*value))
         });
         let changes = edge.assigned.iter().filter_map(|(field, value)| {
-            let before = search.states[state].fields[*field];
+            let before = search.states.get(state).fields()[*field];
             let name = chart.context.get_index(*field)?.0;
-            let (before_text, after) = (plain(decisions.value(before)), plain(decisions.value(*value)));
+            let (before_text, after) = (plain(tree.value(before)), plain(tree.value(*value)));
             (before != *value).then(|| format!("{name}: {before_text} → {after}"))
         });
         Self {
             event,
             given: given.collect(),
-            fired: story.fired.iter().map(|place| decisions.places[*place as usize].clone()).collect(),
+            fired: story.fired.iter().map(|place| tree.places[*place as usize].clone()).collect(),
             changes: changes.collect(),
             blocked: edge.block,
         }
