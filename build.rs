@@ -20,11 +20,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         let path = root.join(file);
         watch(&path);
         watch(&root.join(demo));
-        let chart: toml::Table = fs::read_to_string(&path)?.parse().map_err(|error| format!("{file}: {error}"))?;
+        let chart: toml::Table = fs::read_to_string(&path)?
+            .parse()
+            .map_err(|error| format!("{file}: {error}"))?;
         let beside = path.parent().unwrap_or(&root);
         let schema = beside.join("schemas/state.schema.json");
         watch(&schema);
-        writeln!(code, "#[jsonschema::validator(path = {schema:?})]\nstruct State{index};")?;
+        writeln!(
+            code,
+            "#[jsonschema::validator(path = {schema:?})]\nstruct State{index};"
+        )?;
         writeln!(
             code,
             "fn breaches{index}(state: &serde_json::Value) -> Vec<jsonschema::ValidationError<'_>> {{\n    \
@@ -33,12 +38,25 @@ fn main() -> Result<(), Box<dyn Error>> {
         // The hook reads the chart as JSON, which takes a tenth of the time that TOML does.
         let json = Path::new(&env::var("OUT_DIR")?).join(format!("chart{index}.json"));
         fs::write(&json, serde_json::to_string(&chart)?)?;
-        let text = |value: Option<&toml::Value>| value.and_then(toml::Value::as_str).unwrap_or_default().to_owned();
+        let text = |value: Option<&toml::Value>| {
+            value
+                .and_then(toml::Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
         let id = text(chart.get("id"));
         let home = text(chart.get("scope").and_then(|scope| scope.get("home")));
-        let quiet = chart.get("quiet").and_then(toml::Value::as_bool).unwrap_or(false);
+        let quiet = chart
+            .get("quiet")
+            .and_then(toml::Value::as_bool)
+            .unwrap_or(false);
         let mut templates: Vec<(String, PathBuf)> = Vec::new();
-        for folder in chart.get("templates").and_then(toml::Value::as_array).into_iter().flatten() {
+        for folder in chart
+            .get("templates")
+            .and_then(toml::Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             let folder = beside.join(folder.as_str().unwrap_or_default());
             watch(&folder);
             collect(&folder, &folder, &mut templates)?;
@@ -58,7 +76,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         writeln!(table, "        ],\n    }},")?;
     }
-    writeln!(code, "/// The charts compiled in; the first is the default one.\npub(crate) static CHARTS: &[Embedded] = &[\n{table}];")?;
+    writeln!(
+        code,
+        "/// The charts compiled in; the first is the default one.\npub(crate) static CHARTS: &[Embedded] = &[\n{table}];"
+    )?;
     fs::write(Path::new(&env::var("OUT_DIR")?).join("embedded.rs"), code)?;
     Ok(())
 }
@@ -66,7 +87,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// A hook starts a process at every stop, and relocating a position-independent binary of this size costs a
 /// fifth of that process: where the linker can place it for good, it does.
 fn link_at_a_fixed_address() -> Result<(), env::VarError> {
-    let is_gnu_linux = env::var("CARGO_CFG_TARGET_OS")? == "linux" && env::var("CARGO_CFG_TARGET_ENV")? == "gnu";
+    let is_gnu_linux =
+        env::var("CARGO_CFG_TARGET_OS")? == "linux" && env::var("CARGO_CFG_TARGET_ENV")? == "gnu";
     if is_gnu_linux && env::var("PROFILE")? == "release" {
         println!("cargo::rustc-link-arg-bins=-no-pie");
     }
@@ -78,7 +100,11 @@ fn watch(path: &Path) {
 }
 
 /// All Markdown files below `folder`, named from `top` with `/`.
-fn collect(top: &Path, folder: &Path, templates: &mut Vec<(String, PathBuf)>) -> Result<(), Box<dyn Error>> {
+fn collect(
+    top: &Path,
+    folder: &Path,
+    templates: &mut Vec<(String, PathBuf)>,
+) -> Result<(), Box<dyn Error>> {
     let mut entries: Vec<PathBuf> = fs::read_dir(folder)
         .map_err(|error| format!("{}: {error}", folder.display()))?
         .map(|entry| entry.map(|entry| entry.path()))
@@ -88,7 +114,11 @@ fn collect(top: &Path, folder: &Path, templates: &mut Vec<(String, PathBuf)>) ->
         if path.is_dir() {
             collect(top, &path, templates)?;
         } else if path.extension().is_some_and(|extension| extension == "md") {
-            let name: Vec<_> = path.strip_prefix(top)?.iter().map(|part| part.to_string_lossy()).collect();
+            let name: Vec<_> = path
+                .strip_prefix(top)?
+                .iter()
+                .map(|part| part.to_string_lossy())
+                .collect();
             templates.push((name.join("/"), path));
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Data flows one way: [`hook`] or [`cli`] → [`scope`] and [`shell`] read the world → [`engine`] decides →
 //! [`shell`] carries it out → the answer. [`chart`] is what the workflow is, [`expr`] what its expressions
-//! mean, [`invoke`] how a reviewer is run.
+//! mean, [`invoke`] how a reviewer is run, [`render`] what anyone would be told.
 
 use std::process::ExitCode;
 
@@ -14,6 +14,8 @@ mod explore;
 mod expr;
 mod hook;
 mod invoke;
+mod lint;
+mod render;
 mod schema;
 mod scope;
 mod shell;

@@ -3,39 +3,156 @@
 //!
 //! A chart of a user's passes this before anything runs on it; those compiled in pass it in a test.
 
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::error::{ChartError, Flaw, Step, locate};
-use super::model::{Assign, Expr, Literal, Rule, Text};
-use super::names::ChartNames;
+use indexmap::{IndexMap, IndexSet};
+
+use super::error::{ChartError, Document, Flaw, SourceFile, Step};
+use super::model::{Assign, Expr, FieldType, Literal, Rule, Text};
+use super::names::{ChartNames, Uses};
 use super::{Chart, Cycle};
 use crate::engine::context::describe;
+use crate::engine::names::MAX_DEPTH;
+use crate::expr::Expressions;
 use crate::expr::infer::{self, Problem};
 use crate::expr::single_expression;
 use crate::expr::types::Type;
+use crate::lint::Code;
 
-/// All that is wrong with the expressions of `chart`, whose TOML is `text`; in the order of the file.
-pub(crate) fn flaws(chart: &Chart, text: &str) -> Vec<Flaw> {
-    let mut checker = Checker { chart, text, flaws: Vec::new() };
+/// What a look at every expression and text of a chart gives.
+#[derive(Debug)]
+pub(crate) struct Inspection {
+    /// All that is wrong, in the order of the file.
+    pub(crate) flaws: Vec<Flaw>,
+    /// The names that are used somewhere, a let within another let included.
+    pub(crate) uses: BTreeSet<String>,
+}
+
+/// Looks at every expression and text of `chart`, whose TOML is `text`.
+pub(crate) fn inspect(chart: &Chart, text: &str) -> Inspection {
+    let mut checker = Checker {
+        chart,
+        text,
+        document: Document::parse(text),
+        flaws: Vec::new(),
+        uses: Uses::default(),
+    };
     checker.chart();
-    checker.flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
-    checker.flaws.dedup();
-    checker.flaws
+    let mut flaws: Vec<Flaw> = Vec::new();
+    for flaw in checker.flaws {
+        // A phase or a cycle made from a shared table has the flaws of that table.
+        if !flaws.contains(&flaw) {
+            flaws.push(flaw);
+        }
+    }
+    flaws.sort_by_key(|flaw| {
+        (
+            flaw.file.is_some(),
+            flaw.span.as_ref().map(|span| span.start),
+        )
+    });
+    Inspection {
+        flaws,
+        uses: checker.uses.take(),
+    }
 }
 
 /// The same as an error, where there is something wrong.
 pub(crate) fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
-    let flaws = flaws(chart, text);
+    let flaws = inspect(chart, text).flaws;
     if flaws.is_empty() {
         return Ok(());
     }
-    Err(ChartError { origin: chart.origin.clone(), text: text.to_owned(), flaws })
+    Err(ChartError {
+        origin: chart.origin.clone(),
+        text: text.to_owned(),
+        flaws,
+    })
 }
 
 struct Checker<'c> {
     chart: &'c Chart,
     text: &'c str,
+    document: Document<'c>,
     flaws: Vec<Flaw>,
+    uses: Uses,
+}
+
+/// Which names of a chart are made of which others, as far as its expressions say.
+struct References<'c> {
+    chart: &'c Chart,
+    expressions: Expressions,
+    edges: IndexMap<String, IndexSet<String>>,
+}
+
+impl References<'_> {
+    fn add(&mut self, name: String, source: &str) {
+        let names = if infer::is_too_long(source) {
+            Vec::new()
+        } else {
+            self.expressions.names_in(source)
+        };
+        let lets = &self.chart.lets;
+        let nodes = names.iter().filter_map(|dotted| {
+            let mut parts = dotted.split('.');
+            match (parts.next()?, parts.next()) {
+                (first, _) if self.chart.context.contains_key(first) => None,
+                (first, _) if lets.contains_key(first) => Some(first.to_owned()),
+                (first @ ("args" | "checks" | "cycle"), Some(second)) => {
+                    Some(format!("{first}.{second}"))
+                }
+                _ => None,
+            }
+        });
+        self.edges.entry(name).or_default().extend(nodes);
+    }
+
+    /// How many names deep `name` leads, itself included; the error says why that cannot be.
+    fn height(
+        &self,
+        name: &str,
+        way: &mut Vec<String>,
+        known: &mut HashMap<String, usize>,
+    ) -> Result<usize, (Code, String)> {
+        if let Some(start) = way.iter().position(|other| other == name) {
+            let circle = way
+                .iter()
+                .skip(start)
+                .map(String::as_str)
+                .chain([name])
+                .collect::<Vec<_>>()
+                .join(" → ");
+            return Err((
+                Code::SelfReference,
+                format!("`{name}` refers to itself: {circle}"),
+            ));
+        }
+        let too_deep = |name: &str| {
+            Err((
+                Code::SelfReference,
+                format!("`{name}` leads more than {MAX_DEPTH} names deep"),
+            ))
+        };
+        if way.len() >= MAX_DEPTH {
+            return too_deep(way.first().map_or(name, String::as_str));
+        }
+        if let Some(height) = known.get(name) {
+            return Ok(*height);
+        }
+        way.push(name.to_owned());
+        let mut height = 1;
+        for other in self.edges.get(name).into_iter().flatten() {
+            height = height.max(1 + self.height(other, way, known)?);
+        }
+        way.pop();
+        if height > MAX_DEPTH {
+            return too_deep(name);
+        }
+        known.insert(name.to_owned(), height);
+        Ok(height)
+    }
 }
 
 /// The way to a value, built step by step.
@@ -52,7 +169,8 @@ fn top(key: &str, name: &str) -> Vec<Step> {
 impl Checker<'_> {
     fn chart(&mut self) {
         let chart = self.chart;
-        let names = ChartNames::new(chart);
+        let names = ChartNames::new(chart, &self.uses);
+        self.references();
         for (name, expr) in &chart.lets {
             let (_, problems) = infer::expression(&expr.0, &names);
             self.report(&top("let", name), &expr.0, problems);
@@ -69,16 +187,29 @@ impl Checker<'_> {
         for (name, checks) in &chart.checks {
             for (index, check) in checks.iter().enumerate() {
                 let path = to(&top("checks", name), index);
-                let it = check.each.as_ref().map(|each| self.list(&to(&path, "each"), each, &names));
-                let names = it.map_or_else(|| ChartNames::new(chart), |it| ChartNames::with_it(chart, it));
+                let it = check
+                    .each
+                    .as_ref()
+                    .map(|each| self.list(&to(&path, "each"), each, &names));
+                let names = it.map_or_else(
+                    || ChartNames::new(chart, &self.uses),
+                    |it| ChartNames::with_it(chart, &self.uses, it),
+                );
                 self.guard(&path, check.guard.as_ref(), &names);
                 self.say(&to(&path, "say"), &check.say, &names);
             }
         }
         for (name, entry) in &chart.phases {
             // A phase made from a hole is checked once for each cycle; equal flaws are told once.
-            let cycle = entry.cycle.as_ref().map_or(Type::None, |cycle| Type::word([cycle.clone()]));
-            let names = ChartNames::with_it(chart, Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]));
+            let cycle = entry
+                .cycle
+                .as_ref()
+                .map_or(Type::None, |cycle| Type::word([cycle.clone()]));
+            let names = ChartNames::with_it(
+                chart,
+                &self.uses,
+                Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]),
+            );
             let key = match &entry.cycle {
                 Some(cycle) if name == cycle => "{cycle}".to_owned(),
                 Some(cycle) => name.replacen(cycle.as_str(), "{cycle}", 1),
@@ -113,9 +244,11 @@ impl Checker<'_> {
         }
         for (index, property) in chart.properties.iter().enumerate() {
             let path = vec![Step::from("properties"), Step::from(index)];
-            for (key, expr) in
-                [("always", &property.always), ("never", &property.never), ("eventually", &property.eventually)]
-            {
+            for (key, expr) in [
+                ("always", &property.always),
+                ("never", &property.never),
+                ("eventually", &property.eventually),
+            ] {
                 if let Some(expr) = expr {
                     let problems = infer::condition(&expr.0, &names);
                     self.report(&to(&path, key), &expr.0, problems);
@@ -124,12 +257,79 @@ impl Checker<'_> {
         }
     }
 
+    /// Finds names that lead back to themselves, and those that lead too deep.
+    fn references(&mut self) {
+        let chart = self.chart;
+        let mut graph = References {
+            chart,
+            expressions: Expressions::new(chart.templates.clone()),
+            edges: IndexMap::new(),
+        };
+        for (name, expr) in &chart.lets {
+            graph.add(name.clone(), &expr.0);
+        }
+        for (name, arg) in &chart.args {
+            let default = match &arg.default {
+                Some(Literal::Text(text)) => Some(text.0.as_str()),
+                _ => None,
+            };
+            for text in arg.one_of.iter().map(|expr| expr.0.as_str()).chain(default) {
+                graph.add(format!("args.{name}"), text);
+            }
+        }
+        for (name, checks) in &chart.checks {
+            for check in checks {
+                let exprs = [&check.each, &check.guard]
+                    .into_iter()
+                    .flatten()
+                    .map(|expr| expr.0.as_str());
+                for text in exprs.chain([check.say.0.as_str()]) {
+                    graph.add(format!("checks.{name}"), text);
+                }
+            }
+        }
+        for cycle in chart.cycles.values() {
+            graph.add("cycle.exit".to_owned(), &cycle.exit.0);
+            if let Some(ready) = &cycle.ready {
+                graph.add("cycle.ready".to_owned(), &ready.0);
+            }
+            for guard in cycle
+                .advance
+                .iter()
+                .filter_map(|advance| advance.guard.as_ref())
+            {
+                graph.add("cycle.next".to_owned(), &guard.0);
+            }
+            for text in &cycle.subject {
+                graph.add("cycle.subject".to_owned(), &text.0);
+            }
+            for text in cycle.text.values() {
+                graph.add("cycle.text".to_owned(), &text.0);
+            }
+        }
+        let mut heights = HashMap::new();
+        for name in graph.edges.keys() {
+            if let Err((code, message)) = graph.height(name, &mut Vec::new(), &mut heights) {
+                let path = match name.split_once('.') {
+                    Some((table, name)) => top(table, name),
+                    None => top("let", name),
+                };
+                self.flaws
+                    .push(Flaw::new(code, message).at(self.document.locate(&path)));
+                return;
+            }
+        }
+    }
+
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
         // What a cycle does not say itself, it has from the shared table.
         let at = |key: &str| {
             let own = to(&top("cycles", id), key);
-            let is_own = locate(self.text, &own) != locate(self.text, &top("cycles", id));
-            if is_own { own } else { vec![Step::from("cycle"), Step::from(key)] }
+            if self.document.locate_exactly(&own).is_some() {
+                own
+            } else {
+                vec![Step::from("cycle"), Step::from(key)]
+            }
         };
         let (exit, ready, entry) = (at("exit"), at("ready"), at("entry"));
         let (subject, text, advance) = (at("subject"), at("text"), at("advance"));
@@ -156,8 +356,12 @@ impl Checker<'_> {
     fn rule(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
         self.guard(path, rule.guard.as_ref(), names);
         self.assign(&to(path, "assign"), &rule.assign, names);
-        let texts =
-            [("message", &rule.message), ("say", &rule.say), ("block", &rule.block), ("action", &rule.action)];
+        let texts = [
+            ("message", &rule.message),
+            ("say", &rule.say),
+            ("block", &rule.block),
+            ("action", &rule.action),
+        ];
         for (key, text) in texts {
             if let Some(text) = text {
                 self.say(&to(path, key), text, names);
@@ -180,7 +384,13 @@ impl Checker<'_> {
             Type::Any => Type::Any,
             other => {
                 let message = format!("a list is expected, and this is {other}");
-                problems.push(Problem { span: 0..expr.0.len(), template: None, message, help: None });
+                problems.push(Problem {
+                    code: Code::WrongOperand,
+                    span: 0..expr.0.len(),
+                    template: None,
+                    message,
+                    help: None,
+                });
                 Type::Any
             }
         };
@@ -203,55 +413,88 @@ impl Checker<'_> {
             }
             None => {
                 self.say(path, text, names);
-                if text.0.contains('{') { Type::Text } else { Type::word([text.0.clone()]) }
+                if text.0.contains('{') {
+                    Type::Text
+                } else {
+                    Type::word([text.0.clone()])
+                }
             }
         }
     }
 
     fn assign(&mut self, path: &[Step], assign: &Assign, names: &ChartNames<'_>) {
         for (name, literal) in assign {
-            let Literal::Text(text) = literal else { continue };
+            let Literal::Text(text) = literal else {
+                continue;
+            };
             let path = to(path, name);
             let given = self.value(&path, text, names);
-            let Some(field) = self.chart.context.get(name) else { continue };
+            let Some(field) = self.chart.context.get(name) else {
+                continue;
+            };
             let wanted = infer::Scope::name(names, name).unwrap_or(Type::Any);
+            // A plain text for what is no text is told of where the chart is loaded.
+            if !matches!(field.kind, FieldType::String | FieldType::Phase)
+                && single_expression(&text.0).is_none()
+            {
+                continue;
+            }
             // That an optional value is there when it is assigned, only a run can tell; it is then checked.
-            if !wanted.can_equal(&given) {
-                let help = (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
+            let fits = match given {
+                Type::None => wanted.can_equal(&given),
+                _ => wanted.some().can_equal(given.some()),
+            };
+            if !fits {
+                let help =
+                    (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
                 let message = format!("`{name}` is {}, and this is {given}", describe(field));
-                self.flaws.push(Flaw { message, help, span: locate(self.text, &path) });
+                self.flaws.push(
+                    Flaw::new(Code::WrongAssignment, message)
+                        .help(help)
+                        .at(self.document.locate(&path)),
+                );
             }
         }
     }
 
-    /// Turns problems of an expression into flaws of the file.
+    /// Turns problems of an expression into flaws of the file they stand in.
     fn report(&mut self, path: &[Step], source: &str, problems: Vec<Problem>) {
-        let value = locate(self.text, path);
+        if problems.is_empty() {
+            return;
+        }
+        let value = self.document.locate(path);
         for problem in problems {
-            let (message, span) = match problem.template {
-                // The template is another file: its place goes into the message, the span shows who uses it.
+            let flaw = Flaw::new(problem.code, problem.message).help(problem.help);
+            self.flaws.push(match problem.template {
                 Some(name) => {
-                    let line = self.line_in_template(&name, &problem.span);
-                    (format!("{name}:{line}: {}", problem.message), value.clone())
+                    let text =
+                        infer::Scope::template(&ChartNames::new(self.chart, &self.uses), &name)
+                            .unwrap_or_default();
+                    let name = self.chart.templates.shown(&name);
+                    Flaw {
+                        file: Some(Arc::new(SourceFile { name, text })),
+                        ..flaw.at(Some(problem.span))
+                    }
                 }
                 None => {
-                    let token = value.clone().and_then(|value| self.token(&value, source, &problem.span));
-                    (problem.message, token.or_else(|| value.clone()))
+                    let token = value
+                        .clone()
+                        .and_then(|value| self.token(&value, source, &problem.span));
+                    flaw.at(token.or_else(|| value.clone()))
                 }
-            };
-            self.flaws.push(Flaw { message, help: problem.help, span });
+            });
         }
     }
 
     /// Where a token of an expression stands in the file, found by the expression's own text. `None` where
     /// the TOML string has escapes, so that its text is not the expression's.
-    fn token(&self, value: &Range<usize>, source: &str, span: &Range<usize>) -> Option<Range<usize>> {
+    fn token(
+        &self,
+        value: &Range<usize>,
+        source: &str,
+        span: &Range<usize>,
+    ) -> Option<Range<usize>> {
         let start = value.start + self.text.get(value.clone())?.find(source)?;
         Some(start + span.start..start + span.end.max(span.start))
-    }
-
-    fn line_in_template(&self, name: &str, span: &Range<usize>) -> usize {
-        let text = infer::Scope::template(&ChartNames::new(self.chart), name).unwrap_or_default();
-        text.get(..span.start).map_or(1, |before| before.matches('\n').count() + 1)
     }
 }

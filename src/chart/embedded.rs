@@ -28,13 +28,19 @@ pub(crate) struct Embedded {
     /// The scenario that `taskie demo` plays.
     pub(crate) demo: &'static str,
     validator: Validator,
-    templates: &'static [(&'static str, &'static str)],
+    /// Its templates, (name, text), sorted by name.
+    pub(crate) templates: &'static [(&'static str, &'static str)],
 }
 
 impl Embedded {
     /// Parses the chart.
     pub(crate) fn load(&self) -> Result<Arc<Chart>, ChartError> {
-        let mut chart = load::from_json(self.id, self.json, self.text, Templates::Embedded(self.templates))?;
+        let mut chart = load::from_json(
+            self.id,
+            self.json,
+            self.text,
+            Templates::Embedded(self.templates),
+        )?;
         chart.validator = Some(self.validator.clone());
         Ok(Arc::new(chart))
     }
@@ -75,7 +81,9 @@ pub(crate) enum Choice<'a> {
 impl<'a> Choice<'a> {
     /// `name` is the id of a chart compiled in, else a path; without one it is the first chart.
     pub(crate) fn of(name: Option<&'a str>) -> Self {
-        let Some(name) = name else { return Self::Embedded(&CHARTS[0]) };
+        let Some(name) = name else {
+            return Self::Embedded(&CHARTS[0]);
+        };
         CHARTS
             .iter()
             .find(|chart| chart.id == name)
@@ -97,8 +105,9 @@ impl<'a> Choice<'a> {
             Self::File(path) => {
                 let mut chart = load::from_path(path)?;
                 let schema = crate::schema::state::of(&chart);
-                let validator = jsonschema::draft7::new(&schema)
-                    .map_err(|error| ChartError::unreadable(&chart.origin, format!("its state schema: {error}")))?;
+                let validator = jsonschema::draft7::new(&schema).map_err(|error| {
+                    ChartError::unreadable(&chart.origin, format!("its state schema: {error}"))
+                })?;
                 chart.validator = Some(Validator::Interpreted(Arc::new(validator)));
                 Ok(Arc::new(chart))
             }

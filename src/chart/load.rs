@@ -1,67 +1,145 @@
 //! TOML text → [`Chart`]: parses, fills in what cycles share, makes one phase per cycle, and resolves every
 //! name a chart can mention. All flaws are collected, each with its place in the file.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use indexmap::IndexMap;
 
 use super::check;
 use super::error::{ChartError, Flaw, Step, locate};
-use super::model::{Assign, CycleSource, FilePattern, FieldType, Literal, Phase, Rule, Source, Table as TableSource};
+use super::model::{
+    Assign, CycleSource, FieldType, FilePattern, Literal, Phase, Rule, Source, Table as TableSource,
+};
 use super::templates::Templates;
 use super::{Chart, Command, Cycle, FileSet, PhaseEntry, RowShape, Scope, Table, suggest};
 use crate::expr::single_expression;
-use crate::scope::pattern::Pattern;
+use crate::hook::protocol::EVENTS;
+use crate::lint::Code;
+use crate::scope::pattern::{Pattern, is_slug};
 
 /// The hole in a phase's name that makes one phase per cycle.
 const CYCLE_HOLE: &str = "{cycle}";
+
+/// The options and arguments that commands have whatever the chart.
+const RESERVED: &[&str] = &[
+    "chart", "force", "help", "instance", "phase", "session", "version",
+];
 
 /// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its
 /// expressions.
 pub(crate) fn from_path(path: &Path) -> Result<Chart, ChartError> {
     let origin = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| ChartError::unreadable(&origin, format!("the chart cannot be read: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        ChartError::unreadable(&origin, format!("the chart cannot be read: {error}"))
+    })?;
     let beside = path.parent().unwrap_or(Path::new("."));
-    let folders = parse(&origin, &text)?.templates.iter().map(|folder| beside.join(folder)).collect();
+    let folders = parse(&origin, &text)?
+        .templates
+        .iter()
+        .map(|folder| beside.join(folder))
+        .collect();
     let chart = from_text(&origin, &text, Templates::Folders(folders))?;
     check::check(&chart, &text)?;
     Ok(chart)
 }
 
 /// Loads a chart from its TOML. `origin` names it in messages.
-pub(crate) fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
+pub(crate) fn from_text(
+    origin: &str,
+    text: &str,
+    templates: Templates,
+) -> Result<Chart, ChartError> {
     resolve(origin, parse(origin, text)?, text, templates)
 }
 
 /// Loads a chart from the JSON that the build made of its TOML.
-pub(crate) fn from_json(origin: &str, json: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
-    let source = serde_json::from_str(json).map_err(|error| ChartError::unreadable(origin, error.to_string()))?;
+pub(crate) fn from_json(
+    origin: &str,
+    json: &str,
+    text: &str,
+    templates: Templates,
+) -> Result<Chart, ChartError> {
+    let source = serde_json::from_str(json)
+        .map_err(|error| ChartError::unreadable(origin, error.to_string()))?;
     resolve(origin, source, text, templates)
 }
 
-fn resolve(origin: &str, source: Source, text: &str, templates: Templates) -> Result<Chart, ChartError> {
-    let mut resolver = Resolver { text, flaws: Vec::new() };
-    let chart = resolver.chart(origin, source, templates);
+fn resolve(
+    origin: &str,
+    source: Source,
+    text: &str,
+    templates: Templates,
+) -> Result<Chart, ChartError> {
+    let (chart, flaws) = resolve_all(origin, source, text, templates);
     match chart {
-        Some(chart) if resolver.flaws.is_empty() => Ok(chart),
-        _ => {
-            resolver.flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
-            Err(ChartError { origin: origin.to_owned(), text: text.to_owned(), flaws: resolver.flaws })
+        Some(chart) if flaws.is_empty() => Ok(chart),
+        _ => Err(ChartError {
+            origin: origin.to_owned(),
+            text: text.to_owned(),
+            flaws,
+        }),
+    }
+}
+
+/// Resolves what can be resolved: a chart that has flaws is still good enough to look for more of them.
+pub(crate) fn resolve_all(
+    origin: &str,
+    source: Source,
+    text: &str,
+    templates: Templates,
+) -> (Option<Chart>, Vec<Flaw>) {
+    let mut resolver = Resolver {
+        text,
+        flaws: Vec::new(),
+    };
+    let chart = resolver.chart(origin, source, templates);
+    let mut flaws: Vec<Flaw> = Vec::new();
+    for flaw in resolver.flaws {
+        // What all cycles share is resolved for each of them.
+        if !flaws.contains(&flaw) {
+            flaws.push(flaw);
         }
     }
+    flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
+    (chart, flaws)
 }
 
 fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
     toml::from_str(text).map_err(|error| {
         let (_, syntax) = toml::de::DeTable::parse_recoverable(text);
-        let errors = if syntax.is_empty() { vec![error] } else { syntax };
+        let errors = if syntax.is_empty() {
+            vec![error]
+        } else {
+            syntax
+        };
         let flaws = errors
             .iter()
-            .map(|error| Flaw { message: error.message().to_owned(), help: None, span: error.span() })
+            .map(|error| Flaw::new(Code::TomlSyntax, error.message()).at(error.span()))
             .collect();
-        ChartError { origin: origin.to_owned(), text: text.to_owned(), flaws }
+        ChartError {
+            origin: origin.to_owned(),
+            text: text.to_owned(),
+            flaws,
+        }
     })
+}
+
+/// What a code of the `unknown-` kind speaks of.
+fn noun(code: Code) -> &'static str {
+    match code {
+        Code::UnknownCycle => "cycle",
+        Code::UnknownField => "context field",
+        Code::UnknownInvocation => "invocation",
+        _ => "phase",
+    }
+}
+
+/// A path of names, so that what is joined with it is below.
+fn is_below(path: &str) -> bool {
+    !path.is_empty()
+        && Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Collects flaws while names are resolved.
@@ -75,13 +153,22 @@ macro_rules! path {
 }
 
 impl Resolver<'_> {
-    fn flaw(&mut self, path: &[Step], message: String, help: Option<String>) {
-        let span = locate(self.text, path);
-        self.flaws.push(Flaw { message, help, span });
+    fn flaw(&mut self, code: Code, path: &[Step], message: String, help: Option<String>) {
+        self.flaws.push(
+            Flaw::new(code, message)
+                .help(help)
+                .at(locate(self.text, path)),
+        );
     }
 
     /// Notes a flaw unless `name` is one of `known`.
-    fn known<'k>(&mut self, path: &[Step], what: &str, name: &str, known: impl Iterator<Item = &'k str> + Clone) {
+    fn known<'k>(
+        &mut self,
+        path: &[Step],
+        code: Code,
+        name: &str,
+        known: impl Iterator<Item = &'k str> + Clone,
+    ) {
         if known.clone().any(|other| other == name) {
             return;
         }
@@ -89,31 +176,87 @@ impl Resolver<'_> {
             || format!("known: {}", known.collect::<Vec<_>>().join(", ")),
             |name| format!("did you mean `{name}`?"),
         );
-        self.flaw(path, format!("`{name}` is no {what} of this chart"), Some(help));
+        self.flaw(
+            code,
+            path,
+            format!("`{name}` is no {} of this chart", noun(code)),
+            Some(help),
+        );
     }
 
     fn pattern(&mut self, path: &[Step], source: &FilePattern) -> Option<Pattern> {
-        Pattern::parse(&source.0).map_err(|message| self.flaw(path, message, None)).ok()
+        Pattern::parse(&source.0)
+            .map_err(|message| self.flaw(Code::BadPattern, path, message, None))
+            .ok()
     }
 
-    /// A pattern that renders a name: it has no wildcard.
-    fn name_pattern(&mut self, path: &[Step], source: &FilePattern) -> Option<Pattern> {
+    /// A pattern that renders a name: it has no wildcard, and its holes are `known`.
+    fn name_pattern(
+        &mut self,
+        path: &[Step],
+        source: &FilePattern,
+        known: &[&str],
+    ) -> Option<Pattern> {
         let pattern = self.pattern(path, source)?;
+        for (hole, _) in pattern.holes().filter(|(hole, _)| !known.contains(hole)) {
+            let help = suggest(hole, known.iter().copied()).map_or_else(
+                || {
+                    format!(
+                        "known: {}",
+                        known
+                            .iter()
+                            .map(|name| format!("{{{name}}}"))
+                            .collect::<Vec<_>>()
+                            .join(", ")
+                    )
+                },
+                |name| format!("did you mean `{{{name}}}`?"),
+            );
+            let message = format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0);
+            let span = locate(self.text, path).map(|value| {
+                let at = self
+                    .text
+                    .get(value.clone())
+                    .and_then(|text| text.find(&format!("{{{hole}")));
+                at.map_or(value.clone(), |at| {
+                    value.start + at + 1..value.start + at + 1 + hole.len()
+                })
+            });
+            self.flaws
+                .push(Flaw::new(Code::BadPattern, message).help(help).at(span));
+        }
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`".to_owned();
-            self.flaw(path, format!("`{}` must render one name, and `*` cannot", source.0), Some(help));
+            self.flaw(
+                Code::BadPattern,
+                path,
+                format!("`{}` must render one name, and `*` cannot", source.0),
+                Some(help),
+            );
+            return None;
+        }
+        if !is_below(&source.0) {
+            let help = "write the name of a file in the instance's directory".to_owned();
+            self.flaw(
+                Code::BadPattern,
+                path,
+                format!("`{}` leads elsewhere", source.0),
+                Some(help),
+            );
             return None;
         }
         Some(pattern)
     }
 
     fn chart(&mut self, origin: &str, source: Source, templates: Templates) -> Option<Chart> {
+        self.names(&source);
+        self.properties(&source);
         let cycles = self.cycles(&source);
         let phases = self.phases(&source);
-        self.fields(&source);
+        self.fields(&source, &phases);
         self.targets(&source, &phases);
         let files = self.files(&source);
-        let tables = self.tables(&source);
+        let (tables, broken_tables) = self.tables(&source);
         let touch: Vec<Pattern> = source
             .scope
             .touch
@@ -123,7 +266,12 @@ impl Resolver<'_> {
             .collect();
         if !source.scope.newest.ends_with("/*") || source.scope.newest.matches('*').count() != 1 {
             let message = format!("`{}` names no directories", source.scope.newest);
-            self.flaw(path!["scope", "newest"], message, Some("write a folder and `/*`: `plans/*`".to_owned()));
+            self.flaw(
+                Code::BadPattern,
+                path!["scope", "newest"],
+                message,
+                Some("write a folder and `/*`: `plans/*`".to_owned()),
+            );
         }
         let commands = source
             .commands
@@ -137,7 +285,14 @@ impl Resolver<'_> {
                     say: command.say,
                     ..Rule::default()
                 };
-                (name, Command { about: command.about, otherwise: command.otherwise, rule })
+                (
+                    name,
+                    Command {
+                        about: command.about,
+                        otherwise: command.otherwise,
+                        rule,
+                    },
+                )
             })
             .collect();
         Some(Chart {
@@ -147,17 +302,18 @@ impl Resolver<'_> {
             state: source.state,
             next: source.next,
             quiet: source.quiet,
-            hook_timeout: source.hook_timeout,
             scope: Scope {
                 home: source.scope.home,
                 noun: source.scope.noun,
                 newest: source.scope.newest,
                 touch,
+                owner: source.scope.owner,
             },
             context: source.context,
             args: source.args,
             files,
             tables,
+            broken_tables,
             lets: source.lets,
             phases,
             cycles: cycles?,
@@ -171,42 +327,166 @@ impl Resolver<'_> {
         })
     }
 
+    /// Names that become paths, or words of the command line.
+    fn names(&mut self, source: &Source) {
+        let words = "a small letter, then small letters, digits, `-` and `_`";
+        let is_word = |name: &str| {
+            name.starts_with(|sign: char| sign.is_ascii_lowercase())
+                && is_slug(name)
+                && name == name.to_lowercase()
+        };
+        let noun = source.scope.noun.as_str();
+        if !is_word(noun) || RESERVED.contains(&noun) {
+            let message = format!("`{noun}` cannot be an option of the command line");
+            self.flaw(
+                Code::BadName,
+                path!["scope", "noun"],
+                message,
+                Some(format!(
+                    "an option is {words}, and none of {}",
+                    RESERVED.join(", ")
+                )),
+            );
+        }
+        for name in source.args.keys() {
+            if !is_word(name) || RESERVED.contains(&name.as_str()) || name == noun {
+                let message = format!("`{name}` cannot be an option of the command line");
+                let help = format!(
+                    "an option is {words}, and none of {}, {noun}",
+                    RESERVED.join(", ")
+                );
+                self.flaw(Code::BadName, path!["args", name], message, Some(help));
+            }
+        }
+        for name in source.commands.keys() {
+            if !is_word(name) || name == "help" {
+                let help = format!("a command is {words}, and not `help`");
+                self.flaw(
+                    Code::BadName,
+                    path!["commands", name],
+                    format!("`{name}` cannot be a command"),
+                    Some(help),
+                );
+            }
+        }
+        for (key, name) in [
+            ("home", source.scope.home.as_str()),
+            ("newest", source.scope.newest.trim_end_matches("/*")),
+        ] {
+            if !is_below(name) {
+                let message = format!("`{name}` leads elsewhere");
+                let help = "write the path of a folder below, without `..`".to_owned();
+                self.flaw(Code::BadPattern, path!["scope", key], message, Some(help));
+            }
+        }
+    }
+
     /// `None` where a cycle lacks a key; the flaws say which.
     fn cycles(&mut self, source: &Source) -> Option<IndexMap<String, Cycle>> {
         let mut cycles = IndexMap::new();
         let mut complete = true;
         for (id, own) in &source.cycles {
-            match self.cycle(id, own, &source.cycle) {
+            match self.cycle(id, own, source) {
                 Some(cycle) => {
                     cycles.insert(id.clone(), cycle);
                 }
                 None => complete = false,
             }
         }
+        self.file_names(source, &cycles);
         complete.then_some(cycles)
     }
 
-    fn cycle(&mut self, id: &str, own: &CycleSource, shared: &CycleSource) -> Option<Cycle> {
+    /// No review takes the place of another one: not of an earlier one of its cycle, nor of another cycle's.
+    fn file_names(&mut self, source: &Source, cycles: &IndexMap<String, Cycle>) {
+        let place = |id: &str, key: &str, is_own: bool| match is_own {
+            true => vec![Step::from("cycles"), Step::from(id), Step::from(key)],
+            false => vec![Step::from("cycle"), Step::from(key)],
+        };
+        for (index, (id, cycle)) in cycles.iter().enumerate() {
+            let own = source.cycles.get(id);
+            for (key, pattern, is_own) in [
+                (
+                    "review",
+                    &cycle.review,
+                    own.is_some_and(|own| own.review.is_some()),
+                ),
+                (
+                    "answer",
+                    &cycle.answer,
+                    own.is_some_and(|own| own.answer.is_some()),
+                ),
+            ] {
+                // A misspelt hole is told of already, and may have been meant for it.
+                if pattern.holes().all(|(hole, _)| {
+                    hole == "base" || hole != "n" && source.context.contains_key(hole)
+                }) {
+                    let help = "write `{n}`, the number of the review, into the name".to_owned();
+                    let message = format!("every {key} of a cycle would have the same name");
+                    self.flaw(
+                        Code::BadPattern,
+                        &place(id, key, is_own),
+                        message,
+                        Some(help),
+                    );
+                }
+            }
+            let same = |other: &Cycle| other.base == cycle.base && other.review == cycle.review;
+            if let Some(other) = cycles.values().take(index).find(|other| same(other)) {
+                let is_own = own.is_some_and(|own| own.base.is_some());
+                let message = format!(
+                    "the reviews of `{id}` would have the names of those of `{}`",
+                    other.id
+                );
+                self.flaw(
+                    Code::BadPattern,
+                    &place(id, "base", is_own),
+                    message,
+                    Some("give each cycle a base of its own".to_owned()),
+                );
+            }
+        }
+    }
+
+    fn cycle(&mut self, id: &str, own: &CycleSource, source: &Source) -> Option<Cycle> {
+        let shared = &source.cycle;
+        let fields: Vec<&str> = source.context.keys().map(String::as_str).collect();
+        let holes = [&["base", "n"], fields.as_slice()].concat();
         macro_rules! required {
             ($key:ident) => {{
                 let value = own.$key.clone().or_else(|| shared.$key.clone());
-                if value.is_none() {
-                    let key = stringify!($key);
+                let key = stringify!($key);
+                let nowhere = source.cycles.len() > 1
+                    && source.cycles.values().all(|cycle| cycle.$key.is_none());
+                if value.is_none() && nowhere {
+                    let help = format!("put one that all cycles share under [cycle]");
+                    self.flaw(
+                        Code::MissingKey,
+                        path!["cycle"],
+                        format!("no cycle has `{key}`"),
+                        Some(help),
+                    );
+                } else if value.is_none() {
                     let message = format!("cycle `{id}` has no `{key}`");
-                    let help = format!("give it one, or put one that all cycles share under [cycle]");
-                    self.flaw(path!["cycles", id], message, Some(help));
+                    let help =
+                        format!("give it one, or put one that all cycles share under [cycle]");
+                    self.flaw(Code::MissingKey, path!["cycles", id], message, Some(help));
                 }
                 value
             }};
         }
         macro_rules! name {
-            ($key:ident) => {{
+            ($key:ident, $holes:expr) => {{
                 let place = if own.$key.is_some() {
-                    vec![Step::from("cycles"), Step::from(id), Step::from(stringify!($key))]
+                    vec![
+                        Step::from("cycles"),
+                        Step::from(id),
+                        Step::from(stringify!($key)),
+                    ]
                 } else {
                     vec![Step::from("cycle"), Step::from(stringify!($key))]
                 };
-                required!($key).and_then(|pattern| self.name_pattern(&place, &pattern))
+                required!($key).and_then(|pattern| self.name_pattern(&place, &pattern, $holes))
             }};
         }
         let mut text = shared.text.clone();
@@ -214,7 +494,11 @@ impl Resolver<'_> {
         // Every key is looked at before the first missing one ends it, so that all are reported.
         let (count, limit, exit) = (required!(count), required!(limit), required!(exit));
         let (entry, post, advance) = (required!(entry), required!(post), required!(advance));
-        let (base, review, answer) = (name!(base), name!(review), name!(answer));
+        let (base, review, answer) = (
+            name!(base, &fields),
+            name!(review, &holes),
+            name!(answer, &holes),
+        );
         Some(Cycle {
             id: id.to_owned(),
             count: count?,
@@ -225,7 +509,11 @@ impl Resolver<'_> {
             base: base?,
             review: review?,
             answer: answer?,
-            subject: own.subject.clone().or_else(|| shared.subject.clone()).unwrap_or_default(),
+            subject: own
+                .subject
+                .clone()
+                .or_else(|| shared.subject.clone())
+                .unwrap_or_default(),
             ready: own.ready.clone().or_else(|| shared.ready.clone()),
             resume: own.resume.clone().or_else(|| shared.resume.clone()),
             stage: own.stage.clone().or_else(|| shared.stage.clone()),
@@ -238,60 +526,158 @@ impl Resolver<'_> {
         let mut phases = IndexMap::new();
         for (name, phase) in &source.phases {
             if !name.contains(CYCLE_HOLE) {
-                phases.insert(name.clone(), PhaseEntry { phase: phase.clone(), cycle: None });
+                phases.insert(
+                    name.clone(),
+                    PhaseEntry {
+                        phase: phase.clone(),
+                        cycle: None,
+                    },
+                );
                 continue;
             }
             for (id, cycle) in &source.cycles {
                 let stage = phase.stage.clone().or_else(|| cycle.stage.clone());
-                let phase = Phase { stage, ..phase.clone() };
-                phases.insert(name.replace(CYCLE_HOLE, id), PhaseEntry { phase, cycle: Some(id.clone()) });
+                let phase = Phase {
+                    stage,
+                    ..phase.clone()
+                };
+                let made = name.replace(CYCLE_HOLE, id);
+                if source.phases.contains_key(&made) || phases.contains_key(&made) {
+                    let message =
+                        format!("`{name}` makes a phase `{made}`, and there is one already");
+                    self.flaw(Code::BadName, path!["phases", name], message, None);
+                }
+                phases.insert(
+                    made,
+                    PhaseEntry {
+                        phase,
+                        cycle: Some(id.clone()),
+                    },
+                );
             }
         }
-        self.known(path!["initial"], "phase", &source.initial, phases.keys().map(String::as_str));
+        self.known(
+            path!["initial"],
+            Code::UnknownPhase,
+            &source.initial,
+            phases.keys().map(String::as_str),
+        );
         phases
     }
 
     /// Fields that others name, and assignments.
-    fn fields(&mut self, source: &Source) {
+    fn fields(&mut self, source: &Source, phases: &IndexMap<String, PhaseEntry>) {
         let fields = || source.context.keys().map(String::as_str);
-        self.known(path!["state"], "context field", &source.state, fields());
+        self.known(path!["state"], Code::UnknownField, &source.state, fields());
         if let Some(field) = source.context.get(&source.state)
             && field.kind != FieldType::Phase
         {
-            let message = format!("`{}` holds the phase and must be of type phase", source.state);
-            self.flaw(path!["context", &source.state, "type"], message, None);
+            let message = format!(
+                "`{}` holds the phase and must be of type phase",
+                source.state
+            );
+            self.flaw(
+                Code::WrongType,
+                path!["context", &source.state, "type"],
+                message,
+                None,
+            );
+        }
+        if let Some(owner) = &source.scope.owner {
+            self.known(path!["scope", "owner"], Code::UnknownField, owner, fields());
         }
         if let Some(next) = &source.next {
-            self.known(path!["next"], "context field", next, fields());
+            self.known(path!["next"], Code::UnknownField, next, fields());
         } else if !source.cycles.is_empty() {
-            let help = "name the context field that holds the phase that is due: next = \"next_phase\"".to_owned();
-            self.flaw(path!["cycles"], "a chart with cycles needs `next`".to_owned(), Some(help));
+            let help =
+                "name the context field that holds the phase that is due: next = \"next_phase\""
+                    .to_owned();
+            self.flaw(
+                Code::MissingKey,
+                path!["cycles"],
+                "a chart with cycles needs `next`".to_owned(),
+                Some(help),
+            );
         }
         for (name, field) in &source.context {
-            if field.pattern.as_deref().is_some_and(|pattern| pattern != "[A-Za-z0-9_-]+") {
+            if field
+                .pattern
+                .as_deref()
+                .is_some_and(|pattern| pattern != "[A-Za-z0-9_-]+")
+            {
                 let help = "leave it out, or write [A-Za-z0-9_-]+".to_owned();
                 let message = "the only pattern a field can have is that of a name".to_owned();
-                self.flaw(path!["context", name, "pattern"], message, Some(help));
+                self.flaw(
+                    Code::BadPattern,
+                    path!["context", name, "pattern"],
+                    message,
+                    Some(help),
+                );
             }
             let fits = match (&field.default, field.kind) {
                 (None, FieldType::Phase) => true,
                 (None, _) => field.nullable,
                 (Some(Literal::Boolean(_)), FieldType::Boolean) => true,
-                (Some(Literal::Integer(value)), FieldType::Integer) => field.minimum.is_none_or(|least| *value >= least),
-                (Some(Literal::Text(_)), FieldType::String | FieldType::Phase) => true,
+                (Some(Literal::Integer(value)), FieldType::Integer) => {
+                    field.minimum.is_none_or(|least| *value >= least)
+                }
+                (Some(Literal::Text(text)), FieldType::String) => {
+                    field.pattern.is_none() || is_slug(&text.0)
+                }
+                (Some(Literal::Text(text)), FieldType::Phase) => {
+                    let known = phases.keys().map(String::as_str);
+                    self.known(
+                        path!["context", name, "default"],
+                        Code::UnknownPhase,
+                        &text.0,
+                        known,
+                    );
+                    true
+                }
                 _ => false,
             };
+            for (key, is_given, kind, of) in [
+                (
+                    "minimum",
+                    field.minimum.is_some(),
+                    FieldType::Integer,
+                    "an integer",
+                ),
+                (
+                    "pattern",
+                    field.pattern.is_some(),
+                    FieldType::String,
+                    "a string",
+                ),
+            ] {
+                if is_given && field.kind != kind {
+                    let message = format!("only {of} has a `{key}`");
+                    self.flaw(
+                        Code::WrongType,
+                        path!["context", name, key],
+                        message,
+                        Some("leave it out".to_owned()),
+                    );
+                }
+            }
             if !fits {
                 let message = match field.default {
                     None => format!("`{name}` needs a default, because it cannot be null"),
-                    Some(_) => format!("the default of `{name}` is not {}", crate::engine::context::describe(field)),
+                    Some(_) => format!(
+                        "the default of `{name}` is not {}",
+                        crate::engine::context::describe(field)
+                    ),
                 };
-                self.flaw(path!["context", name, "default"], message, None);
+                self.flaw(
+                    Code::BadDefault,
+                    path!["context", name, "default"],
+                    message,
+                    None,
+                );
             }
         }
-        for (key, own) in [("cycle", &source.cycle)] {
-            self.cycle_fields(&[Step::from(key)], own, source);
-        }
+        self.options(source);
+        self.cycle_fields(path!["cycle"], &source.cycle, source);
         for (id, own) in &source.cycles {
             self.cycle_fields(path!["cycles", id], own, source);
         }
@@ -308,13 +694,80 @@ impl Resolver<'_> {
         }
     }
 
+    fn options(&mut self, source: &Source) {
+        for (name, arg) in &source.args {
+            let fits = match (&arg.default, arg.kind) {
+                (None, _) | (Some(Literal::Boolean(_)), FieldType::Boolean) => true,
+                (Some(Literal::Integer(value)), FieldType::Integer) => {
+                    arg.minimum.is_none_or(|least| *value >= least)
+                }
+                (Some(Literal::Text(text)), kind) => {
+                    single_expression(&text.0).is_some()
+                        || matches!(kind, FieldType::String | FieldType::Phase)
+                }
+                _ => false,
+            };
+            if !fits {
+                let least = arg
+                    .minimum
+                    .map(|least| format!(" of at least {least}"))
+                    .unwrap_or_default();
+                let kind = match arg.kind {
+                    FieldType::Boolean => "a boolean",
+                    FieldType::Integer => "an integer",
+                    FieldType::String | FieldType::Phase => "a text",
+                };
+                let message = format!("the default of option `{name}` is not {kind}{least}");
+                self.flaw(
+                    Code::BadDefault,
+                    path!["args", name, "default"],
+                    message,
+                    None,
+                );
+            }
+            if arg.one_of.is_some() && !matches!(arg.kind, FieldType::String | FieldType::Phase) {
+                let message = "only a text is one of a list".to_owned();
+                let help = "make the option a string, or leave `one_of` out".to_owned();
+                self.flaw(
+                    Code::WrongType,
+                    path!["args", name, "one_of"],
+                    message,
+                    Some(help),
+                );
+            }
+            if arg.minimum.is_some() && arg.kind != FieldType::Integer {
+                let message = "only an integer has a `minimum`".to_owned();
+                self.flaw(
+                    Code::WrongType,
+                    path!["args", name, "minimum"],
+                    message,
+                    Some("leave it out".to_owned()),
+                );
+            }
+        }
+    }
+
     fn cycle_fields(&mut self, path: &[Step], own: &CycleSource, source: &Source) {
         for (key, field) in [("count", &own.count), ("limit", &own.limit)] {
             let Some(field) = field else { continue };
             let path = [path, &[Step::from(key)]].concat();
-            self.known(&path, "context field", field, source.context.keys().map(String::as_str));
-            if source.context.get(field).is_some_and(|field| field.kind != FieldType::Integer) {
-                self.flaw(&path, format!("`{field}` counts reviews and must be an integer"), None);
+            self.known(
+                &path,
+                Code::UnknownField,
+                field,
+                source.context.keys().map(String::as_str),
+            );
+            if source
+                .context
+                .get(field)
+                .is_some_and(|field| field.kind != FieldType::Integer)
+            {
+                self.flaw(
+                    Code::WrongType,
+                    &path,
+                    format!("`{field}` counts reviews and must be an integer"),
+                    None,
+                );
             }
         }
         if let Some(entry) = &own.entry {
@@ -326,19 +779,29 @@ impl Resolver<'_> {
     fn assigned(&mut self, path: &[Step], assign: &Assign, source: &Source) {
         for (name, value) in assign {
             let path = [path, &[Step::from(name)]].concat();
-            self.known(&path, "context field", name, source.context.keys().map(String::as_str));
-            let Some(field) = source.context.get(name) else { continue };
+            self.known(
+                &path,
+                Code::UnknownField,
+                name,
+                source.context.keys().map(String::as_str),
+            );
+            let Some(field) = source.context.get(name) else {
+                continue;
+            };
             let fits = match (value, field.kind) {
                 (Literal::Boolean(_), FieldType::Boolean) => true,
-                (Literal::Integer(value), FieldType::Integer) => field.minimum.is_none_or(|least| *value >= least),
+                (Literal::Integer(value), FieldType::Integer) => {
+                    field.minimum.is_none_or(|least| *value >= least)
+                }
                 (Literal::Text(text), kind) => {
-                    single_expression(&text.0).is_some() || matches!(kind, FieldType::String | FieldType::Phase)
+                    single_expression(&text.0).is_some()
+                        || matches!(kind, FieldType::String | FieldType::Phase)
                 }
                 _ => false,
             };
             if !fits {
                 let message = format!("`{name}` is {}", crate::engine::context::describe(field));
-                self.flaw(&path, message, None);
+                self.flaw(Code::WrongAssignment, &path, message, None);
             }
         }
     }
@@ -350,54 +813,233 @@ impl Resolver<'_> {
         for id in source.cycles.keys() {
             if !phases.contains_key(id) {
                 let help = "add a phase `\"{cycle}\"`, which makes one for each cycle".to_owned();
-                self.flaw(path!["cycles", id], format!("cycle `{id}` is no phase"), Some(help));
+                self.flaw(
+                    Code::UnknownPhase,
+                    path!["cycles", id],
+                    format!("cycle `{id}` is no phase"),
+                    Some(help),
+                );
             }
         }
         let shared = std::iter::once((vec![Step::from("cycle")], &source.cycle, None));
-        let own = source.cycles.iter().map(|(id, own)| (vec![Step::from("cycles"), Step::from(id)], own, Some(id)));
+        let own = source
+            .cycles
+            .iter()
+            .map(|(id, own)| (vec![Step::from("cycles"), Step::from(id)], own, Some(id)));
         for (path, cycle, id) in shared.chain(own) {
             let at = |key: &str| [path.as_slice(), &[Step::from(key)]].concat();
             if let Some(resume) = &cycle.resume {
-                self.known(&at("resume"), "phase", resume, known());
+                self.known(&at("resume"), Code::UnknownPhase, resume, known());
             }
             if let Some(post) = &cycle.post {
-                for id in id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]) {
-                    self.known(&at("post"), "phase", &post.replace(CYCLE_HOLE, id), known());
+                // Of a name that all cycles share, one is enough to tell.
+                let ids = id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]);
+                let names = ids.into_iter().map(|id| post.replace(CYCLE_HOLE, id));
+                if let Some(name) = names.into_iter().find(|name| !phases.contains_key(name)) {
+                    self.known(&at("post"), Code::UnknownPhase, &name, known());
                 }
             }
             for (index, advance) in cycle.advance.iter().flatten().enumerate() {
-                let path = [at("advance").as_slice(), &[Step::from(index), Step::from("target")]].concat();
-                self.known(&path, "phase", &advance.target, known());
+                let path = [
+                    at("advance").as_slice(),
+                    &[Step::from(index), Step::from("target")],
+                ]
+                .concat();
+                self.known(&path, Code::UnknownPhase, &advance.target, known());
             }
         }
         for (name, phase) in &source.phases {
             if let Some(arms) = &phase.arms {
-                self.known(path!["phases", name, "arms"], "cycle", arms, cycles());
+                self.known(
+                    path!["phases", name, "arms"],
+                    Code::UnknownCycle,
+                    arms,
+                    cycles(),
+                );
             }
         }
         for (event, rules) in &source.on {
+            let events = || {
+                EVENTS
+                    .iter()
+                    .map(|(_, name)| *name)
+                    .chain(["enter", "next"])
+            };
+            if !events().any(|name| name == event) {
+                let known = events().collect::<Vec<_>>().join(", ");
+                let help = suggest(event, events()).map_or(format!("known: {known}"), |name| {
+                    format!("did you mean `{name}`?")
+                });
+                self.flaw(
+                    Code::UnknownEvent,
+                    path!["on", event],
+                    format!("there is no event `{event}`"),
+                    Some(help),
+                );
+            }
             for (index, rule) in rules.iter().enumerate() {
+                self.rule_keys(path!["on", event, index], rule);
                 if let Some(target) = &rule.target {
-                    self.known(path!["on", event, index, "target"], "phase", target, known());
+                    self.known(
+                        path!["on", event, index, "target"],
+                        Code::UnknownPhase,
+                        target,
+                        known(),
+                    );
                 }
                 if let Some(name) = &rule.invoke {
                     let known = source.invoke.keys().map(String::as_str);
-                    self.known(path!["on", event, index, "invoke"], "invocation", name, known);
+                    self.known(
+                        path!["on", event, index, "invoke"],
+                        Code::UnknownInvocation,
+                        name,
+                        known,
+                    );
                 }
             }
         }
+        let fields = source.context.keys().map(String::as_str);
+        let holes: Vec<&str> = ["base", "n"].into_iter().chain(fields).collect();
         for (name, invoke) in &source.invoke {
-            if invoke.argv.is_empty() {
-                self.flaw(path!["invoke", name, "argv"], format!("`{name}` has no program to run"), None);
+            let pointers = [("verdict", &invoke.verdict), ("reason", &invoke.reason)].into_iter();
+            let pointers = pointers.flat_map(|(key, list)| {
+                list.iter().enumerate().map(move |(index, pointer)| {
+                    (path!["invoke", name, key, index].to_vec(), pointer)
+                })
+            });
+            let error = invoke
+                .error
+                .iter()
+                .map(|pointer| (path!["invoke", name, "error"].to_vec(), pointer));
+            for (path, pointer) in pointers.chain(error) {
+                if !pointer.is_empty() && !pointer.starts_with('/') {
+                    let message = format!("`{pointer}` is no JSON pointer: it must begin with `/`");
+                    self.flaw(
+                        Code::BadPattern,
+                        &path,
+                        message,
+                        Some(format!("write `/{pointer}`")),
+                    );
+                }
             }
-            self.name_pattern(path!["invoke", name, "log"], &invoke.log);
+            if invoke.argv.is_empty() {
+                self.flaw(
+                    Code::MissingKey,
+                    path!["invoke", name, "argv"],
+                    format!("`{name}` has no program to run"),
+                    None,
+                );
+            }
+            if invoke.verdicts.is_empty() {
+                self.flaw(
+                    Code::MissingKey,
+                    path!["invoke", name, "verdicts"],
+                    format!("`{name}` has no verdict to give"),
+                    None,
+                );
+            }
+            self.name_pattern(path!["invoke", name, "log"], &invoke.log, &holes);
             if invoke.timeout >= source.hook_timeout {
                 let message = format!(
                     "`{name}` may take {} seconds, and the host ends the hook after {}",
                     invoke.timeout, source.hook_timeout
                 );
-                let help = "leave the hook time to write the outcome: give a shorter timeout".to_owned();
-                self.flaw(path!["invoke", name, "timeout"], message, Some(help));
+                let help =
+                    "leave the hook time to write the outcome: give a shorter timeout".to_owned();
+                self.flaw(
+                    Code::DeadlineTooLong,
+                    path!["invoke", name, "timeout"],
+                    message,
+                    Some(help),
+                );
+            }
+        }
+    }
+
+    /// Keys of a rule that would be passed over in silence beside others.
+    fn rule_keys(&mut self, path: &[Step], rule: &Rule) {
+        let answers = [
+            ("allow", rule.allow),
+            ("block", rule.block.is_some()),
+            ("action", rule.action.is_some()),
+        ];
+        let effects = [
+            ("target", rule.target.is_some()),
+            ("assign", !rule.assign.is_empty()),
+            ("advance", rule.advance),
+            ("message", rule.message.is_some()),
+            ("say", rule.say.is_some()),
+        ];
+        let given = |keys: &[(&'static str, bool)]| {
+            keys.iter()
+                .filter(|(_, given)| *given)
+                .map(|(key, _)| *key)
+                .collect::<Vec<_>>()
+        };
+        let answers = given(&answers);
+        if rule.invoke.is_some() {
+            for key in given(&effects).into_iter().chain(answers) {
+                let help =
+                    "put it into a rule of its own, guarded by what came of the run: `review.ok`"
+                        .to_owned();
+                let path = [path, &[Step::from(key)]].concat();
+                self.flaw(
+                    Code::ConflictingKeys,
+                    &path,
+                    format!("`{key}` beside `invoke` has no effect"),
+                    Some(help),
+                );
+            }
+            return;
+        }
+        for key in answers.iter().skip(1) {
+            let message = format!(
+                "a rule gives one answer, and this one has `{}` and `{key}`",
+                answers[0]
+            );
+            let path = [path, &[Step::from(*key)]].concat();
+            self.flaw(
+                Code::ConflictingKeys,
+                &path,
+                message,
+                Some("leave one of them out".to_owned()),
+            );
+        }
+    }
+
+    /// A property says one thing.
+    fn properties(&mut self, source: &Source) {
+        for (index, property) in source.properties.iter().enumerate() {
+            let kinds = [
+                ("always", &property.always),
+                ("never", &property.never),
+                ("eventually", &property.eventually),
+            ];
+            let mut given = kinds
+                .into_iter()
+                .filter(|(_, expr)| expr.is_some())
+                .map(|(key, _)| key);
+            let Some(first) = given.next() else {
+                let message = format!("property \"{}\" says nothing to prove", property.name);
+                let help = "give it one of `always`, `never` and `eventually`".to_owned();
+                self.flaw(
+                    Code::MissingKey,
+                    path!["properties", index],
+                    message,
+                    Some(help),
+                );
+                continue;
+            };
+            for key in given {
+                let message =
+                    format!("a property says one thing, and this one has `{first}` and `{key}`");
+                let help = "make two properties of it".to_owned();
+                self.flaw(
+                    Code::ConflictingKeys,
+                    path!["properties", index, key],
+                    message,
+                    Some(help),
+                );
             }
         }
     }
@@ -405,7 +1047,10 @@ impl Resolver<'_> {
     fn files(&mut self, source: &Source) -> IndexMap<String, FileSet> {
         let mut sets = IndexMap::new();
         for (name, patterns) in &source.files {
-            let mut set = FileSet { with: Vec::new(), without: Vec::new() };
+            let mut set = FileSet {
+                with: Vec::new(),
+                without: Vec::new(),
+            };
             for (index, pattern) in patterns.iter().enumerate() {
                 let (into, text) = match pattern.0.strip_prefix('!') {
                     Some(rest) => (&mut set.without, rest),
@@ -413,7 +1058,9 @@ impl Resolver<'_> {
                 };
                 match Pattern::parse(text) {
                     Ok(pattern) => into.push(pattern),
-                    Err(message) => self.flaw(path!["files", name, index], message, None),
+                    Err(message) => {
+                        self.flaw(Code::BadPattern, path!["files", name, index], message, None)
+                    }
                 }
             }
             sets.insert(name.clone(), set);
@@ -421,35 +1068,74 @@ impl Resolver<'_> {
         sets
     }
 
-    fn tables(&mut self, source: &Source) -> IndexMap<String, Table> {
-        let mut tables = IndexMap::new();
+    /// The tables, and the names of those that cannot be made out.
+    fn tables(&mut self, source: &Source) -> (IndexMap<String, Table>, Vec<String>) {
+        let (mut tables, mut broken) = (IndexMap::new(), Vec::new());
         for (name, table) in &source.tables {
-            if let Some(table) = self.table(name, table) {
-                tables.insert(name.clone(), table);
+            match self.table(name, table, source) {
+                Some(table) => {
+                    tables.insert(name.clone(), table);
+                }
+                None => broken.push(name.clone()),
             }
         }
-        tables
+        (tables, broken)
     }
 
-    fn table(&mut self, name: &str, table: &TableSource) -> Option<Table> {
+    fn table(&mut self, name: &str, table: &TableSource, source: &Source) -> Option<Table> {
         let rows = match (&table.columns, &table.line) {
             (Some(columns), None) => RowShape::Columns(columns.clone()),
-            (None, Some(line)) => RowShape::Line(Pattern::parse(&line.0).map_err(|message| {
-                self.flaw(path!["tables", name, "line"], message, None);
-            }).ok()?),
-            _ => {
-                let help = "columns = { id = \"Id\" } for a table, line = \"## {title}\" for lines".to_owned();
+            (None, Some(line)) => RowShape::Line(
+                Pattern::parse(&line.0)
+                    .map_err(|message| {
+                        self.flaw(
+                            Code::BadPattern,
+                            path!["tables", name, "line"],
+                            message,
+                            None,
+                        );
+                    })
+                    .ok()?,
+            ),
+            (Some(_), Some(_)) => {
+                let message = format!("table `{name}` has `columns` and `line`");
+                let help = "a Markdown table has columns, any other file has lines: take one out"
+                    .to_owned();
+                self.flaw(
+                    Code::ConflictingKeys,
+                    path!["tables", name, "line"],
+                    message,
+                    Some(help),
+                );
+                return None;
+            }
+            (None, None) => {
+                let help = "columns = { id = \"Id\" } for a table, line = \"## {title}\" for lines"
+                    .to_owned();
                 let message = format!("table `{name}` needs either `columns` or `line`");
-                self.flaw(path!["tables", name], message, Some(help));
+                self.flaw(Code::MissingKey, path!["tables", name], message, Some(help));
                 return None;
             }
         };
-        let file = self.name_pattern(path!["tables", name, "file"], &table.file)?;
+        // A table's file is sought before any rule is read: only what the context holds can be in its name.
+        let fields: Vec<&str> = source.context.keys().map(String::as_str).collect();
+        let file = self.name_pattern(path!["tables", name, "file"], &table.file, &fields)?;
         let path = match &table.path {
-            Some(path) => Some(self.name_pattern(path!["tables", name, "path"], path)?),
+            Some(path) => {
+                let own: Vec<&str> = match &rows {
+                    RowShape::Columns(columns) => columns.keys().map(String::as_str).collect(),
+                    RowShape::Line(line) => line.holes().map(|(hole, _)| hole).collect(),
+                };
+                Some(self.name_pattern(path!["tables", name, "path"], path, &own)?)
+            }
             None => None,
         };
-        Some(Table { file, rows, path, finished: table.finished.clone() })
+        Some(Table {
+            file,
+            rows,
+            path,
+            finished: table.finished.clone(),
+        })
     }
 }
 
@@ -464,11 +1150,24 @@ mod tests {
     fn charts_compiled_in_are_without_a_flaw() {
         for embedded in CHARTS {
             let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(check::flaws(&chart, embedded.text), [], "{}", embedded.id);
+            assert_eq!(
+                check::inspect(&chart, embedded.text).flaws,
+                [],
+                "{}",
+                embedded.id
+            );
             let from_toml = from_text(embedded.id, embedded.text, chart.templates.clone());
             let from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));
-            let from_json = Chart { validator: None, ..Arc::into_inner(chart).unwrap_or_else(|| panic!("shared")) };
-            assert_eq!(format!("{from_json:?}"), format!("{from_toml:?}"), "{}", embedded.id);
+            let from_json = Chart {
+                validator: None,
+                ..Arc::into_inner(chart).unwrap_or_else(|| panic!("shared"))
+            };
+            assert_eq!(
+                format!("{from_json:?}"),
+                format!("{from_toml:?}"),
+                "{}",
+                embedded.id
+            );
         }
     }
 }

@@ -6,6 +6,7 @@
 pub(crate) mod check;
 pub(crate) mod embedded;
 pub(crate) mod error;
+pub(crate) mod excerpt;
 pub(crate) mod label;
 pub(crate) mod load;
 pub(crate) mod model;
@@ -30,13 +31,13 @@ pub(crate) struct Chart {
     /// The context field that holds the phase that is due.
     pub(crate) next: Option<String>,
     pub(crate) quiet: bool,
-    /// Seconds.
-    pub(crate) hook_timeout: u64,
     pub(crate) scope: Scope,
     pub(crate) context: IndexMap<String, Field>,
     pub(crate) args: IndexMap<String, Arg>,
     pub(crate) files: IndexMap<String, FileSet>,
     pub(crate) tables: IndexMap<String, Table>,
+    /// The tables that could not be made out. A chart that runs has none; one that is checked may.
+    pub(crate) broken_tables: Vec<String>,
     pub(crate) lets: IndexMap<String, Expr>,
     pub(crate) phases: IndexMap<String, PhaseEntry>,
     pub(crate) cycles: IndexMap<String, Cycle>,
@@ -58,6 +59,8 @@ pub(crate) struct Scope {
     /// `plans/*`.
     pub(crate) newest: String,
     pub(crate) touch: Vec<Pattern>,
+    /// The context field that names the session an instance belongs to.
+    pub(crate) owner: Option<String>,
 }
 
 /// A named set of file names: patterns that add and patterns that take away.
@@ -69,9 +72,15 @@ pub(crate) struct FileSet {
 
 impl FileSet {
     /// The captures of the first pattern that adds `name`; `None` where none does or one takes it away.
-    pub(crate) fn matches(&self, name: &str) -> Option<Vec<(&str, crate::scope::pattern::Capture)>> {
+    pub(crate) fn matches(
+        &self,
+        name: &str,
+    ) -> Option<Vec<(&str, crate::scope::pattern::Capture)>> {
         let captures = self.with.iter().find_map(|pattern| pattern.matches(name))?;
-        let taken = self.without.iter().any(|pattern| pattern.matches(name).is_some());
+        let taken = self
+            .without
+            .iter()
+            .any(|pattern| pattern.matches(name).is_some());
         (!taken).then_some(captures)
     }
 

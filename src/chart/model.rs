@@ -24,7 +24,7 @@ pub(crate) struct FilePattern(pub(crate) String);
 
 /// A value to assign, or a default.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a value is a boolean, an integer or a text")]
 pub(crate) enum Literal {
     Boolean(bool),
     Integer(i64),
@@ -116,6 +116,8 @@ pub(crate) struct Scope {
     pub(crate) newest: String,
     /// The files whose modification counts as a touch.
     pub(crate) touch: Vec<FilePattern>,
+    /// The context field that names the session an instance belongs to: another session's is passed over.
+    pub(crate) owner: Option<String>,
 }
 
 /// The type of a context field.
@@ -125,7 +127,7 @@ pub(crate) enum FieldType {
     Boolean,
     Integer,
     String,
-    /// The name of a phase of this chart.
+    // The name of a phase. (As a doc comment this would split the schema's list of names.)
     Phase,
 }
 
@@ -284,7 +286,7 @@ pub(crate) struct Invoke {
 }
 
 /// One rule of an event: guard, assignments, an invocation, then an answer or none.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     /// Holds where the rule fires; without one it always does.

@@ -1,7 +1,8 @@
 //! The types of all names that a chart's expressions see: what [`crate::engine::names`] answers, as types.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use indexmap::IndexMap;
 
@@ -9,6 +10,7 @@ use super::Chart;
 use super::model::FieldType;
 use crate::chart::RowShape;
 use crate::engine::event::{EVENT_DEFAULTS, FieldDefault};
+use crate::engine::names::MAX_DEPTH;
 use crate::expr::infer::{self, Scope};
 use crate::expr::types::Type;
 use crate::scope::pattern::HoleKind;
@@ -19,21 +21,37 @@ pub(crate) struct ChartNames<'c> {
     chart: &'c Chart,
     it: Option<Type>,
     lets: RefCell<HashMap<String, Type>>,
+    uses: Uses,
+    /// How many lets are being looked into, one in the other.
+    depth: Cell<usize>,
 }
 
+/// The names that a chart's expressions and texts use.
+pub(crate) type Uses = Rc<RefCell<BTreeSet<String>>>;
+
 /// The root names that are neither fields nor lets.
-const SOURCES: &[&str] =
-    &["args", "checks", "cycle", "event", "files", "it", "review", "scope", "session", "tables"];
+const SOURCES: &[&str] = &[
+    "args", "checks", "cycle", "event", "files", "it", "review", "scope", "session", "tables",
+];
 
 impl<'c> ChartNames<'c> {
     /// The names as they are everywhere.
-    pub(crate) fn new(chart: &'c Chart) -> Self {
-        Self { chart, it: None, lets: RefCell::new(HashMap::new()) }
+    pub(crate) fn new(chart: &'c Chart, uses: &Uses) -> Self {
+        Self {
+            chart,
+            it: None,
+            lets: RefCell::new(HashMap::new()),
+            depth: Cell::new(0),
+            uses: Rc::clone(uses),
+        }
     }
 
     /// The names where `it` is set.
-    pub(crate) fn with_it(chart: &'c Chart, it: Type) -> Self {
-        Self { it: Some(it), ..Self::new(chart) }
+    pub(crate) fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
+        Self {
+            it: Some(it),
+            ..Self::new(chart, uses)
+        }
     }
 
     fn words<'n>(names: impl Iterator<Item = &'n String>) -> Type {
@@ -41,7 +59,8 @@ impl<'c> ChartNames<'c> {
     }
 
     fn phases(&self) -> Type {
-        Self::words(self.chart.phases.keys())
+        // That a cycle is no phase is told of where it stands.
+        Self::words(self.chart.phases.keys().chain(self.chart.cycles.keys()))
     }
 
     fn field(&self, name: &str) -> Option<Type> {
@@ -64,9 +83,14 @@ impl<'c> ChartNames<'c> {
         if let Some(kind) = self.lets.borrow().get(name) {
             return Some(kind.clone());
         }
-        // A let that refers to itself meets this and ends; evaluating it is an error of its own.
+        // A let that refers to itself meets this and ends, as does one that is too deep: `check` tells of both.
         self.lets.borrow_mut().insert(name.to_owned(), Type::Any);
+        if self.depth.get() >= MAX_DEPTH {
+            return Some(Type::Any);
+        }
+        self.depth.set(self.depth.get() + 1);
         let (kind, _) = infer::expression(&expr.0, self);
+        self.depth.set(self.depth.get() - 1);
         self.lets.borrow_mut().insert(name.to_owned(), kind.clone());
         Some(kind)
     }
@@ -76,15 +100,50 @@ impl<'c> ChartNames<'c> {
         let text = |kind: Type| kind.or_none();
         let last = Type::record([("review", Type::Text), ("answer", Type::Text)]);
         // A word that every cycle has.
-        let words = self.chart.cycles.values().next().into_iter().flat_map(|first| first.text.keys());
-        let shared = words.filter(|word| self.chart.cycles.values().all(|cycle| cycle.text.contains_key(*word)));
-        let targets = self.chart.cycles.values().flat_map(|cycle| cycle.advance.iter().map(|advance| &advance.target));
+        let words = self
+            .chart
+            .cycles
+            .values()
+            .next()
+            .into_iter()
+            .flat_map(|first| first.text.keys());
+        let shared = words.filter(|word| {
+            self.chart
+                .cycles
+                .values()
+                .all(|cycle| cycle.text.contains_key(*word))
+        });
+        // A name that is no phase has its own flaw; what it leads to has none.
+        let leads = |names: Vec<&String>| {
+            let is_known = names
+                .iter()
+                .all(|name| self.chart.phases.contains_key(*name));
+            if is_known {
+                text(Self::words(names.into_iter()))
+            } else {
+                Type::Any
+            }
+        };
+        let cycles_of = || self.chart.cycles.values();
+        let targets = cycles_of()
+            .flat_map(|cycle| cycle.advance.iter().map(|advance| &advance.target))
+            .collect();
         Type::record([
             ("id", text(cycles())),
-            ("post", text(Self::words(self.chart.cycles.values().map(|cycle| &cycle.post)))),
+            (
+                "post",
+                leads(cycles_of().map(|cycle| &cycle.post).collect()),
+            ),
             ("stage", text(Type::Text)),
-            ("resume", text(Self::words(self.chart.cycles.values().filter_map(|cycle| cycle.resume.as_ref())))),
-            ("next", text(Self::words(targets))),
+            (
+                "resume",
+                leads(
+                    cycles_of()
+                        .filter_map(|cycle| cycle.resume.as_ref())
+                        .collect(),
+                ),
+            ),
+            ("next", leads(targets)),
             ("review", text(Type::Text)),
             ("n", Type::Integer),
             ("limit", Type::Integer),
@@ -95,12 +154,19 @@ impl<'c> ChartNames<'c> {
             ("ready", Type::Boolean),
             ("last", last),
             ("subject", Type::list(Type::Text)),
-            ("text", Type::record(shared.map(|word| (word.clone(), Type::Text)))),
+            (
+                "text",
+                Type::record(shared.map(|word| (word.clone(), Type::Text))),
+            ),
         ])
     }
 
     fn review(&self) -> Type {
-        let verdicts = self.chart.invoke.values().flat_map(|invoke| invoke.verdicts.iter());
+        let verdicts = self
+            .chart
+            .invoke
+            .values()
+            .flat_map(|invoke| invoke.verdicts.iter());
         Type::record([
             ("ok", Type::Boolean),
             ("error", Type::Text.or_none()),
@@ -113,8 +179,11 @@ impl<'c> ChartNames<'c> {
 
     fn files(&self) -> Type {
         Type::record(self.chart.files.iter().map(|(name, set)| {
-            let mut fields: IndexMap<String, Type> =
-                [("name".to_owned(), Type::Text), ("path".to_owned(), Type::Text)].into();
+            let mut fields: IndexMap<String, Type> = [
+                ("name".to_owned(), Type::Text),
+                ("path".to_owned(), Type::Text),
+            ]
+            .into();
             for (index, pattern) in set.with.iter().enumerate() {
                 let holes: IndexMap<&str, Type> = pattern
                     .holes()
@@ -128,10 +197,16 @@ impl<'c> ChartNames<'c> {
                     })
                     .collect();
                 if index == 0 {
-                    fields.extend(holes.into_iter().map(|(hole, kind)| (hole.to_owned(), kind)));
+                    fields.extend(
+                        holes
+                            .into_iter()
+                            .map(|(hole, kind)| (hole.to_owned(), kind)),
+                    );
                 } else {
                     // Only what every pattern has is there for every file.
-                    fields.retain(|name, _| name == "name" || name == "path" || holes.contains_key(name.as_str()));
+                    fields.retain(|name, _| {
+                        name == "name" || name == "path" || holes.contains_key(name.as_str())
+                    });
                 }
             }
             (name.clone(), Type::list(Type::record(fields)))
@@ -139,16 +214,27 @@ impl<'c> ChartNames<'c> {
     }
 
     fn tables(&self) -> Type {
-        Type::record(self.chart.tables.iter().map(|(name, table)| {
+        let broken = self
+            .chart
+            .broken_tables
+            .iter()
+            .map(|name| (name.clone(), Type::Any));
+        Type::record(broken.chain(self.chart.tables.iter().map(|(name, table)| {
             let own: Vec<String> = match &table.rows {
                 RowShape::Columns(columns) => columns.keys().cloned().collect(),
-                RowShape::Line(pattern) => pattern.holes().map(|(hole, _)| hole.to_owned()).collect(),
+                RowShape::Line(pattern) => {
+                    pattern.holes().map(|(hole, _)| hole.to_owned()).collect()
+                }
             };
-            let path = if table.path.is_some() { Type::Text } else { Type::Text.or_none() };
-            let fields = own
-                .into_iter()
-                .map(|field| (field, Type::Text))
-                .chain([("done".to_owned(), Type::Boolean), ("path".to_owned(), path)]);
+            let path = if table.path.is_some() {
+                Type::Text
+            } else {
+                Type::Text.or_none()
+            };
+            let fields = own.into_iter().map(|field| (field, Type::Text)).chain([
+                ("done".to_owned(), Type::Boolean),
+                ("path".to_owned(), path),
+            ]);
             let rows = Type::list(Type::record(fields));
             let table = Type::record([
                 ("exists", Type::Boolean),
@@ -159,11 +245,16 @@ impl<'c> ChartNames<'c> {
                 ("open", rows),
             ]);
             (name.clone(), table)
-        }))
+        })))
     }
 
     fn args(&self) -> Type {
-        Type::record(self.chart.args.iter().map(|(name, arg)| (name.clone(), self.of(arg.kind))))
+        Type::record(
+            self.chart
+                .args
+                .iter()
+                .map(|(name, arg)| (name.clone(), self.of(arg.kind))),
+        )
     }
 
     fn event() -> Type {
@@ -180,32 +271,39 @@ impl<'c> ChartNames<'c> {
 
 impl Scope for ChartNames<'_> {
     fn name(&self, name: &str) -> Option<Type> {
-        self.field(name).or_else(|| self.let_type(name)).or_else(|| {
-            Some(match name {
-                "args" => self.args(),
-                "checks" => Type::record(
-                    self.chart.checks.keys().map(|name| (name.clone(), Type::list(Type::Text))),
-                ),
-                "cycle" => self.cycle(),
-                "event" => Self::event(),
-                "files" => self.files(),
-                "it" => return self.it.clone(),
-                "review" => self.review(),
-                "scope" => Type::record([
-                    ("started", Type::Boolean),
-                    ("name", Type::Text),
-                    ("path", Type::Text),
-                    ("home", Type::Text),
-                ]),
-                "session" => Type::Text.or_none(),
-                "tables" => self.tables(),
-                _ => return None,
+        self.field(name)
+            .or_else(|| self.let_type(name))
+            .or_else(|| {
+                Some(match name {
+                    "args" => self.args(),
+                    "checks" => Type::record(
+                        self.chart
+                            .checks
+                            .keys()
+                            .map(|name| (name.clone(), Type::list(Type::Text))),
+                    ),
+                    "cycle" => self.cycle(),
+                    "event" => Self::event(),
+                    "files" => self.files(),
+                    "it" => return self.it.clone(),
+                    "review" => self.review(),
+                    "scope" => Type::record([
+                        ("started", Type::Boolean),
+                        ("name", Type::Text),
+                        ("path", Type::Text),
+                        ("home", Type::Text),
+                    ]),
+                    "session" => Type::Text.or_none(),
+                    "tables" => self.tables(),
+                    _ => return None,
+                })
             })
-        })
     }
 
     fn names(&self) -> Vec<String> {
-        let sources = SOURCES.iter().filter(|name| **name != "it" || self.it.is_some());
+        let sources = SOURCES
+            .iter()
+            .filter(|name| **name != "it" || self.it.is_some());
         self.chart
             .context
             .keys()
@@ -215,12 +313,24 @@ impl Scope for ChartNames<'_> {
             .collect()
     }
 
+    fn used(&self, path: &str) {
+        self.uses.borrow_mut().insert(path.to_owned());
+    }
+
     fn template(&self, name: &str) -> Option<String> {
-        self.chart.templates.get(name).ok().flatten().map(std::borrow::Cow::into_owned)
+        self.chart
+            .templates
+            .get(name)
+            .ok()
+            .flatten()
+            .map(std::borrow::Cow::into_owned)
     }
 
     fn templates_like(&self, start: &str, end: &str) -> Vec<String> {
         let names = self.chart.templates.names();
-        names.into_iter().filter(|name| name.starts_with(start) && name.ends_with(end)).collect()
+        names
+            .into_iter()
+            .filter(|name| name.starts_with(start) && name.ends_with(end))
+            .collect()
     }
 }

@@ -24,7 +24,10 @@ impl Templates {
                 .ok()
                 .map(|index| Cow::Borrowed(table[index].1))),
             Self::Folders(folders) => {
-                if !Path::new(name).components().all(|part| matches!(part, Component::Normal(_))) {
+                if !Path::new(name)
+                    .components()
+                    .all(|part| matches!(part, Component::Normal(_)))
+                {
                     return Ok(None);
                 }
                 for folder in folders {
@@ -42,6 +45,44 @@ impl Templates {
         }
     }
 
+    /// What messages call template `name`: its path, where it is a file.
+    pub(crate) fn shown(&self, name: &str) -> String {
+        match self {
+            Self::Embedded(_) => name.to_owned(),
+            Self::Folders(folders) => {
+                let file = folders
+                    .iter()
+                    .map(|folder| folder.join(name))
+                    .find(|path| path.is_file());
+                file.map_or_else(|| name.to_owned(), |path| path.display().to_string())
+            }
+        }
+    }
+
+    /// The names of the templates in the chart's own folder, the first, sorted. Of those compiled in it is not
+    /// known which folder they came from.
+    pub(crate) fn own_names(&self) -> Vec<String> {
+        match self {
+            Self::Embedded(_) => Vec::new(),
+            Self::Folders(folders) => {
+                Self::Folders(folders.iter().take(1).cloned().collect()).names()
+            }
+        }
+    }
+
+    /// The numbers of the folders that are not there.
+    pub(crate) fn missing_folders(&self) -> Vec<usize> {
+        match self {
+            Self::Embedded(_) => Vec::new(),
+            Self::Folders(folders) => folders
+                .iter()
+                .enumerate()
+                .filter(|(_, folder)| !folder.is_dir())
+                .map(|(index, _)| index)
+                .collect(),
+        }
+    }
+
     /// The names of all templates, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         match self {
@@ -50,9 +91,16 @@ impl Templates {
                 let mut names: Vec<String> = folders
                     .iter()
                     .flat_map(|folder| {
-                        let files = WalkDir::new(folder).into_iter().flatten().filter(|entry| entry.file_type().is_file());
+                        let files = WalkDir::new(folder)
+                            .into_iter()
+                            .flatten()
+                            .filter(|entry| entry.file_type().is_file());
                         files.filter_map(move |entry| {
-                            entry.path().strip_prefix(folder).ok().map(|name| name.to_string_lossy().into_owned())
+                            entry
+                                .path()
+                                .strip_prefix(folder)
+                                .ok()
+                                .map(|name| name.to_string_lossy().into_owned())
                         })
                     })
                     .collect();

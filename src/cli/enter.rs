@@ -7,8 +7,7 @@ use clap::ArgMatches;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::{CliError, place, say, tell};
-use crate::REVIEWER;
+use super::{CliError, is_reviewer, place, say, tell};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::decision::Answer;
@@ -18,7 +17,10 @@ use crate::shell::perform::{Stuck, perform};
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let phase = matches.get_one::<String>("phase").cloned().unwrap_or_default();
+    let phase = matches
+        .get_one::<String>("phase")
+        .cloned()
+        .unwrap_or_default();
     let create = phase == chart.initial;
     let force = matches.get_flag("force");
     transition(chart, matches, create, Trigger::Enter { phase, force })
@@ -26,18 +28,29 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
 
 /// Runs a command of the chart.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let Some((name, matches)) = matches.subcommand() else { return Ok(ExitCode::SUCCESS) };
+    let Some((name, matches)) = matches.subcommand() else {
+        return Ok(ExitCode::SUCCESS);
+    };
     transition(chart, matches, false, Trigger::Command(name.to_owned()))
 }
 
-fn transition(chart: &Arc<Chart>, matches: &ArgMatches, create: bool, trigger: Trigger) -> Result<ExitCode, CliError> {
-    if std::env::var_os(REVIEWER).is_some() {
-        say("taskie: this is a reviewer's session, which changes no state: nothing was done.");
+fn transition(
+    chart: &Arc<Chart>,
+    matches: &ArgMatches,
+    create: bool,
+    trigger: Trigger,
+) -> Result<ExitCode, CliError> {
+    if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
     let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, create)?;
-    let event = Event { trigger, fields: Json::Object(serde_json::Map::new()), args: args(chart, matches), session };
+    let place = place::resolve(chart, matches, session.as_deref(), create)?;
+    let event = Event {
+        trigger,
+        fields: Json::Object(serde_json::Map::new()),
+        args: args(chart, matches),
+        session,
+    };
     let performed = perform(&place, &event).map_err(|stuck| match stuck {
         Stuck::Fault(Fault::Expression { error, place }) => CliError::with_help(
             error.detail.clone(),
@@ -52,10 +65,28 @@ fn transition(chart: &Arc<Chart>, matches: &ArgMatches, create: bool, trigger: T
     if let Answer::Refuse(why) = &performed.decision.answer {
         return Err(CliError::with_help(why.clone(), "nothing was written"));
     }
-    let shown = [Some(&chart.state), chart.next.as_ref()].into_iter().flatten();
-    let shown: Vec<String> = shown.map(|name| format!("{name} {}", performed.context.get(name).unwrap_or(&Json::Null))).collect();
-    say(&format!("{}: {}", place::state_file(&place).display(), shown.join(", ")));
-    for line in performed.decision.says.iter().chain(&performed.decision.messages) {
+    let shown = [Some(&chart.state), chart.next.as_ref()]
+        .into_iter()
+        .flatten();
+    let shown: Vec<String> = shown
+        .map(|name| {
+            format!(
+                "{name} {}",
+                performed.context.get(name).unwrap_or(&Json::Null)
+            )
+        })
+        .collect();
+    say(&format!(
+        "{}: {}",
+        place::state_file(&place).display(),
+        shown.join(", ")
+    ));
+    for line in performed
+        .decision
+        .says
+        .iter()
+        .chain(&performed.decision.messages)
+    {
         say(line);
     }
     Ok(ExitCode::SUCCESS)
@@ -67,11 +98,21 @@ fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
     for (name, arg) in &chart.args {
         // Not every command takes every option.
         let value = match arg.kind {
-            FieldType::Integer => matches.try_get_one::<i64>(name).ok().flatten().map(|value| Json::from(*value)),
-            FieldType::Boolean => matches.try_get_one::<bool>(name).ok().flatten().map(|value| Json::from(*value)),
-            FieldType::String | FieldType::Phase => {
-                matches.try_get_one::<String>(name).ok().flatten().map(|value| Json::from(value.as_str()))
-            }
+            FieldType::Integer => matches
+                .try_get_one::<i64>(name)
+                .ok()
+                .flatten()
+                .map(|value| Json::from(*value)),
+            FieldType::Boolean => matches
+                .try_get_one::<bool>(name)
+                .ok()
+                .flatten()
+                .map(|value| Json::from(*value)),
+            FieldType::String | FieldType::Phase => matches
+                .try_get_one::<String>(name)
+                .ok()
+                .flatten()
+                .map(|value| Json::from(value.as_str())),
         };
         args.extend(value.map(|value| (name.clone(), value)));
     }

@@ -1,13 +1,15 @@
 //! What the command line may hold: clap's commands, those of the chart among them.
 
 use clap::builder::{PossibleValuesParser, ValueParser};
-use clap::{Arg, ArgAction, Command, value_parser};
+use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
 
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
 use crate::chart::model::{self, FieldType, Literal};
 use crate::expr::Expressions;
 use crate::hook::protocol::EVENTS;
+use crate::lint::report::Format;
+use crate::render::suppose::settable;
 use crate::shell::trace;
 
 /// The whole command line for `chart`.
@@ -39,8 +41,12 @@ pub(crate) fn command(chart: &Chart) -> Command {
                     .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
             ),
         )
+        .subcommand(check_chart())
         .subcommand(enter(chart))
+        .subcommand(asking(chart, "next", "What to do now, and why"))
+        .subcommand(asking(chart, "status", "Where it stands, and what the next stop does"))
         .subcommand(run(chart))
+        .subcommand(render(chart))
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
@@ -62,8 +68,55 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
 }
 
+/// A command that reads one instance and prints what it finds, as JSON if asked to.
+fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
+    let json = Arg::new("json")
+        .long("json")
+        .action(ArgAction::SetTrue)
+        .help("For programs: one JSON object");
+    Command::new(name)
+        .about(about)
+        .arg(json)
+        .args(instance_args(chart))
+}
+
+fn check_chart() -> Command {
+    Command::new("check-chart")
+        .about("Find what is wrong with charts before they run")
+        .after_help(
+            "Exit codes: 0 no finding, 1 findings, 2 wrong usage, 3 a chart could not be read",
+        )
+        .arg(
+            Arg::new("file")
+                .num_args(0..)
+                .value_name("FILE")
+                .value_parser(value_parser!(std::path::PathBuf))
+                .help("Chart files, - for stdin; left out: the charts compiled in"),
+        )
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .default_value("human")
+                .value_parser(PossibleValuesParser::new(Format::NAMES))
+                .help("How findings are written"),
+        )
+        .arg(
+            Arg::new("explain")
+                .long("explain")
+                .value_name("CODE")
+                .exclusive(true)
+                .help("Tell what a code means, why it hurts and how to mend it"),
+        )
+}
+
 fn enter(chart: &Chart) -> Command {
-    let phases = chart.phases.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let phases = chart
+        .phases
+        .keys()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
     let mut used: Vec<&str> = Vec::new();
     let expressions = Expressions::new(chart.templates.clone());
     for entry in chart.phases.values() {
@@ -74,8 +127,16 @@ fn enter(chart: &Chart) -> Command {
     Command::new("enter")
         .about("Enter a phase: one atomic transition of state.json, as an action's last step")
         .after_help(format!("Phases: {phases}"))
-        .arg(Arg::new("phase").required(true).value_name("PHASE").help("The phase to enter"))
-        .args(used.into_iter().map(|name| option(name, &chart.args[name], false)))
+        .arg(
+            Arg::new("phase")
+                .required(true)
+                .value_name("PHASE")
+                .help("The phase to enter"),
+        )
+        .args(
+            used.into_iter()
+                .map(|name| option(name, &chart.args[name], false)),
+        )
         .args(instance_args(chart))
         .arg(
             Arg::new("force")
@@ -91,12 +152,25 @@ fn run(chart: &Chart) -> Command {
         let rule = &command.rule;
         let mut used = Vec::new();
         let texts = rule.guard.iter().map(|guard| guard.0.as_str());
-        let more = [&rule.say, &command.otherwise].into_iter().flatten().map(|text| text.0.as_str());
+        let more = [&rule.say, &command.otherwise]
+            .into_iter()
+            .flatten()
+            .map(|text| text.0.as_str());
         let values = rule.assign.values().filter_map(literal_text);
-        collect_args(chart, &expressions, texts.chain(more).chain(values), &mut used);
+        collect_args(
+            chart,
+            &expressions,
+            texts.chain(more).chain(values),
+            &mut used,
+        );
+        // Of arguments without a name, those that may be left out come last: clap panics otherwise.
+        used.sort_by_key(|name| chart.args[*name].default.is_some());
         Command::new(name.clone())
             .about(command.about.clone())
-            .args(used.into_iter().map(|name| option(name, &chart.args[name], true)))
+            .args(
+                used.into_iter()
+                    .map(|name| option(name, &chart.args[name], true)),
+            )
             .args(instance_args(chart))
     });
     Command::new("run")
@@ -104,6 +178,59 @@ fn run(chart: &Chart) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(subcommands)
+}
+
+fn render(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    let [instance, session] = instance_args(chart);
+    let names = textwrap::Options::new(100)
+        .initial_indent("  ")
+        .subsequent_indent("  ");
+    Command::new("render")
+        .about("Preview a prompt or a message: what the agent, the reviewer or the user would be told")
+        .after_help(format!("Names for --set:\n{}", textwrap::fill(&settable(chart).join(", "), names)))
+        .arg(
+            Arg::new("template")
+                .value_name("TEMPLATE")
+                .help("A template, or the place of a text in the chart: on.Stop[5].block"),
+        )
+        .arg(
+            Arg::new("next")
+                .long("next")
+                .action(ArgAction::SetTrue)
+                .help("What the Stop hook would send now; nothing is run, and nothing is written"),
+        )
+        .arg(
+            Arg::new("list")
+                .long("list")
+                .action(ArgAction::SetTrue)
+                .conflicts_with_all(["set", "state", "instance", "session"])
+                .help("All templates and texts: the names that they need, and who uses them"),
+        )
+        .group(ArgGroup::new("what").args(["template", "next", "list"]).required(true))
+        .arg(
+            Arg::new("set")
+                .long("set")
+                .value_name("NAME=VALUE")
+                .action(ArgAction::Append)
+                .value_parser(pair)
+                .help("Suppose this: a field of the state, or a dotted name such as event.cwd; repeatable"),
+        )
+        .arg(
+            Arg::new("state")
+                .long("state")
+                .value_name("FILE")
+                .help(format!("The state in FILE instead of the {noun}'s own")),
+        )
+        .args([instance, session])
+}
+
+/// `NAME=VALUE`.
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
 }
 
 fn literal_text(literal: &Literal) -> Option<&str> {
@@ -133,15 +260,22 @@ fn collect_args<'c>(
 
 fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     let parser: ValueParser = match arg.kind {
-        FieldType::Integer => value_parser!(i64).range(arg.minimum.unwrap_or(i64::MIN)..).into(),
-        FieldType::Boolean | FieldType::String | FieldType::Phase => value_parser!(String).into(),
+        FieldType::Integer => value_parser!(i64)
+            .range(arg.minimum.unwrap_or(i64::MIN)..)
+            .into(),
+        FieldType::Boolean | FieldType::String | FieldType::Phase => value_parser!(String),
     };
-    let mut option = Arg::new(name.to_owned()).value_name(name.to_uppercase()).value_parser(parser);
+    let mut option = Arg::new(name.to_owned())
+        .value_name(name.to_uppercase())
+        .value_parser(parser);
     if let Some(about) = &arg.about {
         option = option.help(about.clone());
     }
     if arg.kind == FieldType::Boolean {
-        return option.long(name.to_owned()).value_parser(value_parser!(bool)).action(ArgAction::SetTrue);
+        return option
+            .long(name.to_owned())
+            .value_parser(value_parser!(bool))
+            .action(ArgAction::SetTrue);
     }
     if arg.positional && may_be_positional {
         return option.required(arg.default.is_none());

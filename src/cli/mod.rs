@@ -1,16 +1,21 @@
 //! The command line. Hooks are dispatched first and by hand; everything else is clap's, with the options
 //! that the chart declares.
 
+mod check_chart;
 mod demo;
 mod enter;
 mod grammar;
+mod next;
 mod place;
+mod render;
 mod schema;
+mod status;
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
+use crate::REVIEWER;
 use crate::chart::embedded::Choice;
 use crate::chart::error::ChartError;
 use crate::demo::reviewer;
@@ -21,17 +26,28 @@ use crate::hook;
 pub(crate) enum CliError {
     /// The chart cannot be used.
     Chart(ChartError),
+    /// Something that has its place in a file.
+    Shown(miette::Report),
     /// Anything else, in a sentence, with what to do.
-    Told { message: String, help: Option<String> },
+    Told {
+        message: String,
+        help: Option<String>,
+    },
 }
 
 impl CliError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self::Told { message: message.into(), help: None }
+        Self::Told {
+            message: message.into(),
+            help: None,
+        }
     }
 
     pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Told { message: message.into(), help: Some(help.into()) }
+        Self::Told {
+            message: message.into(),
+            help: Some(help.into()),
+        }
     }
 }
 
@@ -58,6 +74,10 @@ pub(crate) fn run() -> ExitCode {
             }
             ExitCode::FAILURE
         }
+        Err(CliError::Shown(report)) => {
+            tell(&format!("{report:?}"));
+            ExitCode::FAILURE
+        }
         Err(CliError::Told { message, help }) => {
             tell(&format!("taskie: {message}"));
             if let Some(help) = help {
@@ -73,9 +93,14 @@ fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
     let words: Option<Vec<&str>> = args.iter().skip(1).map(|arg| arg.to_str()).collect();
     match words?.as_slice() {
         ["hook", event] if !event.starts_with('-') => Some((event, None)),
-        ["--chart", chart, "hook", event] | ["hook", event, "--chart", chart] if !event.starts_with('-') => {
+        ["--chart", chart, "hook", event] | ["hook", event, "--chart", chart]
+            if !event.starts_with('-') =>
+        {
             Some((event, Some(chart)))
         }
+        [option, "hook", event] | ["hook", event, option] if !event.starts_with('-') => option
+            .strip_prefix("--chart=")
+            .map(|chart| (*event, Some(chart))),
         _ => None,
     }
 }
@@ -84,18 +109,46 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let name = chart_option(args);
     let choice = Choice::of(name.as_deref());
     let chart = choice.load()?;
-    let matches = grammar::command(&chart).get_matches_from(args);
+    let matches = match grammar::command(&chart).try_get_matches_from(args) {
+        Ok(matches) => matches,
+        Err(error) => {
+            let _ = error.print();
+            // clap's 2 would block on the host: a hook that is called in a wrong way must not.
+            return Ok(match error.exit_code() {
+                0 => ExitCode::SUCCESS,
+                _ if is_hook(args) => ExitCode::FAILURE,
+                code => ExitCode::from(u8::try_from(code).unwrap_or(1)),
+            });
+        }
+    };
     match matches.subcommand() {
         Some(("hook", sub)) => {
             let event = sub.get_one::<String>("event").map_or("", String::as_str);
             Ok(hook::run(event, name.as_deref()))
         }
+        Some(("check-chart", sub)) => check_chart::run(sub),
         Some(("enter", sub)) => enter::enter(&chart, sub),
+        Some(("next", sub)) => next::run(&chart, sub),
+        Some(("status", sub)) => status::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
+        Some(("render", sub)) => render::run(&choice, &chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// True where the command is `hook`, whatever follows it.
+fn is_hook(args: &[OsString]) -> bool {
+    let mut words = args.iter().skip(1);
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("--chart") => _ = words.next(),
+            Some(option) if option.starts_with('-') => {}
+            command => return command == Some("hook"),
+        }
+    }
+    false
 }
 
 /// The value of `--chart`, which decides what else the command line may hold.
@@ -113,6 +166,15 @@ fn chart_option(args: &[OsString]) -> Option<String> {
         }
     }
     None
+}
+
+/// True in a reviewer's session, which changes no state; says so.
+pub(crate) fn is_reviewer() -> bool {
+    let is_reviewer = std::env::var_os(REVIEWER).is_some();
+    if is_reviewer {
+        say("taskie: this is a reviewer's session, which changes no state: nothing was done.");
+    }
+    is_reviewer
 }
 
 /// A line on stdout; a reader that has gone away is no error.

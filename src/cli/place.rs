@@ -1,29 +1,36 @@
 //! Which project and which instance a command means, and which session asks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ArgMatches;
 
 use super::{CliError, tell};
 use crate::chart::{Chart, suggest};
-use crate::scope::find::{self, Surroundings};
+use crate::scope::find::{self, Instance, Newest, Surroundings};
 use crate::scope::pattern::is_slug;
 use crate::shell::perform::Place;
+use crate::shell::store;
 
 /// The instance that `--NOUN` names, else the one touched last. With `create`, one that is not there yet is
 /// made, at the git root or here where there is no home either.
-pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) -> Result<Place, CliError> {
+pub(crate) fn resolve(
+    chart: &Arc<Chart>,
+    matches: &ArgMatches,
+    session: Option<&str>,
+    create: bool,
+) -> Result<Place, CliError> {
     let scope = &chart.scope;
     let noun = &scope.noun;
     let cwd = std::env::current_dir()
         .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
-    let found = find::project_root(&cwd, &scope.home, &Surroundings::from_env());
+    let around = Surroundings::from_env();
+    let found = find::project_root(&cwd, &scope.home, &around);
     let start = || format!("`taskie enter {} --{noun} NAME` starts one", chart.initial);
     let named = matches.get_one::<String>("instance");
     let (root, instance) = match (found, named) {
         (Some(root), None) => {
-            let newest = find::newest(&root, &scope.home, noun, &scope.newest, &scope.touch);
+            let newest = newest(chart, &root, session);
             for warning in newest.warnings {
                 tell(&format!("taskie: {warning}"));
             }
@@ -38,12 +45,23 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) ->
             return Err(CliError::with_help(message, start()));
         }
         (found, Some(name)) => {
-            let instance = find::named(&scope.home, noun, &scope.newest, name).map_err(CliError::new)?;
+            let instance =
+                find::named(&scope.home, noun, &scope.newest, name).map_err(CliError::new)?;
             let root = match found {
                 Some(root) => root,
-                None if create => find::new_root(&cwd),
+                None if create => find::new_root(&cwd, &around).ok_or_else(|| {
+                    let message = format!(
+                        "{} is your home directory or above it: no {noun} is looked for there",
+                        cwd.display()
+                    );
+                    CliError::with_help(
+                        message,
+                        format!("start the {noun} in a project's own directory"),
+                    )
+                })?,
                 None => {
-                    let message = format!("there is no {} in {} or above", scope.home, cwd.display());
+                    let message =
+                        format!("there is no {} in {} or above", scope.home, cwd.display());
                     return Err(CliError::with_help(message, start()));
                 }
             };
@@ -51,37 +69,92 @@ pub(crate) fn resolve(chart: &Arc<Chart>, matches: &ArgMatches, create: bool) ->
         }
     };
     let dir = root.join(&instance.dir);
+    if find::leads_outside(&root, &instance.dir) {
+        let message = format!(
+            "{noun} `{}` leads outside the project through a symbolic link",
+            instance.name
+        );
+        return Err(CliError::new(message));
+    }
     if !dir.is_dir() {
         if !create {
             let names = find::names(&root, &scope.home, &scope.newest);
             let close = suggest(&instance.name, names.iter().map(String::as_str));
             let help = close.map_or_else(start, |name| format!("did you mean `{name}`?"));
-            return Err(CliError::with_help(format!("there is no {noun} `{}`", instance.name), help));
+            return Err(CliError::with_help(
+                format!("there is no {noun} `{}`", instance.name),
+                help,
+            ));
         }
         std::fs::create_dir_all(&dir)
             .map_err(|error| CliError::new(format!("{} cannot be made: {error}", dir.display())))?;
     }
-    if dir.is_symlink() && !find::stays_inside(&dir, &root) {
-        let message = format!("{noun} `{}` is a symbolic link that leads outside the project", instance.name);
-        return Err(CliError::new(message));
+    Ok(Place {
+        chart: Arc::clone(chart),
+        root,
+        instance,
+    })
+}
+
+/// The same where there may be none: `None` where no instance is named and none is there. With what is wrong with
+/// those that were passed over.
+pub(crate) fn find(
+    chart: &Arc<Chart>,
+    matches: &ArgMatches,
+    session: Option<&str>,
+) -> Result<(Option<Place>, Vec<String>), CliError> {
+    if matches.contains_id("instance") {
+        return resolve(chart, matches, session, false).map(|place| (Some(place), Vec::new()));
     }
-    Ok(Place { chart: Arc::clone(chart), root, instance })
+    let cwd = std::env::current_dir()
+        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
+    let Some(root) = find::project_root(&cwd, &chart.scope.home, &Surroundings::from_env()) else {
+        return Ok((None, Vec::new()));
+    };
+    let newest = newest(chart, &root, session);
+    let place = newest.instance.map(|instance| Place {
+        chart: Arc::clone(chart),
+        root,
+        instance,
+    });
+    Ok((place, newest.warnings))
+}
+
+/// The instance of that name, there or not.
+pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
+    let scope = &chart.scope;
+    find::named(&scope.home, &scope.noun, &scope.newest, name).map_err(CliError::new)
+}
+
+fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
+    find::newest(root, &chart.scope, |dir| {
+        store::is_ours(chart, dir, session)
+    })
 }
 
 /// The session that asks: `--session`, else what the host puts into its tools' environment.
 pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> {
     let given = matches.get_one::<String>("session").cloned();
-    let Some(session) = given.or_else(|| std::env::var("CLAUDE_CODE_SESSION_ID").ok()).filter(|id| !id.is_empty()) else {
+    let Some(session) = given
+        .or_else(|| std::env::var("CLAUDE_CODE_SESSION_ID").ok())
+        .filter(|id| !id.is_empty())
+    else {
         return Ok(None);
     };
     if is_slug(&session) {
         return Ok(Some(session));
     }
-    let message = format!("`{}` is no session id (letters, digits, _ and -)", session.escape_debug());
-    Err(CliError::with_help(message, "pass --session \"${CLAUDE_SESSION_ID}\""))
+    let message = format!(
+        "`{}` is no session id (letters, digits, _ and -)",
+        session.escape_debug()
+    );
+    Err(CliError::with_help(
+        message,
+        "pass --session \"${CLAUDE_SESSION_ID}\"",
+    ))
 }
 
 /// The file that holds the state, from the project's root.
 pub(crate) fn state_file(place: &Place) -> PathBuf {
-    place.instance.dir.join(crate::shell::store::FILE)
+    place.instance.dir.join(store::FILE)
 }

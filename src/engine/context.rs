@@ -12,7 +12,11 @@ pub(crate) type Context = IndexMap<String, Json>;
 
 /// The context of an instance that has no state yet.
 pub(crate) fn initial(chart: &Chart) -> Context {
-    chart.context.iter().map(|(name, field)| (name.clone(), default_of(chart, field))).collect()
+    chart
+        .context
+        .iter()
+        .map(|(name, field)| (name.clone(), default_of(chart, field)))
+        .collect()
 }
 
 /// A field's value where its key is absent: its default, else null, else the initial phase.
@@ -21,24 +25,45 @@ pub(crate) fn default_of(chart: &Chart, field: &Field) -> Json {
         Some(Literal::Boolean(value)) => Json::from(*value),
         Some(Literal::Integer(value)) => Json::from(*value),
         Some(Literal::Text(text)) => Json::from(text.0.as_str()),
-        None if field.kind == FieldType::Phase && !field.nullable => Json::from(chart.initial.as_str()),
+        None if field.kind == FieldType::Phase && !field.nullable => {
+            Json::from(chart.initial.as_str())
+        }
         None => Json::Null,
     }
 }
+
+/// The largest integer that every JSON reader keeps exact; no field holds a larger one.
+pub(crate) const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
 
 /// Whether `field` may hold `value`; the error says what it may hold.
 pub(crate) fn admit(chart: &Chart, field: &Field, value: &Json) -> Result<(), String> {
     let fits = match (field.kind, value) {
         (_, Json::Null) => field.nullable,
         (FieldType::Boolean, Json::Bool(_)) => true,
-        (FieldType::Integer, Json::Number(number)) => number
-            .as_i64()
-            .is_some_and(|number| field.minimum.is_none_or(|least| number >= least)),
-        (FieldType::String, Json::String(text)) => field.pattern.is_none() || crate::scope::pattern::is_slug(text),
+        (FieldType::Integer, Json::Number(number)) => number.as_i64().is_some_and(|number| {
+            number <= LARGEST_INTEGER && field.minimum.is_none_or(|least| number >= least)
+        }),
+        (FieldType::String, Json::String(text)) => {
+            field.pattern.is_none() || crate::scope::pattern::is_slug(text)
+        }
         (FieldType::Phase, Json::String(text)) => chart.phases.contains_key(text),
         _ => false,
     };
-    if fits { Ok(()) } else { Err(describe(field)) }
+    if fits {
+        Ok(())
+    } else {
+        Err(wanted(field, value))
+    }
+}
+
+/// What `field` may hold instead of `value`, in words.
+pub(crate) fn wanted(field: &Field, value: &Json) -> String {
+    match value.as_f64() {
+        Some(number) if field.kind == FieldType::Integer && number > LARGEST_INTEGER as f64 => {
+            format!("an integer of at most {LARGEST_INTEGER}")
+        }
+        _ => describe(field),
+    }
 }
 
 /// A field's type in words: `an integer of at least 0, or null`.

@@ -57,6 +57,10 @@ pub(crate) fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, 
 }
 
 /// How a decision goes on after one part of it.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and it is taken apart at once"
+)]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Flow {
     /// The next rule is tried.
@@ -71,8 +75,10 @@ pub(crate) enum Flow {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Part {
     pub(crate) flow: Flow,
-    /// What this part adds to the decision; its `ended` is visible to the parts that follow.
+    /// What this part adds to the decision.
     pub(crate) decision: Decision,
+    /// The run whose outcome this part has made visible.
+    pub(crate) review: Option<Arc<Ended>>,
     /// What went wrong in a text of an invocation, which for the decision is a run that failed.
     pub(crate) swallowed: Option<Fault>,
 }
@@ -85,7 +91,13 @@ pub(crate) fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> 
 }
 
 /// One rule of a list by itself, in a world whose context is as the parts before it have left it.
-pub(crate) fn rule(names: Arc<Names>, list: &str, index: usize, rule: &Rule, ended: Option<Ended>) -> Result<Part, Fault> {
+pub(crate) fn rule(
+    names: Arc<Names>,
+    list: &str,
+    index: usize,
+    rule: &Rule,
+    ended: Option<Ended>,
+) -> Result<Part, Fault> {
     let mut deciding = Deciding::new(names, ended);
     let flow = deciding.rule(list, index, rule)?;
     Ok(deciding.into_part(flow))
@@ -101,17 +113,27 @@ struct Deciding {
 
 impl Deciding {
     fn new(names: Arc<Names>, ended: Option<Ended>) -> Self {
-        Self { names, decision: Decision::default(), ended, swallowed: None }
+        Self {
+            names,
+            decision: Decision::default(),
+            ended,
+            swallowed: None,
+        }
     }
 
     fn into_part(self, flow: Flow) -> Part {
-        Part { flow, decision: self.decision, swallowed: self.swallowed }
+        Part {
+            flow,
+            review: self.names.review(),
+            decision: self.decision,
+            swallowed: self.swallowed,
+        }
     }
 
     /// A run that no rule has asked for again is set aside.
-    fn end(mut self) -> Result<Decision, Fault> {
-        match self.ended.take() {
-            Some(ended) => self.set_aside(&ended),
+    fn end(self) -> Result<Decision, Fault> {
+        match &self.ended {
+            Some(ended) => self.set_aside(ended),
             None => Ok(self.decision),
         }
     }
@@ -140,7 +162,11 @@ impl Deciding {
             return Ok(Flow::On);
         }
         self.fire(place, rule, &root)?;
-        Ok(if self.decision.answer == Answer::Pass { Flow::On } else { Flow::Answered })
+        Ok(if self.decision.answer == Answer::Pass {
+            Flow::On
+        } else {
+            Flow::Answered
+        })
     }
 
     fn enter(&mut self, name: &str, force: bool) -> Result<Flow, Fault> {
@@ -148,22 +174,48 @@ impl Deciding {
         let Some(entry) = chart.phases.get(name) else {
             let close = suggest(name, chart.phases.keys().map(String::as_str));
             let hint = close.map_or_else(
-                || format!("the phases are {}", chart.phases.keys().map(String::as_str).collect::<Vec<_>>().join(", ")),
+                || {
+                    format!(
+                        "the phases are {}",
+                        chart
+                            .phases
+                            .keys()
+                            .map(String::as_str)
+                            .collect::<Vec<_>>()
+                            .join(", ")
+                    )
+                },
                 |name| format!("did you mean `{name}`?"),
             );
-            return Ok(refuse(format!("There is no phase `{}`; {hint}", name.escape_debug())));
+            return Ok(refuse(format!(
+                "There is no phase `{}`; {hint}",
+                name.escape_debug()
+            )));
         };
-        let it = Value::from_pairs([("id", Value::from(name)), ("cycle", Value::from(entry.cycle.clone()))]);
+        let it = Value::from_pairs([
+            ("id", Value::from(name)),
+            ("cycle", Value::from(entry.cycle.clone())),
+        ]);
         let root = self.names.root_with(it);
         let place = format!("phases.{name}");
         if let Some(guard) = entry.phase.guard.as_ref().filter(|_| !force)
-            && !self.names.expressions.holds(&guard.0, &root).map_err(Fault::at(format!("{place}.guard")))?
+            && !self
+                .names
+                .expressions
+                .holds(&guard.0, &root)
+                .map_err(Fault::at(format!("{place}.guard")))?
         {
             let why = match &entry.phase.otherwise {
-                Some(text) => {
-                    self.names.expressions.text(text, &root).map_err(Fault::at(format!("{place}.else")))?
-                }
-                None => format!("`{name}` cannot be entered now: it needs {}{}", guard.0, self.standing(&guard.0)),
+                Some(text) => self
+                    .names
+                    .expressions
+                    .text(text, &root)
+                    .map_err(Fault::at(format!("{place}.else")))?,
+                None => format!(
+                    "`{name}` cannot be entered now: it needs {}{}",
+                    guard.0,
+                    self.standing(&guard.0)
+                ),
             };
             return Ok(refuse(why));
         }
@@ -180,16 +232,23 @@ impl Deciding {
         let chart = Arc::clone(&self.names.chart);
         let Some(command) = chart.commands.get(name) else {
             let close = suggest(name, chart.commands.keys().map(String::as_str));
-            let hint = close.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
-            return Ok(refuse(format!("There is no command `{}`{hint}", name.escape_debug())));
+            let hint = close
+                .map(|name| format!("; did you mean `{name}`?"))
+                .unwrap_or_default();
+            return Ok(refuse(format!(
+                "There is no command `{}`{hint}",
+                name.escape_debug()
+            )));
         };
         let place = format!("commands.{name}");
         let root = self.names.root();
         if !self.holds(&place, &command.rule, &root)? {
             let why = match &command.otherwise {
-                Some(text) => {
-                    self.names.expressions.text(text, &root).map_err(Fault::at(format!("{place}.else")))?
-                }
+                Some(text) => self
+                    .names
+                    .expressions
+                    .text(text, &root)
+                    .map_err(Fault::at(format!("{place}.else")))?,
                 None => format!("`{name}` does not apply now"),
             };
             return Ok(refuse(why));
@@ -200,15 +259,22 @@ impl Deciding {
 
     fn holds(&self, place: &str, rule: &Rule, root: &Value) -> Result<bool, Fault> {
         rule.guard.as_ref().map_or(Ok(true), |guard| {
-            self.names.expressions.holds(&guard.0, root).map_err(Fault::at(format!("{place}.guard")))
+            self.names
+                .expressions
+                .holds(&guard.0, root)
+                .map_err(Fault::at(format!("{place}.guard")))
         })
     }
 
     /// What a rule without an invocation does. Its texts are made before its own assignments take effect.
     fn fire(&mut self, place: String, rule: &Rule, root: &Value) -> Result<(), Fault> {
         let text = |key: &str, text: &Option<_>| {
-            let filled = text.as_ref().map(|text| self.names.expressions.text(text, root));
-            filled.transpose().map_err(Fault::at(format!("{place}.{key}")))
+            let filled = text
+                .as_ref()
+                .map(|text| self.names.expressions.text(text, root));
+            filled
+                .transpose()
+                .map_err(Fault::at(format!("{place}.{key}")))
         };
         let message = text("message", &rule.message)?;
         let say = text("say", &rule.say)?;
@@ -221,7 +287,9 @@ impl Deciding {
         let mut advance = None;
         if rule.advance {
             let names = Arc::clone(&self.names);
-            let cycle = names.running().ok_or_else(|| Fault::NoCycle { place: place.clone() })?;
+            let cycle = names.running().ok_or_else(|| Fault::NoCycle {
+                place: place.clone(),
+            })?;
             let index = names.open_target(cycle)?;
             self.schedule(&place, &cycle.advance[index].target, root, &mut fields)?;
             advance = Some((cycle.id.clone(), index));
@@ -234,7 +302,10 @@ impl Deciding {
                 self.decision.says.extend(say);
             }
             (None, Some(action)) => {
-                self.decision.answer = Answer::Action { action, why: say.unwrap_or_default() };
+                self.decision.answer = Answer::Action {
+                    action,
+                    why: say.unwrap_or_default(),
+                };
             }
             (None, None) => {
                 self.decision.says.extend(say);
@@ -265,7 +336,12 @@ impl Deciding {
     }
 
     /// The values of assignments, each admitted by its field.
-    fn values(&self, place: &str, assign: &Assign, root: &Value) -> Result<IndexMap<String, Json>, Fault> {
+    fn values(
+        &self,
+        place: &str,
+        assign: &Assign,
+        root: &Value,
+    ) -> Result<IndexMap<String, Json>, Fault> {
         assign
             .iter()
             .map(|(name, literal)| {
@@ -276,9 +352,8 @@ impl Deciding {
                     .map_err(Fault::at(format!("{place}.{name}")))?;
                 let json = to_json(&value);
                 let admitted = match (&json, self.names.chart.context.get(name)) {
-                    (Some(json), Some(field)) => {
-                        admit(&self.names.chart, field, json).map_err(|expected| (json.to_string(), expected))
-                    }
+                    (Some(json), Some(field)) => admit(&self.names.chart, field, json)
+                        .map_err(|expected| (json.to_string(), expected)),
                     (None, Some(field)) => Err((value.to_string(), describe(field))),
                     (_, None) => Err((value.to_string(), "no context field".to_owned())),
                 };
@@ -296,7 +371,12 @@ impl Deciding {
             .collect()
     }
 
-    fn commit(&mut self, place: String, advance: Option<(String, usize)>, fields: IndexMap<String, Json>) {
+    fn commit(
+        &mut self,
+        place: String,
+        advance: Option<(String, usize)>,
+        fields: IndexMap<String, Json>,
+    ) {
         self.names.assign(&fields);
         self.decision.patch.extend(fields);
         self.decision.fired.push(Fired { place, advance });
@@ -305,26 +385,49 @@ impl Deciding {
     /// The step that a rule with an invocation leads to; `None` once its outcome is known and rules go on.
     fn invoke(&mut self, place: &str, name: &str) -> Result<Option<Step>, Fault> {
         let names = Arc::clone(&self.names);
-        let cycle = names.running().ok_or_else(|| Fault::NoCycle { place: place.to_owned() })?;
+        let cycle = names.running().ok_or_else(|| Fault::NoCycle {
+            place: place.to_owned(),
+        })?;
         let mut request = self.request(cycle, name);
         // Only a run that is still to be started needs its texts.
         if self.ended.is_none() {
-            request = request.and_then(|request| Ok(Invocation { argv: self.argv(name)?, ..request }));
+            request = request.and_then(|request| {
+                Ok(Invocation {
+                    argv: self.argv(name)?,
+                    ..request
+                })
+            });
         }
         let ended = match (request, self.ended.take()) {
             // Without a subject there is nothing to run: it counts as a run that failed.
             (Err(fault), None) => {
                 let outcome = Outcome::Failed(fault.to_string());
-                self.swallowed = Some(fault).filter(|fault| matches!(fault, Fault::Expression { .. }));
-                Ended { invocation: unnamed(cycle, name, names.count(cycle) + 1), outcome, superseded: false }
+                self.swallowed =
+                    Some(fault).filter(|fault| matches!(fault, Fault::Expression { .. }));
+                Ended {
+                    invocation: unnamed(cycle, name, names.count(cycle) + 1),
+                    outcome,
+                    superseded: false,
+                }
             }
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
-            (Ok(request), Some(ended)) if !ended.superseded && request.is_same_request(&ended.invocation) => ended,
-            (_, Some(ended)) => return self.set_aside(&ended).map(|decision| Some(Step::Done(decision))),
+            (Ok(request), Some(ended))
+                if !ended.superseded && request.is_same_request(&ended.invocation) =>
+            {
+                ended
+            }
+            (_, Some(ended)) => {
+                return self
+                    .set_aside(&ended)
+                    .map(|decision| Some(Step::Done(decision)));
+            }
         };
-        self.decision.fired.push(Fired { place: place.to_owned(), advance: None });
+        self.decision.fired.push(Fired {
+            place: place.to_owned(),
+            advance: None,
+        });
         self.decision.ended = Some(ended.clone());
-        names.set_review(ended);
+        names.set_review(Arc::new(ended));
         Ok(None)
     }
 
@@ -346,13 +449,37 @@ impl Deciding {
         })
     }
 
+    /// What is said of a run that this world does not ask for any more.
+    fn set_aside(&self, ended: &Ended) -> Result<Decision, Fault> {
+        let Invocation { cycle, n, file, .. } = &ended.invocation;
+        let rest = match &ended.outcome {
+            Outcome::Failed(why) => format!("Nothing was written. It had failed: {why}."),
+            Outcome::Ran { .. } => format!(
+                "Nothing was written; what it says is in {}.",
+                self.names.path(file)?
+            ),
+        };
+        let message = format!(
+            "The {cycle} {n} was set aside: the state changed while it ran and no longer asks for it. {rest}"
+        );
+        Ok(Decision {
+            messages: vec![message],
+            answer: Answer::Allow,
+            ended: Some(ended.clone()),
+            ..Decision::default()
+        })
+    }
+
     fn argv(&self, name: &str) -> Result<Vec<String>, Fault> {
         let root = self.names.root();
         let texts = self.invocation(name)?.argv.iter().enumerate();
         texts
             .map(|(index, text)| {
                 let place = format!("invoke.{name}.argv[{index}]");
-                self.names.expressions.text(text, &root).map_err(Fault::at(place))
+                self.names
+                    .expressions
+                    .text(text, &root)
+                    .map_err(Fault::at(place))
             })
             .collect()
     }
@@ -362,36 +489,29 @@ impl Deciding {
         invoke.ok_or_else(|| Fault::World(format!("there is no invocation `{name}`")))
     }
 
-    /// What is said of a run that this world does not ask for any more.
-    fn set_aside(&self, ended: &Ended) -> Result<Decision, Fault> {
-        let Invocation { cycle, n, file, .. } = &ended.invocation;
-        let rest = match &ended.outcome {
-            Outcome::Failed(why) => format!("Nothing was written. It had failed: {why}."),
-            Outcome::Ran { .. } => format!("Nothing was written; what it says is in {}.", self.names.path(file)?),
-        };
-        let message = format!(
-            "The {cycle} {n} was set aside: the state changed while it ran and no longer asks for it. {rest}"
-        );
-        Ok(Decision { messages: vec![message], answer: Answer::Allow, ended: Some(ended.clone()), ..Decision::default() })
-    }
-
-    /// What the fields that a guard names hold: `; next_phase is "post-code-review"`.
+    /// What the fields that a guard names hold: ` (phase is "complete", next_phase is null)`.
     fn standing(&self, guard: &str) -> String {
-        let mut fields: Vec<String> = self
+        let fields: Vec<String> = self
             .names
             .chart
             .context
             .keys()
-            .filter(|name| Some(*name) == self.names.chart.next.as_ref() || **name == self.names.chart.state || guard.contains(name.as_str()))
+            .filter(|name| {
+                Some(*name) == self.names.chart.next.as_ref()
+                    || **name == self.names.chart.state
+                    || guard.contains(name.as_str())
+            })
             .map(|name| format!("{name} is {}", self.names.field(name)))
             .collect();
-        fields.dedup();
         format!(" ({})", fields.join(", "))
     }
 }
 
 fn refuse(why: String) -> Flow {
-    Flow::Leave(Step::Done(Decision { answer: Answer::Refuse(why), ..Decision::default() }))
+    Flow::Leave(Step::Done(Decision {
+        answer: Answer::Refuse(why),
+        ..Decision::default()
+    }))
 }
 
 fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {

@@ -4,7 +4,10 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 /// The outcome of one call of `decide`.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, and it is taken apart at once")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and it is taken apart at once"
+)]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     /// Run this, then decide again in the world read anew.
@@ -88,7 +91,13 @@ impl Invocation {
     /// True where `other` asks for the very same review: same cycle, number, file and subject.
     pub(crate) fn is_same_request(&self, other: &Self) -> bool {
         (&self.name, &self.cycle, self.n, &self.file, &self.subject)
-            == (&other.name, &other.cycle, other.n, &other.file, &other.subject)
+            == (
+                &other.name,
+                &other.cycle,
+                other.n,
+                &other.file,
+                &other.subject,
+            )
     }
 }
 

@@ -29,8 +29,17 @@ pub(crate) struct Event {
 impl Event {
     /// A hook event of the given name.
     pub(crate) fn hook(name: &str, fields: Json) -> Self {
-        let session = fields.get("session_id").and_then(Json::as_str).map(str::to_owned);
-        Self { trigger: Trigger::Hook(name.to_owned()), fields, args: IndexMap::new(), session }
+        let session = fields
+            .get("session_id")
+            .and_then(Json::as_str)
+            .filter(|id| !id.is_empty())
+            .map(str::to_owned);
+        Self {
+            trigger: Trigger::Hook(name.to_owned()),
+            fields,
+            args: IndexMap::new(),
+            session,
+        }
     }
 }
 

@@ -4,16 +4,18 @@ use std::fmt;
 
 use crate::expr::ExprError;
 
-/// How an option is written, and so how a fault about one begins.
-const OPTION: &str = "--";
-
 /// Why a decision could not be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// An expression or a text of the chart gave no value.
     Expression { place: String, error: ExprError },
     /// An assignment gives a field a value that its type forbids.
-    Assignment { place: String, field: String, value: String, expected: String },
+    Assignment {
+        place: String,
+        field: String,
+        value: String,
+        expected: String,
+    },
     /// A cycle ends and none of its advance targets is open.
     NowhereToAdvance { cycle: String },
     /// `advance` where no cycle is running.
@@ -25,20 +27,14 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// True where an option is missing or has a value that the chart forbids, and nothing else is wrong. Met
-    /// inside an expression, only the words of the fault are left of it.
-    pub(crate) fn is_about_an_option(&self) -> bool {
-        match self {
-            Self::Argument { .. } => true,
-            Self::Expression { error, .. } => error.detail.starts_with(OPTION),
-            _ => false,
-        }
-    }
-
     /// Names where in the chart an expression stands.
     pub(crate) fn at(place: impl Into<String>) -> impl FnOnce(ExprError) -> Self {
         let place = place.into();
-        move |error| Self::Expression { place, error }
+        move |error| match error.cause.as_deref() {
+            // Whoever gave a wrong option need not know which expression looked at it.
+            Some(fault @ Self::Argument { .. }) => fault.clone(),
+            _ => Self::Expression { place, error },
+        }
     }
 }
 
@@ -46,15 +42,23 @@ impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expression { place, error } => write!(out, "{place}: {error}"),
-            Self::Assignment { place, field, value, expected } => {
-                write!(out, "{place} assigns {value} to `{field}`, which is {expected}")
+            Self::Assignment {
+                place,
+                field,
+                value,
+                expected,
+            } => {
+                write!(
+                    out,
+                    "{place} assigns {value} to `{field}`, which is {expected}"
+                )
             }
             Self::NowhereToAdvance { cycle } => write!(
                 out,
                 "`{cycle}` is over and none of its advance targets is open: give the last one no guard"
             ),
             Self::NoCycle { place } => write!(out, "{place} advances, but no cycle is running"),
-            Self::Argument { name, detail } => write!(out, "{OPTION}{name}: {detail}"),
+            Self::Argument { name, detail } => write!(out, "--{name}: {detail}"),
             Self::World(detail) => out.write_str(detail),
         }
     }

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use serde_json::Value as Json;
 
@@ -16,13 +16,13 @@ use super::decision::{Ended, Outcome};
 use super::event::{EVENT_DEFAULTS, Event, FieldDefault};
 use super::fault::Fault;
 use super::world::{Given, Source, World};
-use crate::chart::{Chart, Cycle};
 use crate::chart::model::Check;
+use crate::chart::{Chart, Cycle};
 use crate::expr::Expressions;
 use crate::scope::pattern::{Pattern, is_slug};
 
-/// How deep lets may refer to lets.
-const LET_DEPTH: usize = 32;
+/// How deep names may refer to names: each level takes its share of the stack.
+pub(crate) const MAX_DEPTH: usize = 32;
 
 /// Everything one decision can look at.
 #[derive(Debug)]
@@ -40,15 +40,30 @@ struct Moving {
     /// What the rules so far have assigned; the rest of the context is the world's.
     assigned: Context,
     review: Option<Arc<Ended>>,
-    /// Values of lets and checks; emptied when the context changes.
-    known: IndexMap<String, Value>,
-    depth: usize,
+    /// Values of lets and checks, or why they have none; emptied when the context changes.
+    known: IndexMap<String, Result<Value, Fault>>,
+    /// The names whose values are being made, outermost first.
+    making: Vec<String>,
+    preview: Option<Preview>,
+}
+
+/// A text is made by itself, without the guard of its rule: what the guard would have made sure of is an error
+/// where it is lacking, not a none in the text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Preview {
+    /// The text may be of a time at which no review has run.
+    pub(crate) may_lack_review: bool,
 }
 
 impl Names {
     /// The names of a decision that begins.
     pub(crate) fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
-        Self::with(Arc::new(Expressions::new(chart.templates.clone())), chart, world, event)
+        Self::with(
+            Arc::new(Expressions::new(chart.templates.clone())),
+            chart,
+            world,
+            event,
+        )
     }
 
     /// The names of a decision that shares what has been compiled with others of the same chart.
@@ -67,19 +82,33 @@ impl Names {
                 assigned: Context::new(),
                 review: None,
                 known: IndexMap::new(),
-                depth: 0,
+                making: Vec::new(),
+                preview: None,
             }),
         })
     }
 
+    /// From now on texts are made by themselves.
+    pub(crate) fn set_preview(&self, preview: Preview) {
+        let mut moving = self.moving();
+        moving.preview = Some(preview);
+        moving.known.clear();
+    }
+
     /// The root object for expressions.
     pub(crate) fn root(self: &Arc<Self>) -> Value {
-        Value::from_object(Root { names: Arc::clone(self), it: None })
+        Value::from_object(Root {
+            names: Arc::clone(self),
+            it: None,
+        })
     }
 
     /// The root object for expressions, with `it`.
     pub(crate) fn root_with(self: &Arc<Self>, it: Value) -> Value {
-        Value::from_object(Root { names: Arc::clone(self), it: Some(it) })
+        Value::from_object(Root {
+            names: Arc::clone(self),
+            it: Some(it),
+        })
     }
 
     /// A context field as it stands; null where the chart has none of that name.
@@ -105,10 +134,15 @@ impl Names {
     }
 
     /// Makes a run's outcome visible as `review`.
-    pub(crate) fn set_review(&self, ended: Ended) {
+    pub(crate) fn set_review(&self, ended: Arc<Ended>) {
         let mut moving = self.moving();
-        moving.review = Some(Arc::new(ended));
+        moving.review = Some(ended);
         moving.known.clear();
+    }
+
+    /// The run whose outcome is visible.
+    pub(crate) fn review(&self) -> Option<Arc<Ended>> {
+        self.moving().review.clone()
     }
 
     /// True once a run's outcome is visible.
@@ -121,7 +155,10 @@ impl Names {
         let field = self.chart.next.as_ref()?;
         let next = self.field(field);
         let next = next.as_str()?;
-        self.chart.cycles.values().find(|cycle| cycle.id == next || cycle.post == next)
+        self.chart
+            .cycles
+            .values()
+            .find(|cycle| cycle.id == next || cycle.post == next)
     }
 
     /// How many reviews the cycle has had; a null count is 0.
@@ -130,7 +167,12 @@ impl Names {
     }
 
     /// A file name of the cycle with its holes filled: `base`, `n`, and context fields that are safe in a name.
-    pub(crate) fn file_name(&self, cycle: &Cycle, pattern: &Pattern, n: i64) -> Result<String, Fault> {
+    pub(crate) fn file_name(
+        &self,
+        cycle: &Cycle,
+        pattern: &Pattern,
+        n: i64,
+    ) -> Result<String, Fault> {
         pattern.render(|hole| match hole {
             "base" => cycle.base.render(|hole| self.slug(hole)),
             "n" => Ok(n.to_string()),
@@ -143,7 +185,9 @@ impl Names {
         match self.field(field) {
             Json::Number(number) => Ok(number.to_string()),
             Json::String(text) if is_slug(&text) => Ok(text),
-            Json::Null => Err(Fault::World(format!("`{field}` is null, so there is no file of its name"))),
+            Json::Null => Err(Fault::World(format!(
+                "`{field}` is null, so there is no file of its name"
+            ))),
             other => Err(Fault::World(format!(
                 "`{field}` is {other}, which cannot be part of a file name (letters, digits, _ and -)"
             ))),
@@ -153,36 +197,38 @@ impl Names {
     /// The name of a file of the instance as the agent and the reviewer write it: from the project's root.
     pub(crate) fn path(&self, name: &str) -> Result<String, Fault> {
         let scope = self.world.look(&Source::Scope)?;
-        let path = scope.get_attr("path").map_err(|error| Fault::World(error.to_string()))?;
+        let path = scope
+            .get_attr("path")
+            .map_err(|error| Fault::World(error.to_string()))?;
         Ok(format!("{path}/{name}"))
     }
 
     /// The files a review of `cycle` reads; a list that turns out empty is an error.
     pub(crate) fn subject(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
-        let mut files = Vec::new();
+        let mut files = IndexSet::new();
         for entry in &cycle.subject {
             let place = || format!("cycles.{}.subject", cycle.id);
             match crate::expr::single_expression(&entry.0) {
                 Some(expr) => {
-                    let names = self.expressions.items(expr, &self.root()).map_err(Fault::at(place()))?;
+                    let names = self
+                        .expressions
+                        .items(expr, &self.root())
+                        .map_err(Fault::at(place()))?;
                     if names.is_empty() {
-                        return Err(Fault::World(format!("there is nothing to review: {expr} is empty")));
+                        return Err(Fault::World(format!(
+                            "there is nothing to review: {expr} is empty"
+                        )));
                     }
-                    for name in names {
-                        let name = name.to_string();
-                        // A list of the chart may name a file as often as its table does.
-                        if !files.contains(&name) {
-                            files.push(name);
-                        }
-                    }
+                    // A list of the chart may name a file as often as its table does.
+                    files.extend(names.iter().map(ToString::to_string));
                 }
                 None => {
                     let pattern = Pattern::parse(&entry.0).map_err(Fault::World)?;
-                    files.push(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
+                    files.insert(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
                 }
             }
         }
-        Ok(files)
+        Ok(files.into_iter().collect())
     }
 
     /// Which of the advance targets of `cycle` is the first open one.
@@ -190,33 +236,49 @@ impl Names {
         for (index, advance) in cycle.advance.iter().enumerate() {
             let open = match &advance.guard {
                 None => true,
-                Some(guard) => self
-                    .expressions
-                    .holds(&guard.0, &self.root())
-                    .map_err(Fault::at(format!("cycles.{}.advance[{index}].guard", cycle.id)))?,
+                Some(guard) => {
+                    self.expressions
+                        .holds(&guard.0, &self.root())
+                        .map_err(Fault::at(format!(
+                            "cycles.{}.advance[{index}].guard",
+                            cycle.id
+                        )))?
+                }
             };
             if open {
                 return Ok(index);
             }
         }
-        Err(Fault::NowhereToAdvance { cycle: cycle.id.clone() })
+        Err(Fault::NowhereToAdvance {
+            cycle: cycle.id.clone(),
+        })
     }
 
     /// The cycle's next review is due: it is what comes next, or its answer is already there.
     pub(crate) fn is_due(&self, cycle: &Cycle) -> Result<bool, Fault> {
-        let next = self.chart.next.as_ref().map(|field| self.field(field)).unwrap_or_default();
+        let next = self
+            .chart
+            .next
+            .as_ref()
+            .map(|field| self.field(field))
+            .unwrap_or_default();
         Ok(next.as_str() == Some(&cycle.id) || self.is_answered(cycle)?)
     }
 
     /// The last review has its answer on disk, written after it.
     pub(crate) fn is_answered(&self, cycle: &Cycle) -> Result<bool, Fault> {
         let n = self.count(cycle);
-        let (Ok(answer), Ok(review)) =
-            (self.file_name(cycle, &cycle.answer, n), self.file_name(cycle, &cycle.review, n))
-        else {
+        let (Ok(answer), Ok(review)) = (
+            self.file_name(cycle, &cycle.answer, n),
+            self.file_name(cycle, &cycle.review, n),
+        ) else {
             return Ok(false);
         };
-        Ok(n > 0 && self.world.look(&Source::Answers { answer, review })?.is_true())
+        Ok(n > 0
+            && self
+                .world
+                .look(&Source::Answers { answer, review })?
+                .is_true())
     }
 
     fn moving(&self) -> MutexGuard<'_, Moving> {
@@ -225,37 +287,60 @@ impl Names {
     }
 
     /// A value that is made once and forgotten when the context changes.
-    fn remembered(&self, key: &str, make: impl FnOnce() -> Result<Value, Fault>) -> Result<Value, Fault> {
+    fn remembered(
+        &self,
+        key: &str,
+        make: impl FnOnce() -> Result<Value, Fault>,
+    ) -> Result<Value, Fault> {
+        if let Some(value) = self.moving().known.get(key) {
+            return value.clone();
+        }
+        let value = self.nested(key, make);
+        // An error is kept too: minijinja looks its names up again to explain it, at every level.
+        self.moving().known.insert(key.to_owned(), value.clone());
+        value
+    }
+
+    /// A value whose making may ask for others: a name that leads back to itself ends in an error.
+    fn nested(
+        &self,
+        key: &str,
+        make: impl FnOnce() -> Result<Value, Fault>,
+    ) -> Result<Value, Fault> {
         {
             let mut moving = self.moving();
-            if let Some(value) = moving.known.get(key) {
-                return Ok(value.clone());
-            }
-            if moving.depth >= LET_DEPTH {
+            if moving.making.iter().any(|name| name == key) {
                 return Err(Fault::World(format!("`{key}` refers to itself")));
             }
-            moving.depth += 1;
+            if moving.making.len() >= MAX_DEPTH {
+                return Err(Fault::World(format!(
+                    "`{key}` is more than {MAX_DEPTH} names deep"
+                )));
+            }
+            moving.making.push(key.to_owned());
         }
         let value = make();
-        let mut moving = self.moving();
-        moving.depth -= 1;
-        if let Ok(value) = &value {
-            moving.known.insert(key.to_owned(), value.clone());
-        }
+        self.moving().making.pop();
         value
     }
 
     fn let_value(self: &Arc<Self>, name: &str) -> Option<Result<Value, Fault>> {
         let expr = self.chart.lets.get(name)?;
         Some(self.remembered(name, || {
-            self.expressions.value(&expr.0, &self.root()).map_err(Fault::at(format!("let.{name}")))
+            self.expressions
+                .value(&expr.0, &self.root())
+                .map_err(Fault::at(format!("let.{name}")))
         }))
     }
 
     fn session(&self) -> Value {
         match &self.event.session {
             Some(session) => Value::from(session.as_str()),
-            None => self.world.supply(Given::Session).as_ref().map_or_else(|| Value::from(()), context::to_value),
+            None => self
+                .world
+                .supply(Given::Session)
+                .as_ref()
+                .map_or_else(|| Value::from(()), context::to_value),
         }
     }
 
@@ -267,7 +352,8 @@ impl Names {
             }
             let mut findings = Vec::new();
             for (index, check) in checks.iter().enumerate() {
-                self.find(check, &mut findings).map_err(Fault::at(format!("checks.{name}[{index}]")))?;
+                self.find(check, &mut findings)
+                    .map_err(Fault::at(format!("checks.{name}[{index}]")))?;
             }
             Ok(Value::from(findings))
         }))
@@ -283,9 +369,12 @@ impl Names {
         let found = match &check.each {
             Some(each) => {
                 let items = self.expressions.items(&each.0, &self.root())?;
-                self.expressions.select(guard, items, |it| self.root_with(it))?
+                self.expressions
+                    .select(guard, items, |it| self.root_with(it))?
             }
-            None => self.expressions.select(guard, vec![Value::from(())], |_| self.root())?,
+            None => self
+                .expressions
+                .select(guard, vec![Value::from(())], |_| self.root())?,
         };
         for names in &found {
             findings.push(self.expressions.text(&check.say, names)?);
@@ -297,7 +386,12 @@ impl Names {
         let arg = self.chart.args.get(name)?;
         Some(self.remembered(&format!("args.{name}"), || {
             let place = |key: &str| format!("args.{name}.{key}");
-            let given = self.event.args.get(name).cloned().or_else(|| self.world.supply(Given::Arg(name)));
+            let given = self
+                .event
+                .args
+                .get(name)
+                .cloned()
+                .or_else(|| self.world.supply(Given::Arg(name)));
             let value = match (given, &arg.default) {
                 (Some(given), _) => context::to_value(&given),
                 (None, Some(default)) => self
@@ -305,7 +399,10 @@ impl Names {
                     .literal(default, &self.root())
                     .map_err(Fault::at(place("default")))?,
                 (None, None) => {
-                    return Err(Fault::Argument { name: name.to_owned(), detail: "is missing".to_owned() });
+                    return Err(Fault::Argument {
+                        name: name.to_owned(),
+                        detail: "is missing".to_owned(),
+                    });
                 }
             };
             if let Some(one_of) = &arg.one_of {
@@ -314,7 +411,10 @@ impl Names {
                     .items(&one_of.0, &self.root())
                     .map_err(Fault::at(place("one_of")))?;
                 if !allowed.contains(&value) {
-                    return Err(Fault::Argument { name: name.to_owned(), detail: not_one_of(&value, &allowed) });
+                    return Err(Fault::Argument {
+                        name: name.to_owned(),
+                        detail: not_one_of(&value, &allowed),
+                    });
                 }
             }
             Ok(value)
@@ -322,9 +422,19 @@ impl Names {
     }
 
     fn review_value(&self, key: &str) -> Option<Result<Value, Fault>> {
-        let review = self.moving().review.clone();
+        let (review, preview) = {
+            let moving = self.moving();
+            (moving.review.clone(), moving.preview)
+        };
         let Some(ended) = review else {
             return match key {
+                "n" | "error" | "verdict" | "file" | "answer"
+                    if preview.is_some_and(|preview| !preview.may_lack_review) =>
+                {
+                    Some(Err(Fault::World(format!(
+                        "no review has run, so there is no `review.{key}`"
+                    ))))
+                }
                 "ok" => Some(Ok(Value::from(false))),
                 "n" => Some(Ok(Value::from(0))),
                 "error" | "verdict" | "file" | "answer" => Some(Ok(Value::from(()))),
@@ -339,14 +449,17 @@ impl Names {
                 Outcome::Ran { .. } => Value::from(()),
             },
             "verdict" => match &ended.outcome {
-                Outcome::Ran { verdict: Some(verdict) } => Value::from(verdict.as_str()),
+                Outcome::Ran {
+                    verdict: Some(verdict),
+                } => Value::from(verdict.as_str()),
                 _ => Value::from(()),
             },
             "n" => Value::from(ended.invocation.n),
             "file" => return Some(self.path(&ended.invocation.file).map(Value::from)),
             "answer" => {
                 let path = cycle.map(|cycle| {
-                    self.file_name(cycle, &cycle.answer, ended.invocation.n).and_then(|name| self.path(&name))
+                    self.file_name(cycle, &cycle.answer, ended.invocation.n)
+                        .and_then(|name| self.path(&name))
                 });
                 return Some(path.map_or(Ok(Value::from(())), |path| path.map(Value::from)));
             }
@@ -356,10 +469,25 @@ impl Names {
 
     fn cycle_value(self: &Arc<Self>, key: &str) -> Option<Result<Value, Fault>> {
         let Some(cycle) = self.running() else {
+            // A let may well ask whether a cycle runs; a text that names what a cycle has needs one.
+            let is_needed = {
+                let moving = self.moving();
+                moving.preview.is_some() && moving.making.is_empty()
+            };
             return match key {
+                "n" | "limit" | "id" | "post" | "resume" | "last" | "next" | "review" | "stage"
+                | "text" | "subject"
+                    if is_needed =>
+                {
+                    Some(Err(Fault::World(format!(
+                        "no cycle is running, so there is no `cycle.{key}`"
+                    ))))
+                }
                 "due" | "owed" | "answered" | "exit" | "ready" => Some(Ok(Value::from(false))),
                 "n" | "limit" => Some(Ok(Value::from(0))),
-                "id" | "post" | "resume" | "last" | "next" | "review" | "stage" => Some(Ok(Value::from(()))),
+                "id" | "post" | "resume" | "last" | "next" | "review" | "stage" => {
+                    Some(Ok(Value::from(())))
+                }
                 "text" | "subject" => Some(Ok(Value::from(Vec::<Value>::new()))),
                 _ => None,
             };
@@ -367,13 +495,17 @@ impl Names {
         let place = |key: &str| format!("cycles.{}.{key}", cycle.id);
         let n = self.count(cycle);
         let path = |pattern: &Pattern, n: i64| {
-            self.file_name(cycle, pattern, n).and_then(|name| self.path(&name)).map(Value::from)
+            self.file_name(cycle, pattern, n)
+                .and_then(|name| self.path(&name))
+                .map(Value::from)
         };
         let holds = |expr: Option<&str>| match expr {
             None => Ok(Value::from(true)),
-            Some(expr) => {
-                self.expressions.holds(expr, &self.root()).map(Value::from).map_err(Fault::at(place(key)))
-            }
+            Some(expr) => self
+                .expressions
+                .holds(expr, &self.root())
+                .map(Value::from)
+                .map_err(Fault::at(place(key))),
         };
         Some(match key {
             "id" => Ok(Value::from(cycle.id.as_str())),
@@ -385,37 +517,60 @@ impl Names {
             "due" => self.is_due(cycle).map(Value::from),
             "answered" => self.is_answered(cycle).map(Value::from),
             "owed" => {
-                let next = self.chart.next.as_ref().map(|field| self.field(field)).unwrap_or_default();
+                let next = self
+                    .chart
+                    .next
+                    .as_ref()
+                    .map(|field| self.field(field))
+                    .unwrap_or_default();
                 let post = next.as_str() == Some(&cycle.post);
-                self.is_answered(cycle).map(|answered| Value::from(post && !answered))
+                self.is_answered(cycle)
+                    .map(|answered| Value::from(post && !answered))
             }
-            "exit" => holds(Some(&cycle.exit.0)),
-            "ready" => holds(cycle.ready.as_ref().map(|ready| ready.0.as_str())),
-            "next" => self.open_target(cycle).map(|index| Value::from(cycle.advance[index].target.as_str())),
+            "exit" => self.nested("cycle.exit", || holds(Some(&cycle.exit.0))),
+            "ready" => self.nested("cycle.ready", || {
+                holds(cycle.ready.as_ref().map(|ready| ready.0.as_str()))
+            }),
+            "next" => self.nested("cycle.next", || {
+                self.open_target(cycle)
+                    .map(|index| Value::from(cycle.advance[index].target.as_str()))
+            }),
             "review" => path(&cycle.review, n + 1),
             "last" => path(&cycle.review, n).and_then(|review| {
-                Ok(Value::from_pairs([("review", review), ("answer", path(&cycle.answer, n)?)]))
+                Ok(Value::from_pairs([
+                    ("review", review),
+                    ("answer", path(&cycle.answer, n)?),
+                ]))
             }),
-            "subject" => self.subject(cycle).and_then(|files| {
-                files.iter().map(|file| self.path(file)).collect::<Result<Vec<_>, _>>().map(Value::from)
+            "subject" => self.nested("cycle.subject", || {
+                let files = self.subject(cycle)?;
+                files
+                    .iter()
+                    .map(|file| self.path(file))
+                    .collect::<Result<Vec<_>, _>>()
+                    .map(Value::from)
             }),
-            "text" => cycle
-                .text
-                .iter()
-                .map(|(name, text)| {
+            "text" => self.nested("cycle.text", || {
+                let texts = cycle.text.iter().map(|(name, text)| {
                     let text = self.expressions.text(text, &self.root());
-                    text.map(|text| (name.as_str(), Value::from(text))).map_err(Fault::at(place("text")))
-                })
-                .collect::<Result<Vec<_>, _>>()
-                .map(Value::from_pairs),
+                    text.map(|text| (name.as_str(), Value::from(text)))
+                        .map_err(Fault::at(place("text")))
+                });
+                texts.collect::<Result<Vec<_>, _>>().map(Value::from_pairs)
+            }),
             _ => return None,
         })
     }
 
     fn event_value(&self, key: &str) -> Option<Result<Value, Fault>> {
         let brought = self.event.fields.get(key).filter(|value| !value.is_null());
-        let given = brought.cloned().or_else(|| self.world.supply(Given::Field(key)));
-        let default = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key).map(|(_, default)| *default);
+        let given = brought
+            .cloned()
+            .or_else(|| self.world.supply(Given::Field(key)));
+        let default = EVENT_DEFAULTS
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|(_, default)| *default);
         let fits = |value: &Json| match default {
             Some(FieldDefault::False) => value.is_boolean(),
             Some(FieldDefault::Text) => value.is_string(),
@@ -439,13 +594,26 @@ fn not_one_of(value: &Value, allowed: &[Value]) -> String {
     }
     let text = value.to_string();
     if names.is_empty() {
-        return format!("`{}` is unknown: there are none at all", text.escape_debug());
+        return format!(
+            "`{}` is unknown: there are none at all",
+            text.escape_debug()
+        );
     }
     let close = crate::chart::suggest(&text, names.iter().map(String::as_str));
-    let hint = close.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
+    let hint = close
+        .map(|name| format!("; did you mean `{name}`?"))
+        .unwrap_or_default();
     let shown: Vec<&str> = names.iter().take(20).map(String::as_str).collect();
-    let more = if names.len() > shown.len() { ", …" } else { "" };
-    format!("`{}` is none of {}{more}{hint}", text.escape_debug(), shown.join(", "))
+    let more = if names.len() > shown.len() {
+        ", …"
+    } else {
+        ""
+    };
+    format!(
+        "`{}` is none of {}{more}{hint}",
+        text.escape_debug(),
+        shown.join(", ")
+    )
 }
 
 /// The root of all names; `it` is set inside `each` and while a phase is entered.
@@ -486,7 +654,9 @@ impl fmt::Debug for Group {
 /// A fault travels through minijinja as a value that is an error wherever it is used.
 fn or_invalid(value: Result<Value, Fault>) -> Value {
     value.unwrap_or_else(|fault| {
-        Value::from(minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, fault.to_string()))
+        let error =
+            minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, fault.to_string());
+        Value::from(error.with_source(fault))
     })
 }
 
@@ -520,7 +690,10 @@ impl Object for Root {
             "it" => return self.it.clone(),
             _ => return None,
         };
-        Some(Value::from_object(Group { names: Arc::clone(names), kind }))
+        Some(Value::from_object(Group {
+            names: Arc::clone(names),
+            kind,
+        }))
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

@@ -292,7 +292,8 @@ impl Moves {
         for (leaf, choices) in ends {
             let part = match leaf.as_ref() {
                 Leaf::Part(part) => part,
-                Leaf::Fault(fault) if fault.is_about_an_option() => continue,
+                // Whoever gave the option is told; nothing comes of it.
+                Leaf::Fault(Fault::Argument { .. }) => continue,
                 Leaf::Fault(fault) => {
                     let end = End::Fault(self.fault(fault));
                     tails.push(Tail { choices, ..Tail::of(end) });

@@ -289,7 +289,7 @@ impl Tree {
     fn leaf(&mut self, segment: Segment, trigger: &Trigger, fork: &Fork) -> Leaf {
         let names = fork.names(trigger);
         if let Some(review) = segment.review {
-            names.set_review(self.runs[review as usize].clone());
+            names.set_review(Arc::new(self.runs[review as usize].clone()));
         }
         let part = match segment.what {
             What::Condition(index) => {
@@ -313,7 +313,12 @@ impl Tree {
     }
 
     fn settle(&mut self, part: Part) -> Settled {
-        let Part { flow, decision, swallowed } = part;
+        let Part {
+            flow,
+            decision,
+            swallowed,
+            ..
+        } = part;
         let chart = Arc::clone(&self.chart);
         let turn = match flow {
             Flow::On => Turn::On,

@@ -12,6 +12,7 @@ use minijinja::value::{Value, ValueKind};
 
 use super::types::Type;
 use crate::chart::suggest;
+use crate::lint::Code;
 
 /// The names an expression sees.
 pub(crate) trait Scope {
@@ -24,13 +25,23 @@ pub(crate) trait Scope {
     /// The text of a template.
     fn template(&self, name: &str) -> Option<String>;
 
+    /// Told of every name that is used: `phase`, `files.md`, and templates as `template:review.md`.
+    fn used(&self, path: &str);
+
     /// The templates that a name built from this literal start and end may mean.
     fn templates_like(&self, start: &str, end: &str) -> Vec<String>;
 }
 
+/// The most bytes of an expression. Each of its operators can take a share of the stack.
+const MAX_LENGTH: usize = 2_000;
+
+/// How deep templates may include others.
+const MAX_INCLUDES: usize = 10;
+
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
+    pub(crate) code: Code,
     /// Bytes of the text it stands in.
     pub(crate) span: Range<usize>,
     /// The template file it stands in; `None`: the text itself.
@@ -42,6 +53,11 @@ pub(crate) struct Problem {
 /// The type of a bare expression, and what is wrong with it.
 pub(crate) fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
     let mut infer = Infer::new(scope);
+    if source.len() > MAX_LENGTH {
+        infer.too_long(0..source.len());
+        return (Type::Any, infer.problems);
+    }
+    infer.sources.push(source.to_owned());
     let kind = match parse_expr(source) {
         Ok(expr) => infer.expr(&expr),
         Err(error) => {
@@ -57,6 +73,7 @@ pub(crate) fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     let (kind, mut problems) = expression(source, scope);
     if !kind.is_condition() {
         problems.push(Problem {
+            code: Code::NotACondition,
             span: 0..source.len(),
             template: None,
             message: format!("a condition is a boolean or a list, and this is {kind}"),
@@ -73,6 +90,29 @@ pub(crate) fn text(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     infer.problems
 }
 
+/// The longest `{{ … }}` or `{% … %}` of a text.
+fn longest_hole(text: &str) -> Option<Range<usize>> {
+    let holes = text.match_indices(['{']).filter_map(|(start, _)| {
+        let close = match text.as_bytes().get(start + 1)? {
+            b'{' => "}}",
+            b'%' => "%}",
+            _ => return None,
+        };
+        Some(
+            start
+                ..text[start..]
+                    .find(close)
+                    .map_or(text.len(), |length| start + length),
+        )
+    });
+    holes.max_by_key(Range::len)
+}
+
+/// Whether an expression, or a text for one of its holes, is too long to be looked at.
+pub(crate) fn is_too_long(source: &str) -> bool {
+    source.len() > MAX_LENGTH && longest_hole(source).is_none_or(|hole| hole.len() > MAX_LENGTH)
+}
+
 fn condition_help(kind: &Type) -> Option<String> {
     match kind {
         Type::Optional(_) => Some("say what you mean: `x is not none`".to_owned()),
@@ -82,6 +122,94 @@ fn condition_help(kind: &Type) -> Option<String> {
     }
 }
 
+/// What a condition is where it is the same in every world.
+pub(crate) fn constant(source: &str) -> Option<bool> {
+    let expr = parse_expr(source).ok()?;
+    value_of(&expr)
+}
+
+/// A condition's constant value; `x or true` has one too.
+fn value_of(expr: &Expr<'_>) -> Option<bool> {
+    if let Some(value) = expr.as_const() {
+        return Some(value.is_true());
+    }
+    match expr {
+        Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => {
+            value_of(&op.expr).map(|value| !value)
+        }
+        Expr::BinOp(op) => {
+            let (left, right) = (value_of(&op.left), value_of(&op.right));
+            match op.op {
+                BinOpKind::ScAnd if left == Some(false) || right == Some(false) => Some(false),
+                BinOpKind::ScAnd => left.and(right),
+                BinOpKind::ScOr if left == Some(true) || right == Some(true) => Some(true),
+                BinOpKind::ScOr => left.and(right),
+                BinOpKind::Eq if same_name(&op.left, &op.right) => Some(true),
+                BinOpKind::Ne if same_name(&op.left, &op.right) => Some(false),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn same_name(a: &Expr<'_>, b: &Expr<'_>) -> bool {
+    match (a, b) {
+        (Expr::Var(a), Expr::Var(b)) => a.id == b.id,
+        (Expr::GetAttr(a), Expr::GetAttr(b)) => a.name == b.name && same_name(&a.expr, &b.expr),
+        _ => false,
+    }
+}
+
+/// The names of the filters in an expression or a text.
+pub(crate) fn filters(source: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let template = parse(source, "", minijinja::syntax::SyntaxConfig::default());
+    let expr = parse_expr(source);
+    // Both are printed by the library in one form, and a filter is a node of its own in it.
+    let printed = match (&template, &expr) {
+        (_, Ok(expr)) => format!("{expr:?}"),
+        (Ok(template), Err(_)) => format!("{template:?}"),
+        (Err(_), Err(_)) => String::new(),
+    };
+    for (at, _) in printed.match_indices("Filter { name: \"") {
+        let rest = &printed[at + "Filter { name: \"".len()..];
+        names.extend(rest.split('"').next().map(str::to_owned));
+    }
+    names
+}
+
+/// How many characters of a text stand in it and its includes as they are, in the longest of its branches.
+pub(crate) fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<String>) -> usize {
+    fn body(body: &[Stmt<'_>], template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
+        body.iter().map(|stmt| one(stmt, template, depth)).sum()
+    }
+    fn one(stmt: &Stmt<'_>, template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
+        match stmt {
+            Stmt::Template(stmt) => body(&stmt.children, template, depth),
+            Stmt::EmitRaw(raw) => raw.raw.chars().count(),
+            Stmt::IfCond(branch) => body(&branch.true_body, template, depth).max(body(
+                &branch.false_body,
+                template,
+                depth,
+            )),
+            Stmt::WithBlock(with) => body(&with.body, template, depth),
+            Stmt::ForLoop(each) => body(&each.body, template, depth),
+            Stmt::Include(include) if depth < 8 => include
+                .name
+                .as_const()
+                .and_then(|name| template(&name.to_string()))
+                .map_or(0, |text| measure(&text, template, depth + 1)),
+            _ => 0,
+        }
+    }
+    fn measure(source: &str, template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
+        parse(source, "", minijinja::syntax::SyntaxConfig::default())
+            .map_or(0, |stmt| one(&stmt, template, depth))
+    }
+    measure(source, template, 0)
+}
+
 struct Infer<'s> {
     scope: &'s dyn Scope,
     problems: Vec<Problem>,
@@ -89,15 +217,35 @@ struct Infer<'s> {
     locals: Vec<(String, Type)>,
     /// The template files being walked, outermost first.
     files: Vec<String>,
+    /// The texts being walked, outermost first: messages quote them.
+    sources: Vec<String>,
 }
 
 impl<'s> Infer<'s> {
     fn new(scope: &'s dyn Scope) -> Self {
-        Self { scope, problems: Vec::new(), locals: Vec::new(), files: Vec::new() }
+        Self {
+            scope,
+            problems: Vec::new(),
+            locals: Vec::new(),
+            files: Vec::new(),
+            sources: Vec::new(),
+        }
     }
 
-    fn problem(&mut self, span: Span, message: String, help: Option<String>) {
+    /// An expression as it is written.
+    fn quoted(&self, expr: &Expr<'_>) -> String {
+        let span = expr.span();
+        let source = self.sources.last().map_or("", String::as_str);
+        source
+            .get(span.start_offset as usize..span.end_offset as usize)
+            .unwrap_or("this")
+            .trim()
+            .to_owned()
+    }
+
+    fn problem(&mut self, code: Code, span: Span, message: String, help: Option<String>) {
         self.problems.push(Problem {
+            code,
             span: span.start_offset as usize..span.end_offset as usize,
             template: self.files.last().cloned(),
             message,
@@ -107,14 +255,44 @@ impl<'s> Infer<'s> {
 
     fn syntax(&mut self, source: &str, error: &minijinja::Error) {
         let span = error.range().unwrap_or(0..source.len());
-        let message = error.detail().map_or_else(|| error.to_string(), str::to_owned);
-        self.problems.push(Problem { span, template: self.files.last().cloned(), message, help: None });
+        let message = error
+            .detail()
+            .map_or_else(|| error.to_string(), str::to_owned);
+        self.problems.push(Problem {
+            code: Code::ExpressionSyntax,
+            span,
+            template: self.files.last().cloned(),
+            message,
+            help: None,
+        });
+    }
+
+    fn too_long(&mut self, span: Range<usize>) {
+        let message = format!(
+            "this is an expression of {} bytes, and the most is {MAX_LENGTH}",
+            span.len()
+        );
+        let help = Some("give parts of it names of their own, under [let]".to_owned());
+        self.problems.push(Problem {
+            code: Code::ExpressionSyntax,
+            span,
+            template: self.files.last().cloned(),
+            message,
+            help,
+        });
     }
 
     fn template(&mut self, source: &str) {
+        if let Some(span) = longest_hole(source).filter(|span| span.len() > MAX_LENGTH) {
+            return self.too_long(span);
+        }
         let name = self.files.last().cloned().unwrap_or_default();
         match parse(source, &name, minijinja::syntax::SyntaxConfig::default()) {
-            Ok(template) => self.stmt(&template),
+            Ok(template) => {
+                self.sources.push(source.to_owned());
+                self.stmt(&template);
+                self.sources.pop();
+            }
             Err(error) => self.syntax(source, &error),
         }
     }
@@ -182,7 +360,12 @@ impl<'s> Infer<'s> {
                     _ => Span::default(),
                 };
                 let help = "a template has if, for, set, with and include".to_owned();
-                self.problem(span, "this kind of block has no use in a chart".to_owned(), Some(help));
+                self.problem(
+                    Code::ExpressionSyntax,
+                    span,
+                    "this kind of block has no use in a chart".to_owned(),
+                    Some(help),
+                );
             }
         }
     }
@@ -195,9 +378,17 @@ impl<'s> Infer<'s> {
                 Some(text) => self.file(&name_text, &text),
                 None => {
                     let known = self.scope.templates_like("", "");
-                    let help = suggest(&name_text, known.iter().map(String::as_str))
-                        .map(|name| format!("did you mean `{name}`?"));
-                    self.problem(name.span(), format!("there is no template `{name_text}`"), help);
+                    let meant = suggest(&name_text, known.iter().map(String::as_str));
+                    meant
+                        .iter()
+                        .for_each(|name| self.scope.used(&format!("template:{name}")));
+                    let help = meant.map(|name| format!("did you mean `{name}`?"));
+                    self.problem(
+                        Code::UnknownTemplate,
+                        name.span(),
+                        format!("there is no template `{name_text}`"),
+                        help,
+                    );
                 }
             };
         }
@@ -206,21 +397,39 @@ impl<'s> Infer<'s> {
         // The words that the middle can be, where they are known, else whatever is there.
         let middle = words.map(|expr| self.quietly(expr));
         let names: Vec<String> = match middle.as_ref().map(Type::some) {
-            Some(Type::Word(words)) => words.iter().map(|word| format!("{start}{word}{end}")).collect(),
+            Some(Type::Word(words)) => words
+                .iter()
+                .map(|word| format!("{start}{word}{end}"))
+                .collect(),
             _ => self.scope.templates_like(&start, &end),
         };
+        let mut missing = Vec::new();
         for template in names {
             match self.scope.template(&template) {
                 Some(text) => self.file(&template, &text),
-                None => self.problem(name.span(), format!("there is no template `{template}`"), None),
+                None => missing.push(format!("`{template}`")),
             }
+        }
+        if !missing.is_empty() {
+            let message = format!("there is no template {}", missing.join(" and no "));
+            self.problem(Code::UnknownTemplate, name.span(), message, None);
         }
     }
 
     fn file(&mut self, name: &str, text: &str) {
         if self.files.iter().any(|file| file == name) {
-            return self.problem(Span::default(), format!("template `{name}` includes itself"), None);
+            return self.problem(
+                Code::SelfReference,
+                Span::default(),
+                format!("template `{name}` includes itself"),
+                None,
+            );
         }
+        if self.files.len() >= MAX_INCLUDES {
+            let message = format!("templates include each other more than {MAX_INCLUDES} deep");
+            return self.problem(Code::SelfReference, Span::default(), message, None);
+        }
+        self.scope.used(&format!("template:{name}"));
         self.files.push(name.to_owned());
         self.template(text);
         self.files.pop();
@@ -236,8 +445,14 @@ impl<'s> Infer<'s> {
     fn bind(&mut self, target: &Expr<'_>, kind: Type) {
         match target {
             Expr::Var(var) => self.locals.push((var.id.to_owned(), kind)),
-            Expr::List(list) => list.items.iter().for_each(|item| self.bind(item, Type::Any)),
-            Expr::Tuple(tuple) => tuple.items.iter().for_each(|item| self.bind(item, Type::Any)),
+            Expr::List(list) => list
+                .items
+                .iter()
+                .for_each(|item| self.bind(item, Type::Any)),
+            Expr::Tuple(tuple) => tuple
+                .items
+                .iter()
+                .for_each(|item| self.bind(item, Type::Any)),
             _ => {}
         }
     }
@@ -246,7 +461,12 @@ impl<'s> Infer<'s> {
         let kind = self.expr(expr);
         if !kind.is_condition() {
             let help = condition_help(&kind);
-            self.problem(expr.span(), format!("a condition is a boolean or a list, and this is {kind}"), help);
+            self.problem(
+                Code::NotACondition,
+                expr.span(),
+                format!("a condition is a boolean or a list, and this is {kind}"),
+                help,
+            );
         }
         kind
     }
@@ -256,7 +476,12 @@ impl<'s> Infer<'s> {
             Type::List(item) => (**item).clone(),
             Type::Any => Type::Any,
             other => {
-                self.problem(span, format!("a list is expected, and this is {other}"), None);
+                self.problem(
+                    Code::WrongOperand,
+                    span,
+                    format!("a list is expected, and this is {other}"),
+                    None,
+                );
                 Type::Any
             }
         }
@@ -276,11 +501,23 @@ impl<'s> Infer<'s> {
             }
             Expr::GetAttr(get) => {
                 let kind = self.expr(&get.expr);
+                if let Expr::Var(root) = &get.expr {
+                    let meant = match &kind {
+                        Type::Record(fields) if !fields.contains_key(get.name) => {
+                            suggest(get.name, fields.keys().map(String::as_str)).unwrap_or(get.name)
+                        }
+                        _ => get.name,
+                    };
+                    self.scope.used(&format!("{}.{meant}", root.id));
+                }
                 self.field(&kind, get.name, get.span())
             }
             Expr::GetItem(get) => self.item(get),
             Expr::Slice(slice) => {
-                for bound in [&slice.start, &slice.stop, &slice.step].into_iter().flatten() {
+                for bound in [&slice.start, &slice.stop, &slice.step]
+                    .into_iter()
+                    .flatten()
+                {
                     self.expr(bound);
                 }
                 self.expr(&slice.expr)
@@ -310,8 +547,10 @@ impl<'s> Infer<'s> {
                     Some(other) => then.join(&self.expr(other)),
                     None => {
                         let help = "add the `else`".to_owned();
-                        let message = "without `else` this is undefined where the test does not hold".to_owned();
-                        self.problem(choice.span(), message, Some(help));
+                        let message =
+                            "without `else` this is undefined where the test does not hold"
+                                .to_owned();
+                        self.problem(Code::ExpressionSyntax, choice.span(), message, Some(help));
                         then
                     }
                 }
@@ -322,13 +561,23 @@ impl<'s> Infer<'s> {
                 self.args(&test.args);
                 if !TESTS.contains(&test.name) {
                     let help = did_you_mean(test.name, TESTS);
-                    self.problem(test.span(), format!("there is no test `{}`", test.name), help);
+                    self.problem(
+                        Code::UnknownTest,
+                        test.span(),
+                        format!("there is no test `{}`", test.name),
+                        help,
+                    );
                 }
                 Type::Boolean
             }
             Expr::Call(call) => {
                 let help = "a chart has names and filters, no functions and no methods".to_owned();
-                self.problem(call.span(), "nothing can be called here".to_owned(), Some(help));
+                self.problem(
+                    Code::ExpressionSyntax,
+                    call.span(),
+                    "nothing can be called here".to_owned(),
+                    Some(help),
+                );
                 Type::Any
             }
         }
@@ -339,11 +588,20 @@ impl<'s> Infer<'s> {
             return kind.clone();
         }
         if let Some(kind) = self.scope.name(name) {
+            self.scope.used(name);
             return kind;
         }
         let names = self.scope.names();
-        let help = suggest(name, names.iter().map(String::as_str)).map(|name| format!("did you mean `{name}`?"));
-        self.problem(span, format!("there is no name `{name}` here"), help);
+        let meant = suggest(name, names.iter().map(String::as_str));
+        // What was meant is clear, and so it is not unused.
+        meant.iter().for_each(|name| self.scope.used(name));
+        let help = meant.map(|name| format!("did you mean `{name}`?"));
+        self.problem(
+            Code::UnknownName,
+            span,
+            format!("there is no name `{name}` here"),
+            help,
+        );
         Type::Any
     }
 
@@ -352,13 +610,24 @@ impl<'s> Infer<'s> {
             Type::Any => Type::Any,
             Type::Record(fields) => fields.get(name).cloned().unwrap_or_else(|| {
                 let names: Vec<&str> = fields.keys().map(String::as_str).collect();
-                let help = did_you_mean(name, &names)
-                    .or_else(|| (!names.is_empty()).then(|| format!("it has {}", names.join(", "))));
-                self.problem(span, format!("there is no `{name}` in this"), help);
+                let help = did_you_mean(name, &names).or_else(|| {
+                    (!names.is_empty()).then(|| format!("it has {}", names.join(", ")))
+                });
+                self.problem(
+                    Code::UnknownName,
+                    span,
+                    format!("there is no `{name}` in this"),
+                    help,
+                );
                 Type::Any
             }),
             other => {
-                self.problem(span, format!("{other} has no `{name}`"), None);
+                self.problem(
+                    Code::UnknownName,
+                    span,
+                    format!("{other} has no `{name}`"),
+                    None,
+                );
                 Type::Any
             }
         }
@@ -372,7 +641,12 @@ impl<'s> Infer<'s> {
             (Type::List(item), _) if matches!(key, Type::Integer | Type::Any) => (**item).clone(),
             (Type::Any, _) => Type::Any,
             _ => {
-                self.problem(get.span(), format!("{kind} cannot be indexed by {key}"), None);
+                self.problem(
+                    Code::WrongOperand,
+                    get.span(),
+                    format!("{kind} cannot be indexed by {key}"),
+                    None,
+                );
                 Type::Any
             }
         }
@@ -380,13 +654,25 @@ impl<'s> Infer<'s> {
 
     fn list(&mut self, items: &[Expr<'_>]) -> Type {
         let kinds: Vec<Type> = items.iter().map(|item| self.expr(item)).collect();
-        Type::list(kinds.iter().skip(1).fold(kinds.first().cloned().unwrap_or(Type::Any), |all, kind| all.join(kind)))
+        Type::list(
+            kinds
+                .iter()
+                .skip(1)
+                .fold(kinds.first().cloned().unwrap_or(Type::Any), |all, kind| {
+                    all.join(kind)
+                }),
+        )
     }
 
     fn integer(&mut self, expr: &Expr<'_>) -> Type {
         let kind = self.expr(expr);
         if !matches!(kind, Type::Integer | Type::Any) {
-            self.problem(expr.span(), format!("an integer is expected, and this is {kind}"), None);
+            self.problem(
+                Code::WrongOperand,
+                expr.span(),
+                format!("an integer is expected, and this is {kind}"),
+                None,
+            );
         }
         Type::Integer
     }
@@ -402,7 +688,12 @@ impl<'s> Infer<'s> {
                 for side in [&op.left, &op.right] {
                     let kind = self.expr(side);
                     if matches!(kind.some(), Type::List(_) | Type::Record(_)) {
-                        self.problem(side.span(), format!("a text is expected, and this is {kind}"), None);
+                        self.problem(
+                            Code::WrongOperand,
+                            side.span(),
+                            format!("a text is expected, and this is {kind}"),
+                            None,
+                        );
                     }
                 }
                 return Type::Text;
@@ -435,46 +726,91 @@ impl<'s> Infer<'s> {
         match op {
             CompareOpKind::Eq | CompareOpKind::Ne => {
                 if !left.can_equal(right) {
-                    let help = unlike_help(left, right);
-                    let message = format!("{left} never equals {right}");
-                    self.problem(right_expr.span(), message, help);
+                    self.never_equal((left_expr, left), (right_expr, right));
                 }
             }
             CompareOpKind::Lt | CompareOpKind::Lte | CompareOpKind::Gt | CompareOpKind::Gte => {
                 for (expr, kind) in [(left_expr, left), (right_expr, right)] {
                     if !matches!(kind, Type::Integer | Type::Any) {
-                        self.problem(expr.span(), format!("only integers have an order, and this is {kind}"), None);
+                        self.problem(
+                            Code::WrongOperand,
+                            expr.span(),
+                            format!("only integers have an order, and this is {kind}"),
+                            None,
+                        );
                     }
                 }
             }
             CompareOpKind::In | CompareOpKind::NotIn => match right {
                 Type::List(item) => {
-                    if let (Expr::List(list), Type::Word(_) | Type::Optional(_)) = (right_expr, left) {
+                    if let (Expr::List(list), Type::Word(_) | Type::Optional(_)) =
+                        (right_expr, left)
+                    {
                         for item in &list.items {
                             let kind = self.quietly(item);
                             if !left.can_equal(&kind) {
-                                let help = unlike_help(left, &kind);
-                                self.problem(item.span(), format!("{left} never equals {kind}"), help);
+                                self.never_equal((left_expr, left), (item, &kind));
                             }
                         }
                     } else if !item.can_equal(left) {
-                        self.problem(right_expr.span(), format!("a list of {item} never holds {left}"), None);
+                        let (list, what) = (self.quoted(right_expr), self.quoted(left_expr));
+                        let message = format!(
+                            "`{list}` never holds `{what}`: an item is {item}, and this is {left}"
+                        );
+                        self.problem(
+                            Code::UnlikeTypes,
+                            left_expr.span(),
+                            message,
+                            unlike_help(left, item),
+                        );
                     }
                 }
                 kind if kind.is_text() => {
                     if !left.is_text() {
-                        self.problem(left_expr.span(), format!("a text holds texts, and this is {left}"), None);
+                        self.problem(
+                            Code::WrongOperand,
+                            left_expr.span(),
+                            format!("a text holds texts, and this is {left}"),
+                            None,
+                        );
                     }
                 }
-                other => self.problem(right_expr.span(), format!("a list is expected, and this is {other}"), None),
+                other => self.problem(
+                    Code::WrongOperand,
+                    right_expr.span(),
+                    format!("a list is expected, and this is {other}"),
+                    None,
+                ),
             },
         }
+    }
+
+    /// Two that differ in every world: "`next_phase` is never 'complet'".
+    fn never_equal(&mut self, left: (&Expr<'_>, &Type), right: (&Expr<'_>, &Type)) {
+        let ((name, kind), (literal, given)) = if left.0.as_const().is_some() {
+            (right, left)
+        } else {
+            (left, right)
+        };
+        let (name, value) = (self.quoted(name), self.quoted(literal));
+        let message = match literal.as_const() {
+            Some(_) => format!("`{name}` is never {value}"),
+            None => format!("`{name}` is never `{value}`"),
+        };
+        let help = unlike_help(kind, given).or_else(|| match literal.as_const() {
+            Some(_) => Some(format!("`{name}` is {kind}")),
+            None => Some(format!("`{name}` is {kind}, and `{value}` is {given}")),
+        });
+        self.problem(Code::UnlikeTypes, literal.span(), message, help);
     }
 
     fn args(&mut self, args: &[CallArg<'_>]) {
         for arg in args {
             match arg {
-                CallArg::Pos(expr) | CallArg::Kwarg(_, expr) | CallArg::PosSplat(expr) | CallArg::KwargSplat(expr) => {
+                CallArg::Pos(expr)
+                | CallArg::Kwarg(_, expr)
+                | CallArg::PosSplat(expr)
+                | CallArg::KwargSplat(expr) => {
                     self.expr(expr);
                 }
             }
@@ -483,7 +819,9 @@ impl<'s> Infer<'s> {
 
     fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) -> Type {
         self.args(&filter.args);
-        let Some(input_expr) = &filter.expr else { return Type::Any };
+        let Some(input_expr) = &filter.expr else {
+            return Type::Any;
+        };
         let input = self.expr(input_expr);
         let span = input_expr.span();
         let first = filter.args.iter().find_map(|arg| match arg {
@@ -493,7 +831,12 @@ impl<'s> Infer<'s> {
         match filter.name {
             "length" | "count" => {
                 if !matches!(input, Type::Any | Type::List(_)) && !input.is_text() {
-                    self.problem(span, format!("{input} has no length"), None);
+                    self.problem(
+                        Code::WrongOperand,
+                        span,
+                        format!("{input} has no length"),
+                        None,
+                    );
                 }
                 Type::Integer
             }
@@ -514,19 +857,29 @@ impl<'s> Infer<'s> {
             "map" => {
                 let item = self.item_of(&input, span);
                 let attribute = filter.args.iter().find_map(|arg| match arg {
-                    CallArg::Kwarg("attribute", expr) => expr.as_const().map(|value| value.to_string()),
+                    CallArg::Kwarg("attribute", expr) => {
+                        expr.as_const().map(|value| value.to_string())
+                    }
                     _ => None,
                 });
-                Type::list(attribute.map_or(Type::Any, |field| self.field(&item, &field, filter.span())))
+                Type::list(
+                    attribute.map_or(Type::Any, |field| self.field(&item, &field, filter.span())),
+                )
             }
             "first" | "last" => self.item_of(&input, span),
-            "trim" | "upper" | "lower" | "title" | "capitalize" | "replace" | "indent" | "string" => Type::Text,
+            "trim" | "upper" | "lower" | "title" | "capitalize" | "replace" | "indent"
+            | "string" => Type::Text,
             "split" | "lines" => Type::list(Type::Text),
             "int" | "abs" => Type::Integer,
             "default" | "d" => Type::Any,
             unknown => {
                 let help = did_you_mean(unknown, FILTERS);
-                self.problem(filter.span(), format!("there is no filter `{unknown}`"), help);
+                self.problem(
+                    Code::UnknownFilter,
+                    filter.span(),
+                    format!("there is no filter `{unknown}`"),
+                    help,
+                );
                 Type::Any
             }
         }
@@ -535,15 +888,62 @@ impl<'s> Infer<'s> {
 
 /// The filters a chart may use; [`Infer::filter`] knows what each gives.
 const FILTERS: &[&str] = &[
-    "abs", "brief", "capitalize", "count", "d", "default", "first", "indent", "int", "join", "last", "length",
-    "lines", "list", "lower", "map", "reject", "rejectattr", "replace", "reverse", "select", "selectattr", "sort",
-    "split", "string", "title", "trim", "unique", "upper",
+    "abs",
+    "brief",
+    "capitalize",
+    "count",
+    "d",
+    "default",
+    "first",
+    "indent",
+    "int",
+    "join",
+    "last",
+    "length",
+    "lines",
+    "list",
+    "lower",
+    "map",
+    "reject",
+    "rejectattr",
+    "replace",
+    "reverse",
+    "select",
+    "selectattr",
+    "sort",
+    "split",
+    "string",
+    "title",
+    "trim",
+    "unique",
+    "upper",
 ];
 
 /// The tests a chart may use.
 const TESTS: &[&str] = &[
-    "none", "defined", "undefined", "boolean", "integer", "number", "string", "sequence", "iterable", "mapping",
-    "startingwith", "endingwith", "eq", "ne", "lt", "le", "gt", "ge", "in", "true", "false", "odd", "even",
+    "none",
+    "defined",
+    "undefined",
+    "boolean",
+    "integer",
+    "number",
+    "string",
+    "sequence",
+    "iterable",
+    "mapping",
+    "startingwith",
+    "endingwith",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "in",
+    "true",
+    "false",
+    "odd",
+    "even",
 ];
 
 fn did_you_mean(wrong: &str, known: &[&str]) -> Option<String> {
@@ -552,7 +952,9 @@ fn did_you_mean(wrong: &str, known: &[&str]) -> Option<String> {
 
 /// A suggestion where a literal is compared with a known set of words.
 fn unlike_help(a: &Type, b: &Type) -> Option<String> {
-    let (Type::Word(a), Type::Word(b)) = (a.some(), b.some()) else { return None };
+    let (Type::Word(a), Type::Word(b)) = (a.some(), b.some()) else {
+        return None;
+    };
     let (literal, words) = if b.len() == 1 { (b, a) } else { (a, b) };
     let literal = literal.iter().next()?;
     suggest(literal, words.iter().map(String::as_str)).map(|word| format!("did you mean '{word}'?"))

@@ -9,12 +9,14 @@ pub(crate) mod types;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
 use crate::chart::model::{Literal, Text};
 use crate::chart::templates::Templates;
+use crate::engine::fault::Fault;
 
 /// The most characters that a filtered list takes up in a message; the host cuts texts above 10,000.
 const BRIEF_LIMIT: usize = 8_000;
@@ -28,6 +30,10 @@ pub(crate) struct ExprError {
     pub(crate) detail: String,
     /// The line, where it happened in a template file.
     pub(crate) line: Option<usize>,
+    /// What a name's lookup failed with.
+    pub(crate) cause: Option<Box<Fault>>,
+    /// Bytes of the expression, the text or the template, where it is known which.
+    pub(crate) span: Option<Range<usize>>,
 }
 
 impl fmt::Display for ExprError {
@@ -85,11 +91,16 @@ impl Expressions {
         let Some(guard) = guard else {
             return Ok(items.into_iter().map(names_of).collect());
         };
-        let compiled = self.env.compile_expression(guard).map_err(|error| explain(guard, &error))?;
+        let compiled = self
+            .env
+            .compile_expression(guard)
+            .map_err(|error| explain(guard, &error))?;
         let mut selected = Vec::new();
         for item in items {
             let names = names_of(item);
-            let value = compiled.eval(&names).map_err(|error| explain(guard, &error))?;
+            let value = compiled
+                .eval(&names)
+                .map_err(|error| explain(guard, &error))?;
             if condition(guard, &value)? {
                 selected.push(names);
             }
@@ -100,7 +111,13 @@ impl Expressions {
     /// The items of a list expression.
     pub(crate) fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
         let value = self.value(expr, names)?;
-        items(&value).map_err(|detail| ExprError { source: expr.to_owned(), detail, line: None })
+        items(&value).map_err(|detail| ExprError {
+            source: expr.to_owned(),
+            detail,
+            line: None,
+            cause: None,
+            span: None,
+        })
     }
 
     /// A text with its holes filled.
@@ -113,6 +130,15 @@ impl Expressions {
             .and_then(|template| template.render(names))
             .map(|text| text.trim_end().to_owned())
             .map_err(|error| explain(&text.0, &error))
+    }
+
+    /// A template by itself: what a text is that includes it and nothing else.
+    pub(crate) fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
+        self.env
+            .get_template(name)
+            .and_then(|template| template.render(names))
+            .map(|text| text.trim_end().to_owned())
+            .map_err(|error| explain(name, &error))
     }
 
     /// A literal's value: a text that is exactly one `{{ … }}` keeps its type.
@@ -129,12 +155,20 @@ impl Expressions {
 
     /// The dotted names that an expression or a text looks at, its own loop variables aside.
     pub(crate) fn names_in(&self, source: &str) -> Vec<String> {
-        let bare = self.env.compile_expression(source).map(|expr| expr.undeclared_variables(true));
+        let bare = self
+            .env
+            .compile_expression(source)
+            .map(|expr| expr.undeclared_variables(true));
         let names = match bare {
             Ok(names) if !has_holes(source) => Ok(names),
-            _ => self.env.template_from_str(source).map(|text| text.undeclared_variables(true)),
+            _ => self
+                .env
+                .template_from_str(source)
+                .map(|text| text.undeclared_variables(true)),
         };
-        names.map(|names| names.into_iter().collect()).unwrap_or_default()
+        names
+            .map(|names| names.into_iter().collect())
+            .unwrap_or_default()
     }
 }
 
@@ -144,27 +178,36 @@ pub(crate) fn single_expression(text: &str) -> Option<&str> {
     (!inside.contains("{{") && !inside.contains("}}")).then(|| inside.trim())
 }
 
-fn has_holes(text: &str) -> bool {
+/// True where a text is more than its own words.
+pub(crate) fn has_holes(text: &str) -> bool {
     text.contains("{{") || text.contains("{%") || text.contains("{#")
 }
 
 fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
     match value.kind() {
         ValueKind::Bool => Ok(value.is_true()),
-        ValueKind::Seq | ValueKind::Iterable => Ok(value.try_iter().is_ok_and(|mut items| items.next().is_some())),
+        ValueKind::Seq | ValueKind::Iterable => Ok(value
+            .try_iter()
+            .is_ok_and(|mut items| items.next().is_some())),
         other => Err(ExprError {
             source: expr.to_owned(),
-            detail: format!("a condition is a boolean or a list, this is {}", article(other)),
+            detail: format!(
+                "a condition is a boolean or a list, this is {}",
+                article(other)
+            ),
             line: None,
+            cause: None,
+            span: None,
         }),
     }
 }
 
 fn items(value: &Value) -> Result<Vec<Value>, String> {
     match value.kind() {
-        ValueKind::Seq | ValueKind::Iterable => {
-            value.try_iter().map(Iterator::collect).map_err(|error| error.to_string())
-        }
+        ValueKind::Seq | ValueKind::Iterable => value
+            .try_iter()
+            .map(Iterator::collect)
+            .map_err(|error| error.to_string()),
         other => Err(format!("a list is expected, this is {}", article(other))),
     }
 }
@@ -179,7 +222,8 @@ fn article(kind: ValueKind) -> String {
 
 /// The filter `brief(separator)`: a list joined, cut with "and N more" before it gets too long for a message.
 fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
-    let list = items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
+    let list =
+        items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
     let mut text = String::new();
     let mut length = 0;
     for (index, item) in list.iter().enumerate() {
@@ -199,10 +243,16 @@ fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
 /// One line out of minijinja's error and what caused it, innermost last.
 fn explain(source: &str, error: &minijinja::Error) -> ExprError {
     let mut inner = error;
-    while let Some(next) = std::error::Error::source(inner).and_then(|next| next.downcast_ref::<minijinja::Error>()) {
+    while let Some(next) =
+        std::error::Error::source(inner).and_then(|next| next.downcast_ref::<minijinja::Error>())
+    {
         inner = next;
     }
-    let template = inner.name().filter(|name| !matches!(*name, "<expression>" | "text"));
+    let cause = std::error::Error::source(inner).and_then(|cause| cause.downcast_ref::<Fault>());
+    let cause = cause.cloned().map(Box::new);
+    let template = inner
+        .name()
+        .filter(|name| !matches!(*name, "<expression>" | "text"));
     let mut detail = match inner.kind() {
         ErrorKind::UndefinedError => "an undefined name".to_owned(),
         kind => kind.to_string(),
@@ -217,5 +267,7 @@ fn explain(source: &str, error: &minijinja::Error) -> ExprError {
         source: template.unwrap_or(source).to_owned(),
         detail,
         line: template.and(inner.line()),
+        cause,
+        span: inner.range(),
     }
 }

@@ -31,7 +31,12 @@ impl Type {
 
     /// A record with these fields.
     pub(crate) fn record<S: Into<String>>(fields: impl IntoIterator<Item = (S, Self)>) -> Self {
-        Self::Record(Arc::new(fields.into_iter().map(|(name, kind)| (name.into(), kind)).collect()))
+        Self::Record(Arc::new(
+            fields
+                .into_iter()
+                .map(|(name, kind)| (name.into(), kind))
+                .collect(),
+        ))
     }
 
     /// A list of items of this type.
@@ -106,12 +111,24 @@ impl fmt::Display for Type {
             Self::Integer => out.write_str("an integer"),
             Self::Text => out.write_str("a text"),
             Self::Word(words) if words.len() == 1 => {
-                write!(out, "the text '{}'", words.iter().next().map_or("", String::as_str))
+                write!(
+                    out,
+                    "the text '{}'",
+                    words.iter().next().map_or("", String::as_str)
+                )
             }
             Self::Word(words) if words.len() <= 4 => {
-                write!(out, "one of {}", words.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
+                write!(
+                    out,
+                    "one of {}",
+                    words
+                        .iter()
+                        .map(String::as_str)
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                )
             }
-            Self::Word(_) => out.write_str("one of a known set of texts"),
+            Self::Word(words) => write!(out, "one of {} known texts", words.len()),
             Self::List(_) => out.write_str("a list"),
             Self::Record(_) => out.write_str("a record"),
             Self::Optional(inner) => write!(out, "{inner}, or none"),

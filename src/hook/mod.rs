@@ -16,43 +16,60 @@ use crate::chart::embedded::Choice;
 use crate::engine::event::Event;
 use crate::scope::find::{self, Surroundings};
 use crate::shell::perform::{Place, Stuck, perform};
-use protocol::{EVENTS, Reply};
+use crate::shell::store;
+use protocol::{EVENTS, Reply, is_stop};
 
-/// What an input that is no event, or a directory that cannot be entered, exits with.
-const BAD_INPUT: u8 = 2;
+/// What a stop exits with whose input is no event, or whose directory cannot be entered. On the host it blocks,
+/// and for other events it would drop the user's prompt or forbid the compaction.
+const BAD_STOP: u8 = 2;
 
 /// Runs one hook. `event` is the subcommand, `chart` what `--chart` says.
 #[expect(clippy::print_stderr, reason = "stderr is where a hook's warnings go")]
 pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
     let choice = Choice::of(chart);
     let quiet = matches!(choice, Choice::Embedded(chart) if chart.quiet);
-    let Some((_, name)) = EVENTS.iter().find(|(word, _)| *word == event) else {
+    let Some((_, name)) = EVENTS.iter().copied().find(|(word, _)| *word == event) else {
         let words = EVENTS.iter().map(|(word, _)| *word);
-        let hint = crate::chart::suggest(event, words).map(|word| format!("; did you mean `{word}`?")).unwrap_or_default();
-        eprintln!("taskie: there is no hook event `{}`{hint}", event.escape_debug());
+        let hint = crate::chart::suggest(event, words)
+            .map(|word| format!("; did you mean `{word}`?"))
+            .unwrap_or_default();
+        eprintln!(
+            "taskie: there is no hook event `{}`{hint}",
+            event.escape_debug()
+        );
         return ExitCode::FAILURE;
     };
     // The reviewer is a session of its own and fires the same hooks: nothing may come of them.
     if std::env::var_os(REVIEWER).is_some() {
         return answer(&Reply::silent(name, quiet));
     }
+    let bad_input = || {
+        if name == "Stop" {
+            ExitCode::from(BAD_STOP)
+        } else {
+            ExitCode::FAILURE
+        }
+    };
     let mut input = Vec::new();
     if let Err(error) = std::io::stdin().lock().read_to_end(&mut input) {
         eprintln!("taskie: stdin cannot be read: {error}");
-        return ExitCode::from(BAD_INPUT);
+        return bad_input();
     }
     let fields: Json = match serde_json::from_slice(&input) {
         Ok(fields @ Json::Object(_)) => fields,
         Ok(_) => {
             eprintln!("taskie: Invalid JSON on stdin: a hook event is an object");
-            return ExitCode::from(BAD_INPUT);
+            return bad_input();
         }
         Err(error) => {
             eprintln!("taskie: Invalid JSON on stdin: {error}");
-            return ExitCode::from(BAD_INPUT);
+            return bad_input();
         }
     };
-    let active = fields.get("stop_hook_active").and_then(Json::as_bool).unwrap_or(false);
+    let active = fields
+        .get("stop_hook_active")
+        .and_then(Json::as_bool)
+        .unwrap_or(false);
     if let Some(cwd) = fields.get("cwd").and_then(Json::as_str)
         && let Err(error) = std::env::set_current_dir(cwd)
     {
@@ -61,17 +78,19 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
             return answer(&Reply::silent(name, quiet));
         }
         eprintln!("taskie: Cannot change to the session's directory {cwd:?}: {error}");
-        return ExitCode::from(BAD_INPUT);
+        return bad_input();
     }
     match decide(name, fields, choice, quiet) {
         Ok(reply) => {
-            for warning in &reply.warnings {
+            for warning in reply.warnings.iter().chain(&reply.log) {
                 eprintln!("taskie: {warning}");
             }
             answer(&reply)
         }
         Err(Interrupted { signal }) => {
-            eprintln!("taskie: ended by signal {signal}; the reviewer was ended too, and state.json is unchanged");
+            eprintln!(
+                "taskie: ended by signal {signal}; the reviewer was ended too, and state.json is unchanged"
+            );
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
         }
     }
@@ -95,7 +114,12 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
     }
     let chart = match choice.load() {
         Ok(chart) => chart,
-        Err(error) => return Ok(Reply::undecided(name, format!("the chart cannot be used: {error}"))),
+        Err(error) => {
+            return Ok(Reply::undecided(
+                name,
+                format!("the chart cannot be used: {error}"),
+            ));
+        }
     };
     let Some(root) = root.or_else(|| find::project_root(&cwd, &chart.scope.home, &around)) else {
         return Ok(Reply::silent(name, chart.quiet));
@@ -104,17 +128,32 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
         return Ok(Reply::silent(name, chart.quiet));
     }
     let scope = &chart.scope;
-    let newest = find::newest(&root, &scope.home, &scope.noun, &scope.newest, &scope.touch);
+    let event = Event::hook(name, fields);
+    let session = event.session.as_deref();
+    let newest = find::newest(&root, scope, |dir| {
+        !is_stop(name) || store::is_ours(&chart, dir, session)
+    });
     let Some(instance) = newest.instance else {
         return Ok(Reply::silent(name, chart.quiet).with_warnings(newest.warnings));
     };
     let quiet = chart.quiet;
-    match perform(&Place { chart, root, instance }, &Event::hook(name, fields)) {
+    match perform(
+        &Place {
+            chart,
+            root,
+            instance,
+        },
+        &event,
+    ) {
         Ok(performed) => {
             // The chart's own message tells the user of the failure; stderr is for the host's log.
-            let failure = performed.decision.failure().map(|why| format!("the review failed: {why}"));
-            let mut reply = Reply::of(name, quiet, performed.decision).with_warnings(performed.warnings);
-            reply.warnings.extend(failure);
+            let failure = performed
+                .decision
+                .failure()
+                .map(|why| format!("the review failed: {why}"));
+            let mut reply =
+                Reply::of(name, quiet, performed.decision).with_warnings(performed.warnings);
+            reply.log.extend(failure);
             Ok(reply.with_warnings(newest.warnings))
         }
         Err(Stuck::Interrupted { signal }) => Err(Interrupted { signal }),
@@ -125,6 +164,8 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
 fn answer(reply: &Reply) -> ExitCode {
     let mut out = std::io::stdout().lock();
     // A host that has closed the pipe is not listening any more.
-    let _ = out.write_all(reply.render().as_bytes()).and_then(|()| out.flush());
+    let _ = out
+        .write_all(reply.render().as_bytes())
+        .and_then(|()| out.flush());
     ExitCode::SUCCESS
 }

@@ -20,6 +20,11 @@ pub(crate) const EVENTS: &[(&str, &str)] = &[
     ("session-end", "SessionEnd"),
 ];
 
+/// True for an event that is answered in JSON and can be blocked: only here does it matter whose session it is.
+pub(crate) fn is_stop(event: &str) -> bool {
+    matches!(event, "Stop" | "SubagentStop")
+}
+
 /// The host shows longer texts only in part.
 const TEXT_LIMIT: usize = 9_900;
 
@@ -32,8 +37,10 @@ pub(crate) struct Reply {
     block: Option<String>,
     messages: Vec<String>,
     says: Vec<String>,
-    /// For stderr too.
+    /// What is wrong with files: for the user and for stderr.
     pub(crate) warnings: Vec<String>,
+    /// For stderr only: the chart's messages tell the user.
+    pub(crate) log: Vec<String>,
 }
 
 impl Reply {
@@ -55,40 +62,60 @@ impl Reply {
             Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
         };
         Self {
-            is_stop: matches!(event, "Stop" | "SubagentStop"),
+            is_stop: is_stop(event),
             quiet,
             block,
             messages: decision.messages,
             says: decision.says,
             warnings: Vec::new(),
+            log: Vec::new(),
         }
     }
 
-    /// Adds what is wrong with files: said to the user before all else, and on stderr.
+    /// Adds what is wrong with files: said to the user after the decision's messages, and on stderr.
     pub(crate) fn with_warnings(mut self, warnings: Vec<String>) -> Self {
         self.warnings.extend(warnings);
         self
+    }
+
+    /// What the agent is told instead of stopping.
+    pub(crate) fn reason(&self) -> Option<String> {
+        self.block.as_deref().map(cut)
+    }
+
+    /// What the user is told beside the answer.
+    pub(crate) fn message(&self) -> Option<String> {
+        let messages: Vec<&str> = self
+            .warnings
+            .iter()
+            .chain(&self.messages)
+            .map(String::as_str)
+            .collect();
+        (!messages.is_empty()).then(|| cut(&messages.join("\n")))
     }
 
     /// The text for stdout.
     pub(crate) fn render(&self) -> String {
         if !self.is_stop {
             let text = self.says.join("\n");
-            return if text.is_empty() { text } else { format!("{}\n", cut(&text)) };
+            return if text.is_empty() {
+                text
+            } else {
+                format!("{}\n", cut(&text))
+            };
         }
         let mut object = Map::new();
-        if let Some(reason) = &self.block {
+        if let Some(reason) = self.reason() {
             object.insert("decision".to_owned(), Json::from("block"));
-            object.insert("reason".to_owned(), Json::from(cut(reason)));
+            object.insert("reason".to_owned(), Json::from(reason));
         }
-        let mut messages: Vec<&str> = self.messages.iter().map(String::as_str).collect();
-        // The failure of a review stands in the chart's message already.
-        messages.extend(self.warnings.iter().map(String::as_str).filter(|text| !text.starts_with("the review failed: ")));
-        if !messages.is_empty() {
-            object.insert("systemMessage".to_owned(), Json::from(cut(&messages.join("\n"))));
+        let message = self.message();
+        let is_silent = message.is_none();
+        if let Some(message) = message {
+            object.insert("systemMessage".to_owned(), Json::from(message));
         }
         if self.block.is_none() {
-            if self.quiet && messages.is_empty() {
+            if self.quiet && is_silent {
                 return String::new();
             }
             object.insert("suppressOutput".to_owned(), Json::from(true));
@@ -97,7 +124,8 @@ impl Reply {
     }
 }
 
-fn cut(text: &str) -> String {
+/// A text as far as the host shows it.
+pub(crate) fn cut(text: &str) -> String {
     match text.char_indices().nth(TEXT_LIMIT) {
         Some((end, _)) => format!("{}… (cut)", &text[..end]),
         None => text.to_owned(),
@@ -117,11 +145,18 @@ fn one_line(json: &Json) -> String {
 struct Spaced;
 
 impl Formatter for Spaced {
-    fn begin_object_key<W: ?Sized + std::io::Write>(&mut self, out: &mut W, first: bool) -> std::io::Result<()> {
+    fn begin_object_key<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+        first: bool,
+    ) -> std::io::Result<()> {
         if first { Ok(()) } else { out.write_all(b", ") }
     }
 
-    fn begin_object_value<W: ?Sized + std::io::Write>(&mut self, out: &mut W) -> std::io::Result<()> {
+    fn begin_object_value<W: ?Sized + std::io::Write>(
+        &mut self,
+        out: &mut W,
+    ) -> std::io::Result<()> {
         out.write_all(b": ")
     }
 }

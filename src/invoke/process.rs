@@ -58,6 +58,8 @@ pub(crate) struct Spec<'a> {
     pub(crate) log: &'a Path,
     /// Counted from the start of the program.
     pub(crate) timeout: Duration,
+    /// Its stdin: an empty file, which the program keeps open as long as it lives. Without one /dev/null.
+    pub(crate) stdin: Option<&'a File>,
 }
 
 /// How a run came to its end.
@@ -86,7 +88,7 @@ pub(crate) enum Ended {
     NotStarted(String),
 }
 
-/// Runs a program to its end, with stdin at /dev/null, stdout captured and stderr in the log.
+/// Runs a program to its end, with an empty stdin, stdout captured and stderr in the log.
 ///
 /// However it ends, all of its process group is gone on return; on Linux so is every other process
 /// that it left, whatever its group or session. There is one run at a time: a second thread waits
@@ -181,6 +183,10 @@ fn start(spec: &Spec<'_>, stdout: &File) -> Result<Child, String> {
     let stdout = stdout
         .try_clone()
         .map_err(|error| format!("its output cannot be captured: {error}"))?;
+    let stdin = match spec.stdin.map(File::try_clone) {
+        Some(Ok(file)) => Stdio::from(file),
+        Some(Err(_)) | None => Stdio::null(),
+    };
     let log = open_regular(
         OpenOptions::new().write(true).create(true).truncate(true),
         spec.log,
@@ -190,7 +196,7 @@ fn start(spec: &Spec<'_>, stdout: &File) -> Result<Child, String> {
         .args(arguments)
         .current_dir(spec.cwd)
         .envs(spec.env.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
+        .stdin(stdin)
         .stdout(stdout)
         .stderr(log)
         .process_group(0)
@@ -222,7 +228,7 @@ fn signal_group(leader: Pid, signal: Signal) {
 
 /// Opens a file in a folder that others write to: a symbolic link is not followed, and a FIFO does
 /// not block.
-fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+pub(crate) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options
         .custom_flags(flags.bits().cast_signed())
@@ -299,7 +305,7 @@ fn is_there(spec: &Spec<'_>, program: &str) -> bool {
 }
 
 /// A line without escape sequences, control characters and outer blanks; a tab becomes a space.
-fn plain(line: &str) -> String {
+pub(super) fn plain(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line.chars();
     while let Some(char) = rest.next() {
@@ -579,6 +585,7 @@ mod tests {
                 env: &self.env,
                 log: &self.log(),
                 timeout: self.timeout,
+                stdin: None,
             })
         }
 
@@ -706,6 +713,7 @@ mod tests {
             env: &[],
             log: &test.log(),
             timeout: LONG,
+            stdin: None,
         });
         assert_eq!(
             ended,

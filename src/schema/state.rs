@@ -4,20 +4,24 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::chart::model::{Field, FieldType};
-use crate::engine::context::default_of;
-
-/// The largest integer that every JSON reader keeps exact.
-const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
+use crate::engine::context::{LARGEST_INTEGER, default_of};
 
 /// The schema: every field typed, those that are not optional required, keys it does not know let be.
 pub(crate) fn of(chart: &Chart) -> Json {
     let mut properties = Map::new();
-    properties.insert("$schema".to_owned(), json!({ "type": "string", "description": "Where editors find this schema." }));
+    properties.insert(
+        "$schema".to_owned(),
+        json!({ "type": "string", "description": "Where editors find this schema." }),
+    );
     for (name, field) in &chart.context {
         properties.insert(name.clone(), property(chart, field));
     }
-    let required: Vec<&String> =
-        chart.context.iter().filter(|(_, field)| !field.optional).map(|(name, _)| name).collect();
+    let required: Vec<&String> = chart
+        .context
+        .iter()
+        .filter(|(_, field)| !field.optional)
+        .map(|(name, _)| name)
+        .collect();
     json!({
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": format!("state.json of {}", chart.id),
@@ -39,7 +43,11 @@ fn property(chart: &Chart, field: &Field) -> Json {
         FieldType::Integer => "integer",
         FieldType::String | FieldType::Phase => "string",
     };
-    let types = if field.nullable { json!([kind, "null"]) } else { json!(kind) };
+    let types = if field.nullable {
+        json!([kind, "null"])
+    } else {
+        json!(kind)
+    };
     property.insert("type".to_owned(), types);
     match field.kind {
         FieldType::Integer => {
@@ -50,7 +58,12 @@ fn property(chart: &Chart, field: &Field) -> Json {
         }
         FieldType::Phase => {
             let null = field.nullable.then_some(Json::Null);
-            let names: Vec<Json> = chart.phases.keys().map(|name| json!(name)).chain(null).collect();
+            let names: Vec<Json> = chart
+                .phases
+                .keys()
+                .map(|name| json!(name))
+                .chain(null)
+                .collect();
             property.insert("enum".to_owned(), Json::Array(names));
         }
         FieldType::String => {

@@ -1,14 +1,48 @@
 //! The JSON Schema of `statechart.toml`, made from the types that read it: their doc comments are what an
 //! editor shows.
 
+use schemars::Schema;
 use schemars::generate::SchemaSettings;
-use serde_json::Value as Json;
+use schemars::transform::{RecursiveTransform, Transform as _};
+use serde_json::{Map, Value as Json};
 
 use crate::chart::model::Source;
 
-/// The schema of a chart file.
+/// The schema of a chart file. It has no references, no `null` and no formats: TOML has no null, and editors'
+/// engines complete twice, or not at all, where a schema speaks of what cannot be written.
 pub(crate) fn of_charts() -> Json {
-    let mut schema = SchemaSettings::draft07().into_generator().into_root_schema_for::<Source>();
+    let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<Source>();
+    RecursiveTransform(plain).transform(&mut schema);
     schema.insert("title".to_owned(), Json::from("statechart.toml"));
     schema.to_value()
+}
+
+fn plain(schema: &mut Schema) {
+    let Some(object) = schema.as_object_mut() else {
+        return;
+    };
+    object.remove("format");
+    if let Some(Json::Array(types)) = object.get_mut("type") {
+        types.retain(|kind| kind != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            object.insert("type".to_owned(), only);
+        }
+    }
+    if let Some(Json::Array(values)) = object.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    if let Some(Json::Array(branches)) = object.get_mut("anyOf") {
+        branches.retain(|branch| branch.get("type").is_none_or(|kind| kind != "null"));
+        if let [Json::Object(only)] = branches.as_slice() {
+            let only: Map<String, Json> = only.clone();
+            object.remove("anyOf");
+            for (key, value) in only {
+                object.entry(key).or_insert(value);
+            }
+            // What was merged in may have something to be made plain itself.
+            plain(schema);
+        }
+    }
 }

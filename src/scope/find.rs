@@ -1,13 +1,15 @@
 //! Which project and which instance are meant: the home is searched upward, the instance touched last
 //! below it counts. A directory's name is checked before anyone makes a path or a prompt of it.
 
-use std::cmp::Ordering;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::Warnings;
 use super::pattern::{Pattern, is_slug};
+use crate::chart::Scope;
 
 /// An instance of a chart: one directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,18 +41,32 @@ pub(crate) struct Surroundings {
 impl Surroundings {
     /// Reads `HOME` and `CLAUDE_PROJECT_DIR`.
     pub(crate) fn from_env() -> Self {
-        let dir = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        Self { user_home: dir("HOME"), project_dir: dir("CLAUDE_PROJECT_DIR") }
+        let dir = |name| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        Self {
+            user_home: dir("HOME"),
+            project_dir: dir("CLAUDE_PROJECT_DIR"),
+        }
+    }
+
+    /// `cwd` and what is above it, up to the user's home, which is not searched, nor anything above that.
+    fn searched<'d>(&self, cwd: &'d Path) -> impl Iterator<Item = &'d Path> {
+        // A relative path would be another directory at each place.
+        let given = self.user_home.as_ref().filter(|home| home.is_absolute());
+        let real = given.and_then(|home| home.canonicalize().ok());
+        let homes: Vec<PathBuf> = given.cloned().into_iter().chain(real).collect();
+        cwd.ancestors()
+            .take_while(move |dir| !homes.iter().any(|home| home.starts_with(dir)))
     }
 }
 
 /// The project's root: the nearest directory from `cwd` upward that has `home` in it, not above the git
 /// root, nor into or above the user's home; then the host's project directory.
 pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Option<PathBuf> {
-    for dir in cwd.ancestors() {
-        if is_same(dir, around.user_home.as_deref()) {
-            break;
-        }
+    for dir in around.searched(cwd) {
         if dir.join(home).is_dir() {
             return Some(dir.to_owned());
         }
@@ -58,18 +74,24 @@ pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Opt
             break;
         }
     }
-    around.project_dir.as_ref().filter(|dir| dir.join(home).is_dir()).cloned()
+    around
+        .project_dir
+        .as_ref()
+        .filter(|dir| dir.join(home).is_dir())
+        .cloned()
 }
 
-/// Where a new home is made: at the git root above `cwd`, else in `cwd`.
-pub(crate) fn new_root(cwd: &Path) -> PathBuf {
-    cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd).to_owned()
-}
-
-fn is_same(dir: &Path, other: Option<&Path>) -> bool {
-    other.is_some_and(|other| {
-        dir == other || matches!((dir.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b)
-    })
+/// Where a new home is made: at the git root above `cwd`, else in `cwd`. `None` where it would not be found again.
+pub(crate) fn new_root(cwd: &Path, around: &Surroundings) -> Option<PathBuf> {
+    let mut searched = around.searched(cwd);
+    let first = searched.next()?;
+    let is_git_root = |dir: &Path| dir.join(".git").exists();
+    let root = if is_git_root(first) {
+        first
+    } else {
+        searched.find(|dir| is_git_root(dir)).unwrap_or(first)
+    };
+    Some(root.to_owned())
 }
 
 /// The reason why `name` cannot name an instance, if there is one.
@@ -78,15 +100,37 @@ pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
     (!plain).then_some("a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`")
 }
 
-/// The directory fitting `place` (`plans/*`, below `root/home`) that was touched last: the newest
-/// modification of a file that fits one of `touch`; of equals the last name.
-pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[Pattern]) -> Newest {
-    let parent = parent_of(place);
-    let mut warnings = Vec::new();
-    let mut best: Option<(SystemTime, std::ffi::OsString)> = None;
-    let entries = fs::read_dir(root.join(home).join(parent)).into_iter().flatten().flatten();
+/// The instance that was touched last, by the newest modification of a file that counts; of equals the last
+/// name. Of several, one that `is_ours` denies is passed over while there is another.
+pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool) -> Newest {
+    let Scope {
+        home,
+        noun,
+        newest: place,
+        touch,
+        ..
+    } = scope;
+    let folder = Path::new(home).join(parent_of(place));
+    if leads_outside(root, &folder) {
+        let warning = format!(
+            "{} leads outside the project through a symbolic link: it is not followed.",
+            folder.display()
+        );
+        return Newest {
+            instance: None,
+            warnings: vec![warning],
+        };
+    }
+    let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
+    let mut found: Vec<(SystemTime, OsString)> = Vec::new();
+    let entries = fs::read_dir(root.join(&folder))
+        .into_iter()
+        .flatten()
+        .flatten();
     for entry in entries {
-        let Ok(kind) = entry.file_type() else { continue };
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
         let name = entry.file_name();
         if name.as_encoded_bytes().starts_with(b".") {
             continue;
@@ -96,43 +140,78 @@ pub(crate) fn newest(root: &Path, home: &str, noun: &str, place: &str, touch: &[
                 continue;
             }
             if !stays_inside(&entry.path(), root) {
-                warnings.push(format!(
-                    "{noun} `{}` is a symbolic link that leads outside the project: it is not followed.",
-                    name.display()
-                ));
+                outside.push(|| {
+                    let name = name.to_string_lossy();
+                    let name = name.escape_debug();
+                    format!("{noun} `{name}` is a symbolic link that leads outside the project: it is not followed.")
+                });
                 continue;
             }
         } else if !kind.is_dir() {
             continue;
         }
-        let Some(touched) = touched(&entry.path(), touch) else { continue };
-        let newer = best.as_ref().is_none_or(|(time, last)| match touched.cmp(time) {
-            Ordering::Greater => true,
-            Ordering::Equal => name > *last,
-            Ordering::Less => false,
-        });
-        if newer {
-            best = Some((touched, name));
-        }
+        let touched = match touched(&entry.path(), touch) {
+            Ok(Some(touched)) => touched,
+            Ok(None) => continue,
+            Err(error) => {
+                unreadable.push(|| {
+                    let name = name.to_string_lossy();
+                    format!("{noun} `{}` cannot be read: {error}.", name.escape_debug())
+                });
+                continue;
+            }
+        };
+        found.push((touched, name));
     }
+    let mut warnings = outside.into_texts(|more| {
+        format!("And {more} more symbolic links lead outside the project: they are not followed.")
+    });
+    warnings.extend(unreadable.into_texts(|more| format!("And {more} more cannot be read.")));
+    let best = found
+        .iter()
+        .max()
+        .filter(|(_, name)| found.len() == 1 || is_ours(&root.join(&folder).join(name)))
+        .cloned();
+    let best = best.or_else(|| {
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        let ours = found
+            .iter()
+            .position(|(_, name)| is_ours(&root.join(&folder).join(name)));
+        // Where all are others', the chart has the last word on the newest.
+        (!found.is_empty()).then(|| found.swap_remove(ours.unwrap_or(0)))
+    });
     let instance = best.and_then(|(_, name)| {
-        usable(&name, noun).map_err(|warning| warnings.push(warning)).ok().map(|name| Instance {
-            dir: Path::new(home).join(parent).join(&name),
-            name,
-        })
+        usable(&name, noun)
+            .map_err(|warning| warnings.push(warning))
+            .ok()
+            .map(|name| Instance {
+                dir: folder.join(&name),
+                name,
+            })
     });
     Newest { instance, warnings }
 }
 
 /// The instance called `name`; the error says why that is no name.
 pub(crate) fn named(home: &str, noun: &str, place: &str, name: &str) -> Result<Instance, String> {
-    let name = usable(OsStr::new(name), noun)?;
-    Ok(Instance { dir: Path::new(home).join(parent_of(place)).join(&name), name })
+    if let Some(flaw) = name_flaw(name) {
+        return Err(format!(
+            "`{}` cannot be the name of a {noun}: {flaw}",
+            name.escape_debug()
+        ));
+    }
+    Ok(Instance {
+        dir: Path::new(home).join(parent_of(place)).join(name),
+        name: name.to_owned(),
+    })
 }
 
 /// The names of all instances, sorted.
 pub(crate) fn names(root: &Path, home: &str, place: &str) -> Vec<String> {
-    let entries = fs::read_dir(root.join(home).join(parent_of(place))).into_iter().flatten().flatten();
+    let entries = fs::read_dir(root.join(home).join(parent_of(place)))
+        .into_iter()
+        .flatten()
+        .flatten();
     let mut names: Vec<String> = entries
         .filter(|entry| entry.path().is_dir())
         .filter_map(|entry| entry.file_name().into_string().ok())
@@ -143,8 +222,16 @@ pub(crate) fn names(root: &Path, home: &str, place: &str) -> Vec<String> {
 }
 
 /// True where `path`, links followed, is below `root`.
-pub(crate) fn stays_inside(path: &Path, root: &Path) -> bool {
+fn stays_inside(path: &Path, root: &Path) -> bool {
     matches!((path.canonicalize(), root.canonicalize()), (Ok(path), Ok(root)) if path.starts_with(&root))
+}
+
+/// True where a symbolic link on the way from `root` to `dir`, which is below it, leads out of the project.
+pub(crate) fn leads_outside(root: &Path, dir: &Path) -> bool {
+    dir.ancestors()
+        .map(|dir| root.join(dir))
+        .take_while(|dir| dir != root)
+        .any(|dir| dir.is_symlink() && !stays_inside(&dir, root))
 }
 
 fn parent_of(place: &str) -> &str {
@@ -155,22 +242,26 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     let text = name.to_string_lossy();
     match name_flaw(&text) {
         None if name.to_str().is_some() => Ok(text.into_owned()),
-        None => Err(format!("{noun} `{text}`: its name is not UTF-8. Rename the directory.")),
-        Some(flaw) => Err(format!("{noun} `{}` is passed over: {flaw}. Rename the directory.", text.escape_debug())),
+        None => Err(format!(
+            "{noun} `{text}`: its name is not UTF-8. Rename the directory."
+        )),
+        Some(flaw) => Err(format!(
+            "{noun} `{}` is passed over: {flaw}. Rename the directory.",
+            text.escape_debug()
+        )),
     }
 }
 
-fn touched(dir: &Path, touch: &[Pattern]) -> Option<SystemTime> {
-    fs::read_dir(dir)
-        .ok()?
-        .flatten()
-        .filter(|entry| {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            touch.iter().any(|pattern| pattern.matches(&name).is_some())
-        })
+/// When a file of `dir` that fits was last modified; `None` where none fits.
+fn touched(dir: &Path, touch: &[Pattern]) -> io::Result<Option<SystemTime>> {
+    let files = fs::read_dir(dir)?.flatten().filter(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        touch.iter().any(|pattern| pattern.matches(&name).is_some())
+    });
+    Ok(files
         .filter_map(|entry| entry.metadata().ok()?.modified().ok())
-        .max()
+        .max())
 }
 
 #[cfg(test)]
@@ -182,7 +273,9 @@ mod tests {
         for name in ["a", "my-plan", "v1.2", "2026_x", "A.b-c"] {
             assert_eq!(name_flaw(name), None, "{name}");
         }
-        for name in ["", ".", "..", "a b", "a/b", "-a", ".a", "a..b", "a'", "a\n", "ü", "$(x)"] {
+        for name in [
+            "", ".", "..", "a b", "a/b", "-a", ".a", "a..b", "a'", "a\n", "ü", "$(x)",
+        ] {
             assert!(name_flaw(name).is_some(), "{name:?}");
         }
     }

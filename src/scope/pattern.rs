@@ -126,7 +126,10 @@ impl Pattern {
     }
 
     /// The name with every hole filled; `fill` gets a hole's name. The pattern must have no wildcard.
-    pub(crate) fn render<E>(&self, mut fill: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
+    pub(crate) fn render<E>(
+        &self,
+        mut fill: impl FnMut(&str) -> Result<String, E>,
+    ) -> Result<String, E> {
         let mut name = String::new();
         for piece in &self.pieces {
             match piece {
@@ -145,9 +148,15 @@ fn parse_hole(inside: &str) -> Result<Piece, String> {
         None => (inside, Kind::Any),
         Some((name, "int")) => (name, Kind::Integer),
         Some((name, "slug")) => (name, Kind::Slug),
-        Some((name, words)) => (name, Kind::OneOf(words.split('|').map(str::to_owned).collect())),
+        Some((name, words)) => (
+            name,
+            Kind::OneOf(words.split('|').map(str::to_owned).collect()),
+        ),
     };
-    let fits = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let fits = !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !fits {
         return Err(format!(
             "`{{{inside}}}` is no hole: write {{name}}, {{name:int}}, {{name:slug}} or {{name:one|two}}"
@@ -163,7 +172,10 @@ fn parse_hole(inside: &str) -> Result<Piece, String> {
         );
         return Err(message);
     }
-    Ok(Piece::Hole { name: name.to_owned(), kind })
+    Ok(Piece::Hole {
+        name: name.to_owned(),
+        kind,
+    })
 }
 
 /// Backtracking, longest first: `{base}-review-{n:int}.md` takes the last `-review-` it can.
@@ -175,7 +187,9 @@ fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Vec<(&'p str, Captur
         Piece::Literal(text) => input
             .strip_prefix(text.as_str())
             .is_some_and(|input| fit(rest, input, captures)),
-        Piece::Star => lengths(input, |byte| byte != b'/').any(|length| fit(rest, &input[length..], captures)),
+        Piece::Star => {
+            lengths(input, |byte| byte != b'/').any(|length| fit(rest, &input[length..], captures))
+        }
         Piece::Folders => {
             if fit(rest, input, captures) {
                 return true;
@@ -198,7 +212,9 @@ fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Vec<(&'p str, Captur
                 false
             };
             match kind {
-                Kind::OneOf(words) => words.iter().any(|word| input.starts_with(word.as_str()) && attempt(word.len())),
+                Kind::OneOf(words) => words
+                    .iter()
+                    .any(|word| input.starts_with(word.as_str()) && attempt(word.len())),
                 Kind::Any => lengths(input, |byte| byte != b'/').any(attempt),
                 Kind::Integer => lengths(input, |byte| byte.is_ascii_digit()).any(attempt),
                 Kind::Slug => lengths(input, is_slug_byte).any(attempt),
@@ -210,7 +226,9 @@ fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Vec<(&'p str, Captur
 /// The lengths of the prefixes of `input` made of `allowed` bytes, longest first, at char boundaries.
 fn lengths(input: &str, allowed: impl Fn(u8) -> bool) -> impl Iterator<Item = usize> {
     let most = input.bytes().take_while(|byte| allowed(*byte)).count();
-    (0..=most).rev().filter(|length| input.is_char_boundary(*length))
+    (0..=most)
+        .rev()
+        .filter(|length| input.is_char_boundary(*length))
 }
 
 impl Kind {
@@ -224,10 +242,14 @@ impl Kind {
 
     fn capture(&self, text: &str) -> Option<Capture> {
         match self {
-            Self::Any | Self::Slug | Self::OneOf(_) => (!text.is_empty()).then(|| Capture::Text(text.to_owned())),
+            Self::Any | Self::Slug | Self::OneOf(_) => {
+                (!text.is_empty()).then(|| Capture::Text(text.to_owned()))
+            }
             Self::Integer => {
                 let plain = text == "0" || !text.starts_with('0');
-                plain.then(|| text.parse().ok().map(Capture::Integer)).flatten()
+                plain
+                    .then(|| text.parse().ok().map(Capture::Integer))
+                    .flatten()
             }
         }
     }
@@ -235,7 +257,10 @@ impl Kind {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it should do")]
+    #![allow(
+        clippy::unwrap_used,
+        reason = "a test that panics has failed, which is what it should do"
+    )]
 
     use super::*;
 
@@ -263,19 +288,47 @@ mod tests {
             ("task-{id:slug}.md", "task-3.md", Some("id=3")),
             ("task-{id:slug}.md", "task-.md", None),
             ("task-{id:slug}.md", "task-a b.md", None),
-            ("{base:plan|design}-review-{n:int}.md", "plan-review-12.md", Some("base=plan n:12")),
-            ("{base:plan|design}-review-{n:int}.md", "plan-review-012.md", None),
-            ("{base:plan|design}-review-{n:int}.md", "plan-review-99999999999999999999.md", None),
-            ("{base}-post-review-{n:int}.md", "task-1-post-review-2.md", Some("base=task-1 n:2")),
-            ("{base}-review-{n:int}.md", "a-review-1-review-2.md", Some("base=a-review-1 n:2")),
+            (
+                "{base:plan|design}-review-{n:int}.md",
+                "plan-review-12.md",
+                Some("base=plan n:12"),
+            ),
+            (
+                "{base:plan|design}-review-{n:int}.md",
+                "plan-review-012.md",
+                None,
+            ),
+            (
+                "{base:plan|design}-review-{n:int}.md",
+                "plan-review-99999999999999999999.md",
+                None,
+            ),
+            (
+                "{base}-post-review-{n:int}.md",
+                "task-1-post-review-2.md",
+                Some("base=task-1 n:2"),
+            ),
+            (
+                "{base}-review-{n:int}.md",
+                "a-review-1-review-2.md",
+                Some("base=a-review-1 n:2"),
+            ),
             ("*/**/*.md", "a/b.md", Some("")),
             ("*/**/*.md", "a/b/c.md", Some("")),
             ("*/**/*.md", "b.md", None),
             ("{x}.md", "ü.md", Some("x=ü")),
-            ("- **Status**: {status}", "- **Status**: done", Some("status=done")),
+            (
+                "- **Status**: {status}",
+                "- **Status**: done",
+                Some("status=done"),
+            ),
         ];
         for (pattern, name, expected) in cases {
-            assert_eq!(matched(pattern, name).as_deref(), *expected, "{pattern} on {name}");
+            assert_eq!(
+                matched(pattern, name).as_deref(),
+                *expected,
+                "{pattern} on {name}"
+            );
         }
     }
 
@@ -283,7 +336,13 @@ mod tests {
     fn a_pattern_renders_what_it_matches() {
         let pattern = Pattern::parse("{base}-review-{n:int}.md").unwrap();
         let name = pattern
-            .render(|hole| Ok::<_, String>(if hole == "n" { "7".to_owned() } else { "task-1".to_owned() }))
+            .render(|hole| {
+                Ok::<_, String>(if hole == "n" {
+                    "7".to_owned()
+                } else {
+                    "task-1".to_owned()
+                })
+            })
             .unwrap();
         assert_eq!(name, "task-1-review-7.md");
         assert!(pattern.matches(&name).is_some());

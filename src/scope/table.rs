@@ -3,7 +3,11 @@
 //! Forgiving as people's and agents' files are: Windows line ends, a BOM, ragged rows, escaped pipes,
 //! emphasis and links in cells. What a row means is the chart's business.
 
+use super::Warnings;
 use super::pattern::{Capture, Pattern, is_slug};
+
+/// The most characters of a cell that a message shows.
+const MAX_SHOWN: usize = 60;
 
 /// What a file holds.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -29,11 +33,23 @@ pub(crate) struct Row {
 }
 
 /// Reads a pipe table. `columns` are (field, heading); a field named `id` must be a slug.
-pub(crate) fn read_columns<'c>(text: &str, columns: impl Iterator<Item = (&'c str, &'c str)> + Clone) -> Content {
-    let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().map(str::trim).collect();
-    let mut content = Content { exists: true, lines: lines.len(), ..Content::default() };
+pub(crate) fn read_columns<'c>(
+    text: &str,
+    columns: impl Iterator<Item = (&'c str, &'c str)> + Clone,
+) -> Content {
+    let lines: Vec<&str> = text
+        .trim_start_matches('\u{feff}')
+        .lines()
+        .map(str::trim)
+        .collect();
+    let mut content = Content {
+        exists: true,
+        lines: lines.len(),
+        ..Content::default()
+    };
     // The places of the columns, once a header was seen: None where a heading is missing.
     let mut places: Option<Vec<(&str, Option<usize>)>> = None;
+    let mut left_out = Warnings::default();
     for (index, line) in lines.iter().enumerate() {
         if line.is_empty() {
             continue;
@@ -55,25 +71,36 @@ pub(crate) fn read_columns<'c>(text: &str, columns: impl Iterator<Item = (&'c st
         let fields: Vec<(String, String)> = places
             .iter()
             .map(|(field, place)| {
-                let cell = place.and_then(|place| cells.get(place)).map_or("", String::as_str);
+                let cell = place
+                    .and_then(|place| cells.get(place))
+                    .map_or("", String::as_str);
                 ((*field).to_owned(), cell.to_owned())
             })
             .collect();
         match fields.iter().find(|(field, _)| field == "id") {
             Some((_, id)) if id.is_empty() => {}
-            Some((_, id)) if !is_slug(id) => content.warnings.push(format!(
-                "line {}: `{}` is no id (letters, digits, _ and -): the row is left out",
-                index + 1,
-                id.escape_debug()
-            )),
+            Some((_, id)) if !is_slug(id) => left_out.push(|| {
+                let id = id.chars().take(MAX_SHOWN).collect::<String>();
+                let id = id.escape_debug();
+                format!(
+                    "line {}: `{id}` is no id (letters, digits, _ and -): the row is left out",
+                    index + 1
+                )
+            }),
             _ => content.rows.push(Row { fields }),
         }
     }
+    content.warnings = left_out.into_texts(|more| format!("and {more} more rows are left out"));
     if let Some(places) = places {
         for (field, place) in places {
             if place.is_none() {
-                let heading = columns.clone().find(|(name, _)| *name == field).map_or(field, |(_, heading)| heading);
-                content.warnings.push(format!("the table has no column `{heading}`"));
+                let heading = columns
+                    .clone()
+                    .find(|(name, _)| *name == field)
+                    .map_or(field, |(_, heading)| heading);
+                content
+                    .warnings
+                    .push(format!("the table has no column `{heading}`"));
             }
         }
     }
@@ -82,7 +109,10 @@ pub(crate) fn read_columns<'c>(text: &str, columns: impl Iterator<Item = (&'c st
 
 /// Reads the lines that fit `pattern`; a line's surrounding blanks do not count.
 pub(crate) fn read_lines(text: &str, pattern: &Pattern) -> Content {
-    let mut content = Content { exists: true, ..Content::default() };
+    let mut content = Content {
+        exists: true,
+        ..Content::default()
+    };
     for line in text.trim_start_matches('\u{feff}').lines() {
         content.lines += 1;
         if let Some(captures) = pattern.matches(line.trim()) {
@@ -113,14 +143,23 @@ fn locate<'c>(
     columns: impl Iterator<Item = (&'c str, &'c str)>,
 ) -> Vec<(&'c str, Option<usize>)> {
     columns
-        .map(|(field, heading)| (field, header.iter().position(|cell| cell.eq_ignore_ascii_case(heading))))
+        .map(|(field, heading)| {
+            (
+                field,
+                header
+                    .iter()
+                    .position(|cell| cell.eq_ignore_ascii_case(heading)),
+            )
+        })
         .collect()
 }
 
 fn is_separator(line: &str) -> bool {
     line.starts_with('|')
         && line.contains('-')
-        && line.chars().all(|sign| matches!(sign, '|' | '-' | ':' | ' ' | '\t'))
+        && line
+            .chars()
+            .all(|sign| matches!(sign, '|' | '-' | ':' | ' ' | '\t'))
 }
 
 /// The cells of a table line, `\|` being a pipe inside one.
@@ -148,7 +187,10 @@ fn cells(line: &str) -> Vec<String> {
 /// A cell's text without surrounding blanks, emphasis, code marks and link.
 fn plain(cell: &str) -> String {
     let mut text = cell.trim();
-    if let Some((label, _)) = text.strip_prefix('[').and_then(|rest| rest.split_once("](")) {
+    if let Some((label, _)) = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("]("))
+    {
         text = label;
     }
     text.trim_matches(['*', '`', '~']).trim().to_owned()
@@ -156,7 +198,10 @@ fn plain(cell: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test that panics has failed, which is what it should do")]
+    #![allow(
+        clippy::unwrap_used,
+        reason = "a test that panics has failed, which is what it should do"
+    )]
 
     use super::*;
 
@@ -166,23 +211,65 @@ mod tests {
         read_columns(text, COLUMNS.into_iter())
             .rows
             .iter()
-            .map(|row| row.fields.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("/"))
+            .map(|row| {
+                row.fields
+                    .iter()
+                    .map(|(_, value)| value.as_str())
+                    .collect::<Vec<_>>()
+                    .join("/")
+            })
             .collect()
     }
 
     #[test]
     fn tables_as_people_write_them() {
         let cases: &[(&str, &str, &[&str])] = &[
-            ("plain", "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | pending |\n", &["1/done", "2/pending"]),
-            ("windows, BOM", "\u{feff}| Id | Status |\r\n|----|---|\r\n| 1 | done |\r\n", &["1/done"]),
-            ("other order and case", "| status | x | ID |\n|:-:|---|--:|\n| done | y | 7 |\n", &["7/done"]),
-            ("ragged", "| Id | Status |\n|---|---|\n| 1\n| 2 | done | more | x\n", &["1/", "2/done"]),
-            ("escaped pipe", "| Id | T | Status |\n|---|---|---|\n| 1 | a \\| b | done |\n", &["1/done"]),
-            ("emphasis and link", "| Id | Status |\n|---|---|\n| **1** | ~~done~~ |\n| [2](task-2.md) | `x` |\n", &["1/done", "2/x"]),
-            ("no separator", "| Id | Status |\n| 1 | done |\n", &["1/done"]),
-            ("two tables", "| Id | Status |\n|---|---|\n| 1 | a |\n\n| Status | Id |\n|---|---|\n| b | 2 |\n", &["1/a", "2/b"]),
+            (
+                "plain",
+                "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | pending |\n",
+                &["1/done", "2/pending"],
+            ),
+            (
+                "windows, BOM",
+                "\u{feff}| Id | Status |\r\n|----|---|\r\n| 1 | done |\r\n",
+                &["1/done"],
+            ),
+            (
+                "other order and case",
+                "| status | x | ID |\n|:-:|---|--:|\n| done | y | 7 |\n",
+                &["7/done"],
+            ),
+            (
+                "ragged",
+                "| Id | Status |\n|---|---|\n| 1\n| 2 | done | more | x\n",
+                &["1/", "2/done"],
+            ),
+            (
+                "escaped pipe",
+                "| Id | T | Status |\n|---|---|---|\n| 1 | a \\| b | done |\n",
+                &["1/done"],
+            ),
+            (
+                "emphasis and link",
+                "| Id | Status |\n|---|---|\n| **1** | ~~done~~ |\n| [2](task-2.md) | `x` |\n",
+                &["1/done", "2/x"],
+            ),
+            (
+                "no separator",
+                "| Id | Status |\n| 1 | done |\n",
+                &["1/done"],
+            ),
+            (
+                "two tables",
+                "| Id | Status |\n|---|---|\n| 1 | a |\n\n| Status | Id |\n|---|---|\n| b | 2 |\n",
+                &["1/a", "2/b"],
+            ),
             ("empty id", "| Id | Status |\n|---|---|\n|  | a |\n", &[]),
-            ("bad id", "| Id | Status |\n|---|---|\n| ../x | a |\n| 2 | b |\n", &["2/b"]),
+            (
+                "bad id",
+                "| Id | Status |\n|---|---|\n| ../x | a |\n| 2 | b |\n",
+                &["2/b"],
+            ),
             ("empty", "", &[]),
         ];
         for (name, text, expected) in cases {
@@ -192,9 +279,18 @@ mod tests {
 
     #[test]
     fn a_row_without_a_usable_id_is_named() {
-        let content = read_columns("| Id | Status |\n|---|---|\n| ../x | a |\n", COLUMNS.into_iter());
-        assert_eq!(content.warnings, ["line 3: `../x` is no id (letters, digits, _ and -): the row is left out"]);
-        let content = read_columns("| Id | State |\n|---|---|\n| 1 | a |\n", COLUMNS.into_iter());
+        let content = read_columns(
+            "| Id | Status |\n|---|---|\n| ../x | a |\n",
+            COLUMNS.into_iter(),
+        );
+        assert_eq!(
+            content.warnings,
+            ["line 3: `../x` is no id (letters, digits, _ and -): the row is left out"]
+        );
+        let content = read_columns(
+            "| Id | State |\n|---|---|\n| 1 | a |\n",
+            COLUMNS.into_iter(),
+        );
         assert_eq!(content.warnings, ["the table has no column `Status`"]);
     }
 
@@ -210,7 +306,11 @@ mod tests {
     fn lines_by_pattern() {
         let pattern = Pattern::parse("## {title}").unwrap();
         let content = read_lines("# A\n## Overview\r\n  ## **B** \n", &pattern);
-        let titles: Vec<_> = content.rows.iter().map(|row| row.fields[0].1.as_str()).collect();
+        let titles: Vec<_> = content
+            .rows
+            .iter()
+            .map(|row| row.fields[0].1.as_str())
+            .collect();
         assert_eq!((titles, content.lines), (vec!["Overview", "B"], 3));
     }
 

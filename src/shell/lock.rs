@@ -5,9 +5,12 @@
 //! the revision, a count of the phases entered and commands run. The review lock is held for a whole run.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Seek};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use crate::invoke::process::open_regular;
 
 /// The folder of the lock files, below the chart's home.
 const FOLDER: &str = ".locks";
@@ -24,7 +27,7 @@ pub(crate) struct WriteLock {
 /// The right to run a review of one instance.
 #[derive(Debug)]
 pub(crate) struct ReviewLock {
-    _file: File,
+    file: File,
 }
 
 impl WriteLock {
@@ -41,7 +44,10 @@ impl WriteLock {
                 Err(TryLockError::WouldBlock) => {
                     return Err(io::Error::new(
                         io::ErrorKind::TimedOut,
-                        format!("another taskie has been writing the state of `{instance}` for over {} seconds", PATIENCE.as_secs()),
+                        format!(
+                            "another taskie has been writing the state of `{instance}` for over {} seconds",
+                            PATIENCE.as_secs()
+                        ),
                     ));
                 }
                 Err(TryLockError::Error(error)) => return Err(error),
@@ -61,18 +67,29 @@ impl WriteLock {
     /// Counts one more.
     pub(crate) fn bump(&mut self) -> io::Result<()> {
         let next = self.revision()?.wrapping_add(1);
-        self.file.set_len(0)?;
-        self.file.rewind()?;
-        writeln!(self.file, "{next}")
+        // One write over the old number, never an empty file: killed in between, no number comes twice.
+        self.file
+            .write_all_at(format!("{next:020}\n").as_bytes(), 0)
     }
 }
 
 impl ReviewLock {
+    /// The lock's file, empty: a process that inherits it holds the lock too. A reviewer that outlives a hook
+    /// that was killed keeps the next one from starting a second.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
     /// The lock, or `None` while someone else holds it.
     pub(crate) fn try_acquire(home: &Path, instance: &str) -> io::Result<Option<Self>> {
         let file = open(home, instance, "review")?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Self { _file: file })),
+            Ok(()) => {
+                // The reviewer takes what it finds on its stdin for a part of its prompt, and a project may
+                // come with such a file.
+                file.set_len(0)?;
+                Ok(Some(Self { file }))
+            }
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),
         }
@@ -82,13 +99,24 @@ impl ReviewLock {
 fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     let folder = home.join(FOLDER);
     let path = folder.join(format!("{instance}.{kind}"));
-    let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-    let opened = match open() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(&folder)?;
-            fs::write(folder.join(".gitignore"), "*\n")?;
-            open()
+    let open = || {
+        // A project may come from anywhere: a link in it must not lead our writing out of it.
+        if folder.is_symlink() {
+            return Err(io::Error::other("its folder is a symbolic link"));
         }
+        open_regular(
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false),
+            &path,
+        )
+    };
+    let opened = match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(folder.join(".gitignore"), "*\n"))
+            .and_then(|()| open()),
         other => other,
     };
     opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::lock::{ReviewLock, WriteLock};
 use super::snapshot::Snapshot;
@@ -87,7 +87,10 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
     if let Some(file) = std::env::var_os(trace::VARIABLE).filter(|file| !file.is_empty()) {
         let written = trace::append(Path::new(&file), place, event, &result);
         if let (Err(error), Ok(performed)) = (written, &mut result) {
-            performed.warnings.push(format!("the trace {} cannot be written: {error}", file.display()));
+            performed.warnings.push(format!(
+                "the trace {} cannot be written: {error}",
+                file.display()
+            ));
         }
     }
     result
@@ -103,7 +106,27 @@ fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     }
 }
 
+/// What the chart would decide about `event` at `place` now. Nothing is run, locked or written.
+pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>), Stuck> {
+    let snapshot = place.snapshot();
+    let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
+    Ok((step, snapshot))
+}
+
 impl Place {
+    /// What keeps an invocation from being started: a file of its subject that does not exist.
+    pub(crate) fn obstacle(&self, invocation: &Invocation) -> Option<String> {
+        let dir = self.dir();
+        let missing = invocation
+            .subject
+            .iter()
+            .find(|name| !dir.join(name).is_file())?;
+        Some(format!(
+            "{} does not exist",
+            self.instance.dir.join(missing).display()
+        ))
+    }
+
     fn home(&self) -> PathBuf {
         self.root.join(&self.chart.scope.home)
     }
@@ -117,7 +140,8 @@ impl Place {
     }
 
     fn lock(&self) -> Result<WriteLock, Stuck> {
-        WriteLock::acquire(&self.home(), &self.instance.name).map_err(io("the state cannot be locked"))
+        WriteLock::acquire(&self.home(), &self.instance.name)
+            .map_err(io("the state cannot be locked"))
     }
 
     /// Decides anew under the write lock, and writes.
@@ -125,7 +149,8 @@ impl Place {
         let mut lock = self.lock()?;
         let ended = match ended {
             Some((mut ended, revision)) => {
-                ended.superseded = lock.revision().map_err(io("the revision cannot be read"))? != revision;
+                ended.superseded =
+                    lock.revision().map_err(io("the revision cannot be read"))? != revision;
                 Some(ended)
             }
             None => None,
@@ -133,43 +158,50 @@ impl Place {
         let snapshot = self.snapshot();
         let step = decide(&self.chart, &snapshot.as_world(), event, ended)?;
         let Step::Done(decision) = step else {
-            // Only a first call without an outcome invokes, and only hook events have rules that do.
-            return Err(Fault::World("the state changed in between; try again".to_owned()).into());
+            // Since the first look someone has made a review due. (A call with an outcome never asks for a run.)
+            drop(lock);
+            return self.review(event);
         };
         if !decision.patch.is_empty() {
-            self.store(&snapshot, &decision.patch)?;
+            // Counted first: a process that is killed between the two sets a review aside for nothing, and the
+            // other way round a review would count that the new state does not ask for.
             if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
                 lock.bump().map_err(io("the revision cannot be written"))?;
             }
+            self.store(&snapshot, &decision.patch)?;
         }
         Ok(done(snapshot, decision))
     }
 
     fn store(&self, snapshot: &Snapshot, patch: &IndexMap<String, Json>) -> Result<(), Stuck> {
         let context = snapshot.context();
-        let (raw, absent) = match &snapshot.state {
-            Reading::Sound { raw, absent, .. } => (raw.clone(), absent.clone()),
-            Reading::Missing => (Map::new(), self.chart.context.keys().cloned().collect()),
+        let (old, absent) = match &snapshot.state {
+            Reading::Sound { text, absent, .. } => (Some(text.as_slice()), absent.clone()),
+            Reading::Missing => (None, self.chart.context.keys().cloned().collect()),
             Reading::Broken(why) => {
                 let file = self.instance.dir.join(store::FILE);
                 return Err(Stuck::Broken(format!("{}: {why}", file.display())));
             }
         };
         // A new state has the required fields and those assigned, in the chart's order.
-        let is_written = |name: &String| patch.contains_key(name) || !self.chart.context[name].optional;
+        let is_written =
+            |name: &String| patch.contains_key(name) || !self.chart.context[name].optional;
         let absent = absent
             .into_iter()
             .filter(is_written)
             .map(|name| (name.clone(), context[&name].clone()))
             .collect();
-        store::write(&self.dir(), raw, &absent, patch)
-            .map_err(io(format!("{} cannot be written", self.instance.dir.join(store::FILE).display())))
+        store::write(&self.dir(), old, &absent, patch).map_err(io(format!(
+            "{} cannot be written",
+            self.instance.dir.join(store::FILE).display()
+        )))
     }
 
     /// Runs the review that is due, unless one is already running.
     fn review(&self, event: &Event) -> Result<Performed, Stuck> {
-        let running = ReviewLock::try_acquire(&self.home(), &self.instance.name).map_err(io("the review cannot be locked"))?;
-        let Some(_running) = running else {
+        let running = ReviewLock::try_acquire(&self.home(), &self.instance.name)
+            .map_err(io("the review cannot be locked"))?;
+        let Some(running) = running else {
             return Ok(Performed {
                 decision: Decision {
                     messages: vec![format!(
@@ -183,24 +215,42 @@ impl Place {
             });
         };
         // Whoever held the lock a moment ago may have done what this decision asks for.
-        let revision = self.lock()?.revision().map_err(io("the revision cannot be read"))?;
+        let revision = self
+            .lock()?
+            .revision()
+            .map_err(io("the revision cannot be read"))?;
         let snapshot = self.snapshot();
         let invocation = match decide(&self.chart, &snapshot.as_world(), event, None)? {
             Step::Invoke(invocation) => *invocation,
-            Step::Done(decision) if decision.patch.is_empty() => return Ok(done(snapshot, decision)),
+            Step::Done(decision) if decision.patch.is_empty() => {
+                return Ok(done(snapshot, decision));
+            }
             Step::Done(_) => return self.write(event, None),
         };
-        let outcome = self.run(&invocation)?;
-        self.write(event, Some((Ended { invocation, outcome, superseded: false }, revision)))
+        let outcome = self.run(&invocation, &running)?;
+        self.write(
+            event,
+            Some((
+                Ended {
+                    invocation,
+                    outcome,
+                    superseded: false,
+                },
+                revision,
+            )),
+        )
     }
 
-    fn run(&self, invocation: &Invocation) -> Result<Outcome, Stuck> {
+    fn run(&self, invocation: &Invocation, running: &ReviewLock) -> Result<Outcome, Stuck> {
         let Some(invoke) = self.chart.invoke.get(&invocation.name) else {
-            return Ok(Outcome::Failed(format!("there is no invocation `{}`", invocation.name)));
+            return Ok(Outcome::Failed(format!(
+                "there is no invocation `{}`",
+                invocation.name
+            )));
         };
         let dir = self.dir();
-        if let Some(missing) = invocation.subject.iter().find(|name| !dir.join(name).is_file()) {
-            return Ok(Outcome::Failed(format!("{} does not exist", self.instance.dir.join(missing).display())));
+        if let Some(obstacle) = self.obstacle(invocation) {
+            return Ok(Outcome::Failed(obstacle));
         }
         let file = dir.join(&invocation.file);
         let before = Stamp::of(&file);
@@ -211,12 +261,18 @@ impl Place {
             env: &[(REVIEWER.to_owned(), "1".to_owned())],
             log: &log,
             timeout: Duration::from_secs(invoke.timeout),
+            stdin: Some(running.file()),
         });
         let program = invocation.argv.first().map_or("", String::as_str);
         let failed = |why: String| {
-            let last = process::last_line(&log).map(|line| format!(" ({line})")).unwrap_or_default();
+            let last = process::last_line(&log)
+                .map(|line| format!(" ({line})"))
+                .unwrap_or_default();
             let shown = self.instance.dir.join(&invocation.log);
-            Ok(Outcome::Failed(format!("{why}{last}; its log is {}", shown.display())))
+            Ok(Outcome::Failed(format!(
+                "{why}{last}; its log is {}",
+                shown.display()
+            )))
         };
         let (code, signal, stdout) = match ended {
             process::Ended::Interrupted { signal } => return Err(Stuck::Interrupted { signal }),
@@ -225,17 +281,33 @@ impl Place {
                 let _ = std::fs::remove_file(&log);
                 return Ok(Outcome::Failed(why));
             }
-            process::Ended::TimedOut => return failed(format!("`{program}` took over {} seconds and was ended", invoke.timeout)),
-            process::Ended::Exited { code, signal, stdout } => (code, signal, stdout),
+            process::Ended::TimedOut => {
+                return failed(format!(
+                    "`{program}` was ended after {}",
+                    seconds(invoke.timeout)
+                ));
+            }
+            process::Ended::Exited {
+                code,
+                signal,
+                stdout,
+            } => (code, signal, stdout),
         };
         let verdict = match (code, outcome::verdict(invoke, &stdout)) {
             (Some(0), Ok(verdict)) => verdict,
             (Some(0), Err(why)) => return failed(format!("`{program}` failed: {why}")),
             (Some(code), _) => {
-                let why = outcome::reason_in(invoke, &stdout).map(|why| format!(": {why}")).unwrap_or_default();
+                let why = outcome::reason_in(invoke, &stdout)
+                    .map(|why| format!(": {why}"))
+                    .unwrap_or_default();
                 return failed(format!("`{program}` exited with code {code}{why}"));
             }
-            (None, _) => return failed(format!("`{program}` was ended by signal {}", signal.unwrap_or_default())),
+            (None, _) => {
+                return failed(format!(
+                    "`{program}` was ended by signal {}",
+                    signal.unwrap_or_default()
+                ));
+            }
         };
         if Stamp::of(&file).is_none_or(|after| after.len == 0 || Some(after) == before) {
             let shown = self.instance.dir.join(&invocation.file);
@@ -260,7 +332,19 @@ impl AsWorld for Arc<Snapshot> {
 fn done(snapshot: Arc<Snapshot>, decision: Decision) -> Performed {
     let mut context = snapshot.context().clone();
     context.extend(decision.patch.clone());
-    Performed { warnings: snapshot.warnings(), decision, context }
+    Performed {
+        warnings: snapshot.warnings(),
+        decision,
+        context,
+    }
+}
+
+fn seconds(count: u64) -> String {
+    if count == 1 {
+        "1 second".to_owned()
+    } else {
+        format!("{count} seconds")
+    }
 }
 
 /// What tells one writing of a file from another.
@@ -275,7 +359,9 @@ struct Stamp {
 impl Stamp {
     fn of(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
-        let meta = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        let meta = std::fs::metadata(path)
+            .ok()
+            .filter(std::fs::Metadata::is_file)?;
         Some(Self {
             inode: meta.ino(),
             len: meta.len(),

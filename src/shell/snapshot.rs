@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -36,21 +37,45 @@ impl Snapshot {
     /// Reads the state; everything else waits until it is asked for.
     pub(crate) fn take(chart: &Arc<Chart>, root: &Path, instance: &Instance) -> Self {
         let state = store::read(chart, &root.join(&instance.dir));
+        Self::with_state(
+            chart,
+            root,
+            instance,
+            state,
+            &instance.dir.join(store::FILE),
+        )
+    }
+
+    /// The same with the state of another file.
+    pub(crate) fn with_state(
+        chart: &Arc<Chart>,
+        root: &Path,
+        instance: &Instance,
+        state: Reading,
+        file: &Path,
+    ) -> Self {
         let context = match &state {
             Reading::Sound { context, .. } => context.clone(),
             Reading::Missing | Reading::Broken(_) => context::initial(chart),
         };
         let mut warnings = Vec::new();
-        let file = instance.dir.join(store::FILE);
         match &state {
-            Reading::Broken(why) => warnings.push(format!(
-                "{}: {why}. No review runs and nothing is written until it is mended.",
-                file.display()
-            )),
+            Reading::Broken(why) => {
+                // A question stands at the end of some.
+                let stop = if why.ends_with('?') { "" } else { "." };
+                warnings.push(format!(
+                    "{}: {why}{stop} No review runs and nothing is written until it is mended.",
+                    file.display()
+                ));
+            }
             Reading::Sound { absent, .. } if !absent.is_empty() => warnings.push(format!(
                 "{} lacks {}: the defaults are used.",
                 file.display(),
-                absent.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+                absent
+                    .iter()
+                    .map(|name| format!("`{name}`"))
+                    .collect::<Vec<_>>()
+                    .join(", ")
             )),
             Reading::Sound { .. } | Reading::Missing => {}
         }
@@ -67,9 +92,18 @@ impl Snapshot {
         }
     }
 
+    /// The same with these context fields instead of the state's.
+    pub(crate) fn with_fields(mut self, fields: &Context) -> Self {
+        self.context.extend(fields.clone());
+        self
+    }
+
     /// What was wrong with what has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.warnings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn dir(&self) -> PathBuf {
@@ -83,7 +117,11 @@ impl Snapshot {
             let mut names: Vec<String> = entries
                 .filter(|entry| {
                     let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-                    if is_link { entry.path().is_file() } else { entry.file_type().is_ok_and(|kind| kind.is_file()) }
+                    if is_link {
+                        entry.path().is_file()
+                    } else {
+                        entry.file_type().is_ok_and(|kind| kind.is_file())
+                    }
                 })
                 .map(|entry| entry.file_name().to_string_lossy().into_owned())
                 .collect();
@@ -102,7 +140,11 @@ impl Snapshot {
                 .flatten()
                 .filter(|entry| entry.file_type().is_file())
                 .filter_map(|entry| {
-                    entry.path().strip_prefix(&dir).ok().map(|path| path.to_string_lossy().into_owned())
+                    entry
+                        .path()
+                        .strip_prefix(&dir)
+                        .ok()
+                        .map(|path| path.to_string_lossy().into_owned())
                 })
                 .collect();
             names.sort_unstable();
@@ -115,8 +157,14 @@ impl Snapshot {
     }
 
     fn files(&self, set: &str) -> Value {
-        let Some(set) = self.chart.files.get(set) else { return Value::from(Vec::<Value>::new()) };
-        let names = if set.is_nested() { self.nested() } else { self.names() };
+        let Some(set) = self.chart.files.get(set) else {
+            return Value::from(Vec::<Value>::new());
+        };
+        let names = if set.is_nested() {
+            self.nested()
+        } else {
+            self.names()
+        };
         let files: Vec<Value> = names
             .iter()
             .filter_map(|name| {
@@ -127,7 +175,10 @@ impl Snapshot {
                 } else {
                     name.clone()
                 };
-                let fixed = [("name", Value::from(shown)), ("path", Value::from(self.path(name)))];
+                let fixed = [
+                    ("name", Value::from(shown)),
+                    ("path", Value::from(self.path(name))),
+                ];
                 let captured = captures.into_iter().map(|(hole, capture)| {
                     let value = match capture {
                         Capture::Text(text) => Value::from(text),
@@ -152,35 +203,70 @@ impl Snapshot {
     }
 
     fn read_table(&self, name: &str) -> Value {
-        let Some(table) = self.chart.tables.get(name) else { return Value::from(()) };
+        let Some(table) = self.chart.tables.get(name) else {
+            return Value::from(());
+        };
         let file = table.file.render(|hole| match self.context.get(hole) {
             Some(serde_json::Value::String(text)) if is_slug(text) => Ok(text.clone()),
             _ => Err(()),
         });
-        let text = file.as_ref().ok().and_then(|file| fs::read(self.dir().join(file)).ok());
+        let text = file.as_ref().ok().and_then(|file| {
+            read_regular(&self.dir().join(file)).unwrap_or_else(|error| {
+                let warning = format!("{} cannot be read: {error}.", self.path(file));
+                self.warnings
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(warning);
+                None
+            })
+        });
         let content = match (&text, &table.rows) {
             (None, _) => Content::default(),
             (Some(text), RowShape::Columns(columns)) => table::read_columns(
                 &String::from_utf8_lossy(text),
-                columns.iter().map(|(field, heading)| (field.as_str(), heading.as_str())),
+                columns
+                    .iter()
+                    .map(|(field, heading)| (field.as_str(), heading.as_str())),
             ),
-            (Some(text), RowShape::Line(pattern)) => table::read_lines(&String::from_utf8_lossy(text), pattern),
+            (Some(text), RowShape::Line(pattern)) => {
+                table::read_lines(&String::from_utf8_lossy(text), pattern)
+            }
         };
         if let Ok(file) = file {
             let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-            warnings.extend(content.warnings.iter().map(|warning| format!("{}: {warning}.", self.path(&file))));
+            warnings.extend(
+                content
+                    .warnings
+                    .iter()
+                    .map(|warning| format!("{}: {warning}.", self.path(&file))),
+            );
         }
         let mut open = Vec::new();
         let rows: Vec<Value> = content
             .rows
             .iter()
             .map(|row| {
-                let field = |name: &str| row.fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str());
-                let done = field("status").is_some_and(|status| table::is_finished(status, &table.finished));
+                let field = |name: &str| {
+                    row.fields
+                        .iter()
+                        .find(|(field, _)| field == name)
+                        .map(|(_, value)| value.as_str())
+                };
+                let done = field("status")
+                    .is_some_and(|status| table::is_finished(status, &table.finished));
                 let path = table.path.as_ref().and_then(|path| {
-                    path.render(|hole| field(hole).filter(|value| is_slug(value)).map(str::to_owned).ok_or(())).ok()
+                    path.render(|hole| {
+                        field(hole)
+                            .filter(|value| is_slug(value))
+                            .map(str::to_owned)
+                            .ok_or(())
+                    })
+                    .ok()
                 });
-                let fields = row.fields.iter().map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
+                let fields = row
+                    .fields
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
                 let made = [("done", Value::from(done)), ("path", Value::from(path))];
                 let value = Value::from_pairs(fields.chain(made));
                 if !done {
@@ -204,6 +290,19 @@ impl Snapshot {
     }
 }
 
+/// A file's bytes; `None` where there is none. A pipe or a device, which would be read for ever, is an error.
+fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let read = fs::metadata(path).and_then(|meta| match meta.is_file() {
+        true => fs::read(path),
+        false => Err(io::Error::other("it is not a regular file")),
+    });
+    match read {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 impl World for Snapshot {
     fn context(&self) -> &Context {
         &self.context
@@ -212,7 +311,10 @@ impl World for Snapshot {
     fn look(&self, source: &Source) -> Result<Value, Fault> {
         Ok(match source {
             Source::Scope => Value::from_pairs([
-                ("started", Value::from(!matches!(self.state, Reading::Missing))),
+                (
+                    "started",
+                    Value::from(!matches!(self.state, Reading::Missing)),
+                ),
                 ("name", Value::from(self.instance.name.as_str())),
                 ("path", Value::from(self.instance.dir.to_string_lossy())),
                 ("home", Value::from(self.chart.scope.home.as_str())),

@@ -3,12 +3,13 @@
 //! What is absent gets its default and a warning; what is wrong makes the whole file unusable until it is
 //! mended, so that nothing is decided, and nothing written, on a guess. Keys the chart does not know stay.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
+use serde_json::value::RawValue;
 
 use crate::chart::model::FieldType;
 use crate::chart::{Chart, suggest};
@@ -17,6 +18,9 @@ use crate::engine::context::{self, Context};
 /// The file's name in an instance's directory.
 pub(crate) const FILE: &str = "state.json";
 
+/// What the file is called while it is written. Always the same, so that killed processes leave one at most.
+const NEW: &str = ".state.json.new";
+
 /// What the file holds.
 #[derive(Debug)]
 pub(crate) enum Reading {
@@ -24,8 +28,8 @@ pub(crate) enum Reading {
     Missing,
     /// It can be used.
     Sound {
-        /// The file as it is.
-        raw: Map<String, Json>,
+        /// The file's text.
+        text: Vec<u8>,
         /// Its typed fields, with defaults.
         context: Context,
         /// Fields that are required and absent.
@@ -38,23 +42,34 @@ pub(crate) enum Reading {
 /// Reads the state in `dir`.
 pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
     let path = dir.join(FILE);
-    if path.symlink_metadata().is_ok_and(|meta| meta.file_type().is_symlink()) {
-        return Reading::Broken("it is a symbolic link".to_owned());
+    match path.symlink_metadata().map(|meta| meta.file_type()) {
+        Ok(kind) if kind.is_symlink() => {
+            return Reading::Broken("it is a symbolic link".to_owned());
+        }
+        // A pipe would be read for ever.
+        Ok(kind) if !kind.is_file() => {
+            return Reading::Broken("it is not a regular file".to_owned());
+        }
+        Ok(_) | Err(_) => {}
     }
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Reading::Missing,
-        Err(error) => return Reading::Broken(format!("it cannot be read: {error}")),
-    };
-    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let mut json: Json = match serde_json::from_slice(text) {
+    match fs::read(&path) {
+        Ok(bytes) => parse(chart, &bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Reading::Missing,
+        Err(error) => Reading::Broken(format!("it cannot be read: {error}")),
+    }
+}
+
+/// The state that a file holds.
+pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let json: Json = match serde_json::from_slice(text) {
         Ok(json) => json,
         Err(error) => return Reading::Broken(format!("it is not valid JSON: {error}")),
     };
     if let Some(breach) = first_breach(chart, &json) {
         return Reading::Broken(breach);
     }
-    let Json::Object(raw) = &mut json else {
+    let Json::Object(raw) = &json else {
         return Reading::Broken(format!("it holds {}, not an object", kind_of(&json)));
     };
     let mut fields = Context::with_capacity(chart.context.len());
@@ -71,38 +86,77 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
         };
         fields.insert(name.clone(), value);
     }
-    Reading::Sound { raw: std::mem::take(raw), context: fields, absent }
+    Reading::Sound {
+        text: text.to_owned(),
+        context: fields,
+        absent,
+    }
 }
 
-/// Writes `patch` over `raw`: a temporary file in the same directory, synced, then renamed. Required fields
-/// that are absent are written too, so that the result fits the schema.
+/// True unless the state in `dir` names another session than `session` as its owner, in the chart's owner field.
+pub(crate) fn is_ours(chart: &Chart, dir: &Path, session: Option<&str>) -> bool {
+    let (Some(field), Some(session)) = (&chart.scope.owner, session) else {
+        return true;
+    };
+    let Reading::Sound { context, .. } = read(chart, dir) else {
+        return true;
+    };
+    context
+        .get(field)
+        .and_then(Json::as_str)
+        .is_none_or(|owner| owner == session)
+}
+
+/// Writes `patch` over the state in `old`, every other value to the letter: a new file in the same directory, synced, then renamed. Required fields that are
+/// absent are written too, so that the result fits the schema. The caller holds the write lock.
 pub(crate) fn write(
     dir: &Path,
-    mut raw: Map<String, Json>,
+    old: Option<&[u8]>,
     absent: &IndexMap<String, Json>,
     patch: &IndexMap<String, Json>,
 ) -> io::Result<()> {
+    // Raw values: a user's number of thirty digits is none of ours to round.
+    let mut fields: IndexMap<String, Box<RawValue>> = match old {
+        Some(old) => serde_json::from_slice(old)?,
+        None => IndexMap::new(),
+    };
     for (name, value) in absent.iter().chain(patch) {
-        raw.insert(name.clone(), value.clone());
+        fields.insert(name.clone(), serde_json::value::to_raw_value(value)?);
     }
     let path = dir.join(FILE);
-    let mut text = serde_json::to_string_pretty(&raw)?;
+    let mut text = serde_json::to_string_pretty(&fields)?;
     text.push('\n');
-    let mode = fs::metadata(&path).map(|meta| meta.permissions()).ok();
-    let mut file = tempfile::Builder::new()
-        .prefix(".state.json.")
-        .permissions(mode.unwrap_or_else(|| std::os::unix::fs::PermissionsExt::from_mode(0o666)))
-        .tempfile_in(dir)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(&path).map_err(|error| error.error)?;
-    Ok(())
+    let new = dir.join(NEW);
+    // One that was killed while it wrote has left it; whatever it is, it is neither kept nor followed.
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
+    let written = fs::metadata(&path)
+        .map_or(Ok(()), |meta| file.set_permissions(meta.permissions()))
+        .and_then(|()| file.write_all(text.as_bytes()))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&new, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
 }
 
 /// The first thing about `json` that the schema forbids, absent keys aside.
 fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
-    let breaches = chart.validator.as_ref().map(|validator| validator.breaches(json)).unwrap_or_default();
-    let breach = breaches.iter().find(|breach| !matches!(breach.kind(), jsonschema::error::ValidationErrorKind::Required { .. }))?;
+    let breaches = chart
+        .validator
+        .as_ref()
+        .map(|validator| validator.breaches(json))
+        .unwrap_or_default();
+    let breach = breaches.iter().find(|breach| {
+        !matches!(
+            breach.kind(),
+            jsonschema::error::ValidationErrorKind::Required { .. }
+        )
+    })?;
     let path = breach.instance_path().to_string();
     let name = path.trim_start_matches('/');
     let Some(field) = chart.context.get(name) else {
@@ -112,7 +166,11 @@ fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
         });
     };
     let value = breach.instance().as_ref();
-    let mut message = format!("`{name}` is {}, and must be {}", shown(value), context::describe(field));
+    let mut message = format!(
+        "`{name}` is {}, and must be {}",
+        shown(value),
+        context::wanted(field, value)
+    );
     if let (FieldType::Phase, Some(wrong)) = (field.kind, value.as_str())
         && let Some(close) = suggest(wrong, chart.phases.keys().map(String::as_str))
     {

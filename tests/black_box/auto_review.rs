@@ -73,7 +73,7 @@ fn t09_malformed_state_json() {
             ".taskie/plans/test-plan/state.json: {why}. No review runs and nothing is written until it is mended."
         );
         let expected =
-            Expected::allow(&format!("{VALID}\n{warning}")).stderr(&format!("taskie: {warning}\n"));
+            Expected::allow(&format!("{warning}\n{VALID}")).stderr(&format!("taskie: {warning}\n"));
         check(&project, expected);
     }
 }

@@ -159,7 +159,7 @@ fn t13_timeout() {
     });
     let chart = chart_with_timeout(&project.bin.join("chart"), 1);
 
-    let why = format!("`claude` took over 1 seconds and was ended{LOG}");
+    let why = format!("`claude` was ended after 1 second{LOG}");
     let call = review("code-review", 1).call("opus");
     check_run(
         &project,

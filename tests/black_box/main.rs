@@ -3,16 +3,33 @@
 //! One module per topic; `support` is the bench they all stand on. Expected texts are written out, so that
 //! what a user sees is what a test compares.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that panics has failed, which is what it should do")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that panics has failed, which is what it should do"
+)]
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 
 mod auto_review;
+mod bad_input;
+mod bench;
 mod block_messages;
+mod charts;
+mod check_chart;
 mod cli_invocation;
 mod demo;
 mod edge_cases;
 mod expected;
+mod fixtures;
+mod hostile;
+mod mutants;
+mod next;
+mod project_root;
 mod readme;
+mod renamed_chart;
+mod render;
+mod review_loop;
+mod reviewer;
 mod schema;
 mod state_transitions;
 mod support;

@@ -95,9 +95,7 @@ fn t16_atomic_write() {
   "phase": "code-review",
   "next_phase": "post-code-review",
   "current_task": "1",
-  "mine": [
-    1
-  ],
+  "mine": [1],
   "max_reviews": 8,
   "review_model": "sonnet",
   "consecutive_clean": 0,

@@ -31,13 +31,23 @@ pub struct Reviewer {
 
 impl Default for Reviewer {
     fn default() -> Self {
-        Self { verdict: "FAIL", exit: 0, writes: true, first: String::new(), stdout: None, stderr: "" }
+        Self {
+            verdict: "FAIL",
+            exit: 0,
+            writes: true,
+            first: String::new(),
+            stdout: None,
+            stderr: "",
+        }
     }
 }
 
 impl Reviewer {
     pub fn pass() -> Self {
-        Self { verdict: "PASS", ..Self::default() }
+        Self {
+            verdict: "PASS",
+            ..Self::default()
+        }
     }
 
     pub fn fail() -> Self {
@@ -60,7 +70,10 @@ impl Reviewer {
             })
             .to_string()
         });
-        script.push_str(&format!("cat <<'TASKIE_END'\n{stdout}\nTASKIE_END\nexit {}\n", self.exit));
+        script.push_str(&format!(
+            "cat <<'TASKIE_END'\n{stdout}\nTASKIE_END\nexit {}\n",
+            self.exit
+        ));
         script
     }
 }
@@ -84,7 +97,11 @@ impl Ran {
 
     /// The answer as JSON; null where nothing was printed.
     pub fn json(&self) -> Value {
-        if self.stdout.is_empty() { Value::Null } else { serde_json::from_str(&self.stdout).unwrap() }
+        if self.stdout.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_str(&self.stdout).unwrap()
+        }
     }
 }
 
@@ -103,7 +120,11 @@ impl Project {
         let (root, bin) = (base.join("project"), base.join("bin"));
         fs::create_dir_all(&root).unwrap();
         fs::create_dir_all(&bin).unwrap();
-        Self { _temp: temp, root, bin }
+        Self {
+            _temp: temp,
+            root,
+            bin,
+        }
     }
 
     /// A project whose plan has these files.
@@ -120,7 +141,10 @@ impl Project {
     pub fn valid() -> Self {
         Self::with(&[
             ("plan.md", "# Plan\n\n## Overview\n\nDo it.\n"),
-            ("tasks.md", "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n| 1 | pending | high | One | x |\n| 2 | pending | low | Two | x |\n"),
+            (
+                "tasks.md",
+                "| Id | Status | Priority | Description | Test strategy |\n|---|---|---|---|---|\n| 1 | pending | high | One | x |\n| 2 | pending | low | Two | x |\n",
+            ),
             ("task-1.md", "# Task 1\n"),
             ("task-2.md", "# Task 2\n"),
         ])
@@ -143,7 +167,10 @@ impl Project {
 
     /// Writes `state.json`: [`state`] with `changes` over it.
     pub fn set_state(&self, changes: Value) {
-        self.write("state.json", serde_json::to_string_pretty(&state(changes)).unwrap());
+        self.write(
+            "state.json",
+            serde_json::to_string_pretty(&state(changes)).unwrap(),
+        );
     }
 
     pub fn state(&self) -> Value {
@@ -162,7 +189,11 @@ impl Project {
     /// The arguments of each call of `claude`, in order, newlines as `\n`.
     pub fn calls(&self) -> Vec<Vec<String>> {
         let text = fs::read_to_string(self.bin.join("calls")).unwrap_or_default();
-        let arguments = |call: &str| call.split_terminator('\0').map(|arg| arg.replace('\n', "\\n")).collect();
+        let arguments = |call: &str| {
+            call.split_terminator('\0')
+                .map(|arg| arg.replace('\n', "\\n"))
+                .collect()
+        };
         text.split_terminator('\u{1e}').map(arguments).collect()
     }
 
@@ -218,7 +249,10 @@ impl Project {
     /// The names of the files in the plan's directory.
     pub fn names(&self) -> Vec<String> {
         let prefix = format!(".taskie/plans/{PLAN}/");
-        self.files().into_keys().filter_map(|name| name.strip_prefix(&prefix).map(str::to_owned)).collect()
+        self.files()
+            .into_keys()
+            .filter_map(|name| name.strip_prefix(&prefix).map(str::to_owned))
+            .collect()
     }
 }
 
@@ -260,14 +294,21 @@ pub fn validated() -> Value {
 fn collect(top: &Path, dir: &Path, files: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(dir).unwrap().flatten() {
         let path = entry.path();
-        let name = path.strip_prefix(top).unwrap().to_string_lossy().into_owned();
+        let name = path
+            .strip_prefix(top)
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
         if name == ".taskie/.locks" || name == ".git" {
             continue;
         }
         if path.is_dir() {
             collect(top, &path, files);
         } else {
-            files.insert(name, String::from_utf8_lossy(&fs::read(&path).unwrap_or_default()).into_owned());
+            files.insert(
+                name,
+                String::from_utf8_lossy(&fs::read(&path).unwrap_or_default()).into_owned(),
+            );
         }
     }
 }

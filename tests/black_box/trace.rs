@@ -111,7 +111,7 @@ fn a_trace_that_cannot_be_written_changes_no_answer() {
     assert_eq!(
         message,
         format!(
-            "{}\n{warning}",
+            "{warning}\n{}",
             validated()["systemMessage"].as_str().unwrap()
         )
     );

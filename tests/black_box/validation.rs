@@ -30,7 +30,7 @@ fn state_file(text: &str, warning: &str) {
             "" => Expected::allow(VALID),
             warning => {
                 let warning = format!(".taskie/plans/test-plan/state.json{warning}");
-                Expected::allow(&format!("{VALID}\n{warning}"))
+                Expected::allow(&format!("{warning}\n{VALID}"))
                     .stderr(&format!("taskie: {warning}\n"))
             }
         },

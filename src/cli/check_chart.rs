@@ -1,0 +1,105 @@
+//! `taskie check-chart [FILE | -]…`: reads the charts, prints what is wrong with them.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ArgMatches;
+
+use super::{CliError, say, tell};
+use crate::chart::embedded::CHARTS;
+use crate::chart::templates::Templates;
+use crate::lint::report::{Checked, Format};
+use crate::lint::{self, rules};
+
+/// What wrong usage exits with, as the command line's own parser has it.
+const WRONG_USAGE: u8 = 2;
+
+/// What a run that could not check everything exits with.
+const NOT_CHECKED: u8 = 3;
+
+/// Checks the charts that the command line names; without one, those compiled in.
+pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    if let Some(code) = matches.get_one::<String>("explain") {
+        return Ok(explain(code));
+    }
+    let format = matches
+        .get_one::<String>("format")
+        .map_or("human", String::as_str);
+    let format = Format::named(format).ok_or_else(|| CliError::new("there is no such format"))?;
+    let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
+    let mut checked = Vec::new();
+    let mut unread = 0_usize;
+    if files.is_empty() {
+        for chart in CHARTS {
+            let flaws = lint::run(chart.id, chart.text, |_| {
+                Templates::Embedded(chart.templates)
+            });
+            checked.push(Checked {
+                origin: chart.id.to_owned(),
+                text: chart.text.to_owned(),
+                flaws,
+                proved: Vec::new(),
+            });
+        }
+    }
+    for file in files {
+        match read(file) {
+            Ok((origin, text, beside)) => {
+                let flaws = lint::run(&origin, &text, |folders| {
+                    Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
+                });
+                checked.push(Checked {
+                    origin,
+                    text,
+                    flaws,
+                    proved: Vec::new(),
+                });
+            }
+            Err(why) => {
+                tell(&format!("taskie: {}: {why}", file.display()));
+                unread += 1;
+            }
+        }
+    }
+    let text = format.render(&checked);
+    if !text.is_empty() {
+        say(text.trim_end());
+    }
+    let found = checked.iter().any(|checked| !checked.flaws.is_empty());
+    Ok(match (unread, found) {
+        (1.., _) => ExitCode::from(NOT_CHECKED),
+        (0, true) => ExitCode::FAILURE,
+        (0, false) => ExitCode::SUCCESS,
+    })
+}
+
+/// A chart's name, its text, and the folder that its own folders stand in.
+fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
+    if file == Path::new("-") {
+        let mut text = String::new();
+        std::io::stdin().lock().read_to_string(&mut text)?;
+        return Ok(("stdin".to_owned(), text, PathBuf::new()));
+    }
+    let text = std::fs::read_to_string(file)?;
+    // Left empty where it is: findings name templates as the chart is named, without a `./`.
+    let beside = file.parent().unwrap_or(Path::new(""));
+    Ok((file.display().to_string(), text, beside.to_owned()))
+}
+
+fn explain(code: &str) -> ExitCode {
+    let Some(rule) = rules::RULES.iter().find(|rule| rule.code.as_str() == code) else {
+        let codes = rules::RULES.iter().map(|rule| rule.code.as_str());
+        let help = crate::chart::suggest(code, codes.clone()).map_or_else(
+            || format!("the codes are {}", codes.collect::<Vec<_>>().join(", ")),
+            |code| format!("did you mean `{code}`?"),
+        );
+        tell(&format!(
+            "taskie: there is no code `{}`\n  help: {help}",
+            code.escape_debug()
+        ));
+        return ExitCode::from(WRONG_USAGE);
+    };
+    say(&rule.explain());
+    ExitCode::SUCCESS
+}

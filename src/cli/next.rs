@@ -1,0 +1,61 @@
+//! `taskie next`: what to do now, by the chart's `next` rules, and why. Whoever asks takes the instance over.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use super::{CliError, is_reviewer, place, say, tell};
+use crate::chart::Chart;
+use crate::engine::decision::Answer;
+use crate::engine::event::{Event, Trigger};
+use crate::shell::perform::perform;
+
+/// The rules that answer it.
+pub(crate) const RULES: &str = "next";
+
+/// Prints the one action that is to be done now.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    if is_reviewer() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let session = place::session(matches)?;
+    // Whoever asks wants to go on with the plan that was touched last, whosever it was.
+    let place = place::resolve(chart, matches, None, false)?;
+    let performed =
+        perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
+    for warning in &performed.warnings {
+        tell(&format!("taskie: {warning}"));
+    }
+    let (action, why) = match performed.decision.answer {
+        Answer::Action { action, why } => (action, why),
+        _ => {
+            return Err(CliError::new(format!(
+                "the chart {} does not say what is next",
+                chart.id
+            )));
+        }
+    };
+    if matches.get_flag("json") {
+        let context: IndexMap<&String, &Json> = performed.context.iter().collect();
+        say(&json!({ "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": context }).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    say(&format!("next: {action}"));
+    say(&format!("why:  {why}"));
+    say(&format!("{}: {}", chart.scope.noun, place.instance.name));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The question what is next.
+pub(super) fn event(session: Option<String>) -> Event {
+    let trigger = Trigger::Hook(RULES.to_owned());
+    Event {
+        trigger,
+        fields: Json::Object(serde_json::Map::new()),
+        args: IndexMap::new(),
+        session,
+    }
+}

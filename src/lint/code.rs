@@ -1,0 +1,69 @@
+//! The codes of everything `check-chart` finds. They are stable: scripts and ignores name them.
+
+macro_rules! codes {
+    ($($variant:ident = $text:literal,)*) => {
+        /// What kind of thing is wrong with a chart.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub(crate) enum Code { $($variant,)* }
+
+        impl Code {
+            /// All codes, in the order of the documentation.
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The code as it is written: kebab-case.
+            pub(crate) fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    // What the file is.
+    TomlSyntax = "toml-syntax",
+    UnknownKey = "unknown-key",
+    MissingKey = "missing-key",
+    ConflictingKeys = "conflicting-keys",
+    DuplicateEntry = "duplicate-entry",
+    WrongType = "wrong-type",
+    BadPattern = "bad-pattern",
+    BadDefault = "bad-default",
+    BadName = "bad-name",
+    Unreadable = "unreadable",
+    // Names that lead nowhere.
+    UnknownPhase = "unknown-phase",
+    UnknownCycle = "unknown-cycle",
+    UnknownField = "unknown-field",
+    UnknownEvent = "unknown-event",
+    UnknownInvocation = "unknown-invocation",
+    UnknownTemplate = "unknown-template",
+    UnknownName = "unknown-name",
+    UnknownFilter = "unknown-filter",
+    UnknownTest = "unknown-test",
+    // Expressions, texts and assignments.
+    ExpressionSyntax = "expression-syntax",
+    NotACondition = "not-a-condition",
+    UnlikeTypes = "unlike-types",
+    WrongOperand = "wrong-operand",
+    WrongAssignment = "wrong-assignment",
+    SelfReference = "self-reference",
+    // What can never matter, and what is missing.
+    ConstantGuard = "constant-guard",
+    IdleRule = "idle-rule",
+    ShadowedRule = "shadowed-rule",
+    ShadowedTarget = "shadowed-target",
+    AdvanceRunsOut = "advance-runs-out",
+    UnusedName = "unused-name",
+    UnusedTemplate = "unused-template",
+    UnusedIgnore = "unused-ignore",
+    // What the host and other tools do not take.
+    DeadlineTooLong = "deadline-too-long",
+    MessageTooLong = "message-too-long",
+    Toml11 = "toml-1-1",
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.as_str())
+    }
+}

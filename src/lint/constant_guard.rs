@@ -1,0 +1,67 @@
+//! `constant-guard`: a guard that always holds, or never.
+
+use super::{Code, Subject};
+use crate::chart::error::{Flaw, Step};
+use crate::chart::model::Expr;
+use crate::expr::infer::constant;
+
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
+    let chart = subject.chart;
+    let steps = |key: &str, name: &str| vec![Step::from(key), Step::from(name)];
+    let numbered =
+        |key: &str, name: &str, index: usize| [steps(key, name), vec![Step::from(index)]].concat();
+    let mut guards: Vec<(Vec<Step>, Option<&Expr>)> = Vec::new();
+    for (event, index, rule) in subject.rules() {
+        guards.push((numbered("on", event, index), rule.guard.as_ref()));
+    }
+    for (name, entry) in &chart.phases {
+        guards.push((steps("phases", name), entry.phase.guard.as_ref()));
+    }
+    for (name, command) in &chart.commands {
+        guards.push((steps("commands", name), command.rule.guard.as_ref()));
+    }
+    for (id, cycle) in &chart.cycles {
+        let path = |index: usize| {
+            [
+                steps("cycles", id),
+                vec![Step::from("advance"), Step::from(index)],
+            ]
+            .concat()
+        };
+        guards.extend(
+            cycle
+                .advance
+                .iter()
+                .enumerate()
+                .map(|(index, advance)| (path(index), advance.guard.as_ref())),
+        );
+    }
+    for (name, checks) in &chart.checks {
+        guards.extend(
+            checks
+                .iter()
+                .enumerate()
+                .map(|(index, check)| (numbered("checks", name, index), check.guard.as_ref())),
+        );
+    }
+    guards
+        .into_iter()
+        .filter_map(|(path, guard)| {
+            let guard = guard?;
+            let path = [path, vec![Step::from("guard")]].concat();
+            let (holds, help) = match constant(&guard.0)? {
+                true => ("always holds", "leave the guard out"),
+                false => (
+                    "never holds",
+                    "take the rule out, or say when it is to hold",
+                ),
+            };
+            Some(subject.flaw(
+                Code::ConstantGuard,
+                &path,
+                format!("`{}` {holds}", guard.0),
+                help,
+            ))
+        })
+        .collect()
+}

@@ -1,0 +1,47 @@
+//! `duplicate-entry`: a text that stands twice in a list.
+
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::{Code, Subject};
+use crate::chart::error::Flaw;
+
+/// The list that may name the same text twice: a command line.
+const ARGV: &str = "argv";
+
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
+    let (table, _) = DeTable::parse_recoverable(subject.text);
+    let mut flaws = Vec::new();
+    visit_table(table.get_ref(), &mut flaws);
+    flaws
+}
+
+fn visit_table(table: &DeTable<'_>, flaws: &mut Vec<Flaw>) {
+    for (key, value) in table.iter() {
+        match value.get_ref() {
+            DeValue::Table(table) => visit_table(table, flaws),
+            DeValue::Array(items) if key.get_ref() != ARGV => visit_list(items, flaws),
+            _ => {}
+        }
+    }
+}
+
+fn visit_list(items: &DeArray<'_>, flaws: &mut Vec<Flaw>) {
+    let mut seen: Vec<&str> = Vec::new();
+    for item in items.iter() {
+        match item.get_ref() {
+            DeValue::String(text) if seen.contains(&text.as_ref()) => {
+                let flaw = Flaw::new(
+                    Code::DuplicateEntry,
+                    format!("`{text}` is in this list already"),
+                );
+                flaws.push(
+                    flaw.help("take one of the two out".to_owned())
+                        .at(Some(item.span())),
+                );
+            }
+            DeValue::String(text) => seen.push(text.as_ref()),
+            DeValue::Table(table) => visit_table(table, flaws),
+            _ => {}
+        }
+    }
+}

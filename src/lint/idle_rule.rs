@@ -1,0 +1,51 @@
+//! `idle-rule`: a rule or command that, where it fires, does nothing.
+
+use super::{Code, Subject};
+use crate::chart::error::{Flaw, Step};
+use crate::chart::model::Rule;
+
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for (event, index, rule) in subject.rules() {
+        if rule.invoke.is_none() && rule.effects().is_empty() {
+            let path = [Step::from("on"), Step::from(event), Step::from(index)];
+            let help = "give it `assign`, `say`, `allow` or the like, or take it out";
+            let message = format!("rule {} of {event} does nothing", index + 1);
+            flaws.push(subject.flaw(Code::IdleRule, &path, message, help));
+        }
+    }
+    for (name, command) in &subject.chart.commands {
+        if command.rule.effects().is_empty() {
+            let path = [Step::from("commands"), Step::from(name)];
+            let help = "give it `assign`, `say`, `target` or `advance`, or take it out";
+            flaws.push(subject.flaw(
+                Code::IdleRule,
+                &path,
+                format!("`taskie run {name}` does nothing"),
+                help,
+            ));
+        }
+    }
+    flaws
+}
+
+impl Rule {
+    /// The keys of the rule that do something, `invoke` aside.
+    pub(super) fn effects(&self) -> Vec<&'static str> {
+        let effects = [
+            ("target", self.target.is_some()),
+            ("assign", !self.assign.is_empty()),
+            ("advance", self.advance),
+            ("message", self.message.is_some()),
+            ("say", self.say.is_some()),
+            ("allow", self.allow),
+            ("block", self.block.is_some()),
+            ("action", self.action.is_some()),
+        ];
+        effects
+            .into_iter()
+            .filter(|(_, is_given)| *is_given)
+            .map(|(key, _)| key)
+            .collect()
+    }
+}

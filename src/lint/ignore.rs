@@ -1,0 +1,116 @@
+//! `# taskie: ignore[code] reason`: at the end of a line it leaves out the findings of that line, on a line of
+//! its own those of the next one. One that leaves out nothing, names no code or gives no reason is a
+//! finding itself: `unused-ignore`.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::Code;
+use crate::chart::error::Flaw;
+use crate::chart::suggest;
+
+const MARK: &str = "# taskie: ignore[";
+
+struct Ignore {
+    /// The line whose findings it leaves out, from 1.
+    line: usize,
+    codes: Vec<String>,
+    has_reason: bool,
+    span: Range<usize>,
+}
+
+/// The flaws that no comment of the chart ignores, and those of the comments.
+pub(super) fn apply(text: &str, flaws: Vec<Flaw>) -> Vec<Flaw> {
+    let ignores = find(text);
+    let mut used = vec![Vec::new(); ignores.len()];
+    let mut left: Vec<Flaw> = Vec::new();
+    for flaw in flaws {
+        let line = flaw.position(text).0;
+        let by = ignores.iter().enumerate().find(|(_, ignore)| {
+            flaw.file.is_none()
+                && ignore.line == line
+                && ignore.codes.iter().any(|code| code == flaw.code.as_str())
+        });
+        match by {
+            Some((index, _)) => used[index].push(flaw.code.as_str()),
+            None => left.push(flaw),
+        }
+    }
+    for (ignore, used) in ignores.iter().zip(&used) {
+        for code in &ignore.codes {
+            let known = Code::ALL.iter().any(|known| known.as_str() == code);
+            let message = if !known {
+                format!("there is no code `{code}`")
+            } else if !used.contains(&code.as_str()) {
+                format!("nothing on line {} is `{code}`", ignore.line)
+            } else {
+                continue;
+            };
+            let close =
+                suggest(code, Code::ALL.iter().map(|code| code.as_str())).filter(|_| !known);
+            let help = close.map_or_else(
+                || "take the comment out".to_owned(),
+                |code| format!("did you mean `{code}`?"),
+            );
+            left.push(
+                Flaw::new(Code::UnusedIgnore, message)
+                    .help(help)
+                    .at(Some(ignore.span.clone())),
+            );
+        }
+        if !ignore.has_reason {
+            let message = "this ignore gives no reason".to_owned();
+            let help = "say why after the bracket: `# taskie: ignore[code] because …`".to_owned();
+            left.push(
+                Flaw::new(Code::UnusedIgnore, message)
+                    .help(help)
+                    .at(Some(ignore.span.clone())),
+            );
+        }
+    }
+    left
+}
+
+fn find(text: &str) -> Vec<Ignore> {
+    let (table, _) = DeTable::parse_recoverable(text);
+    let mut strings = Vec::new();
+    table
+        .get_ref()
+        .iter()
+        .for_each(|(_, value)| spans(value, &mut strings));
+    let mut ignores = Vec::new();
+    let mut start = 0;
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let mark = line
+            .find(MARK)
+            .filter(|at| !strings.iter().any(|span| span.contains(&(start + at))));
+        if let Some(at) = mark
+            && let Some((codes, reason)) = line[at + MARK.len()..].split_once(']')
+        {
+            let stands_alone = line[..at].trim().is_empty();
+            ignores.push(Ignore {
+                line: index + 1 + usize::from(stands_alone),
+                codes: codes
+                    .split(',')
+                    .map(|code| code.trim().to_owned())
+                    .collect(),
+                has_reason: !reason.trim().is_empty(),
+                span: start + at..start + line.trim_end().len(),
+            });
+        }
+        start += line.len();
+    }
+    ignores
+}
+
+/// Where texts stand: a comment in one is none.
+fn spans(value: &Spanned<DeValue<'_>>, strings: &mut Vec<Range<usize>>) {
+    match value.get_ref() {
+        DeValue::String(_) => strings.push(value.span()),
+        DeValue::Array(items) => items.iter().for_each(|item| spans(item, strings)),
+        DeValue::Table(table) => table.iter().for_each(|(_, value)| spans(value, strings)),
+        _ => {}
+    }
+}

@@ -1,0 +1,65 @@
+//! `message-too-long`: a text to the user or the agent that can pass what the host shows whole.
+
+use super::{Code, Subject};
+use crate::chart::error::Flaw;
+use crate::expr::infer::{filters, literal_length};
+
+/// The host cuts texts above this many characters.
+const LIMIT: usize = 10_000;
+
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for (path, text) in subject.said() {
+        // A text says what its lets say.
+        let lets = subject
+            .chart
+            .lets
+            .iter()
+            .filter(|(name, _)| mentions(&text.0, name))
+            .map(|(_, expr)| &expr.0);
+        let joined = std::iter::once(&text.0)
+            .chain(lets)
+            .any(|source| filters(source).iter().any(|name| name == "join"));
+        if joined {
+            let message =
+                "a list joined in a message can pass the host's 10,000 characters".to_owned();
+            flaws.push(subject.flaw(
+                Code::MessageTooLong,
+                &path,
+                message,
+                "use `brief`, which joins and cuts with \"and N more\"",
+            ));
+        }
+        let template = |name: &str| {
+            subject
+                .chart
+                .templates
+                .get(name)
+                .ok()
+                .flatten()
+                .map(std::borrow::Cow::into_owned)
+        };
+        let length = literal_length(&text.0, &template);
+        if length > LIMIT {
+            let message = format!(
+                "this message has {length} characters before anything is filled in, and the host shows 10,000"
+            );
+            flaws.push(subject.flaw(
+                Code::MessageTooLong,
+                &path,
+                message,
+                "name a file to read instead of its text",
+            ));
+        }
+    }
+    flaws
+}
+
+fn mentions(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let is_word = |sign: Option<char>| {
+            sign.is_some_and(|sign| sign.is_alphanumeric() || sign == '_' || sign == '.')
+        };
+        !is_word(text[..at].chars().next_back()) && !is_word(text[at + name.len()..].chars().next())
+    })
+}

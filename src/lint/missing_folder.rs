@@ -1,0 +1,20 @@
+//! `unknown-template`, for a whole folder: one that the chart names and that is not there.
+
+use super::{Code, Subject};
+use crate::chart::error::{Document, Flaw, Step};
+
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
+    let document = Document::parse(subject.text);
+    let missing = subject.chart.templates.missing_folders();
+    missing
+        .into_iter()
+        .filter_map(|index| {
+            // The folder that is taken where none is named need not be there.
+            let path = [Step::from("templates"), Step::from(index)];
+            let place = document.locate_exactly(&path)?;
+            let name = subject.text.get(place.clone()).unwrap_or_default();
+            let message = format!("there is no folder {name} beside the chart");
+            Some(Flaw::new(Code::UnknownTemplate, message).at(Some(place)))
+        })
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! `check-chart`: everything that can be said about a chart before it runs.
+//!
+//! [`run`] goes as far as it can in one go: TOML syntax, the structure by the charts' own JSON Schema, names
+//! and types, then the rules of this folder. A rule that looks at a whole chart is one file with one
+//! function; what is found on the way to a chart (an unknown name, say) is found where that way is, in
+//! [`crate::chart`] and [`crate::expr`].
+
+mod advance_runs_out;
+pub(crate) mod code;
+mod constant_guard;
+mod duplicate_entry;
+mod idle_rule;
+mod ignore;
+mod message_too_long;
+mod missing_folder;
+pub(crate) mod report;
+pub(crate) mod rules;
+mod shadowed_rule;
+mod shadowed_target;
+mod structure;
+mod toml_1_1;
+mod unused_name;
+mod unused_template;
+
+use std::collections::BTreeSet;
+
+pub(crate) use code::Code;
+
+use crate::chart::error::{Flaw, Step, locate};
+use crate::chart::model::{Rule, Text};
+use crate::chart::templates::Templates;
+use crate::chart::{Chart, check, load};
+
+/// What a rule looks at.
+struct Subject<'c> {
+    chart: &'c Chart,
+    /// The chart's TOML.
+    text: &'c str,
+    /// The names that expressions and texts use.
+    uses: &'c BTreeSet<String>,
+}
+
+/// The rules that look at a whole chart.
+const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
+    advance_runs_out::check,
+    constant_guard::check,
+    duplicate_entry::check,
+    idle_rule::check,
+    message_too_long::check,
+    missing_folder::check,
+    shadowed_rule::check,
+    shadowed_target::check,
+    toml_1_1::check,
+    unused_name::check,
+    unused_template::check,
+];
+
+/// Everything that is wrong with the chart in `text`, in the order of the file. `origin` names it;
+/// `templates` are those of the folders that the chart names.
+pub(crate) fn run(
+    origin: &str,
+    text: &str,
+    templates: impl FnOnce(&[String]) -> Templates,
+) -> Vec<Flaw> {
+    let reading = structure::read(text);
+    let mut flaws = reading.flaws;
+    if let Some(source) = reading.source {
+        let text = reading.text.as_str();
+        let templates = templates(&source.templates);
+        let (chart, mut more) = load::resolve_all(origin, source, text, templates);
+        if let Some(chart) = chart {
+            let inspection = check::inspect(&chart, text);
+            more.extend(inspection.flaws);
+            let subject = Subject {
+                chart: &chart,
+                text,
+                uses: &inspection.uses,
+            };
+            more.extend(RULES.iter().flat_map(|check| check(&subject)));
+        }
+        // What stands in for a missing or wrong value is not worth a word, nor what a broken line may hold.
+        let filled: Vec<_> = flaws
+            .iter()
+            .filter(|flaw| FILLED.contains(&flaw.code))
+            .map(|flaw| flaw.span.clone())
+            .collect();
+        more.retain(|flaw| {
+            !(filled.contains(&flaw.span) || reading.is_partial && ABSENCES.contains(&flaw.code))
+        });
+        flaws.extend(more);
+    }
+    let mut flaws = ignore::apply(text, flaws);
+    flaws.sort_by_key(|flaw| {
+        (
+            flaw.file.is_some(),
+            flaw.span.as_ref().map(|span| span.start),
+            flaw.code,
+        )
+    });
+    flaws
+}
+
+/// The codes of places where another value stands in for what the chart has.
+const FILLED: [Code; 2] = [Code::MissingKey, Code::WrongType];
+
+/// The codes that say that something is not there.
+const ABSENCES: [Code; 4] = [
+    Code::MissingKey,
+    Code::AdvanceRunsOut,
+    Code::UnusedName,
+    Code::UnusedTemplate,
+];
+
+impl Subject<'_> {
+    /// A flaw at a place of the chart.
+    fn flaw(&self, code: Code, path: &[Step], message: String, help: &str) -> Flaw {
+        Flaw::new(code, message)
+            .help(Some(help.to_owned()))
+            .at(locate(self.text, path))
+    }
+
+    /// Every rule with its event and its number there, in order.
+    fn rules(&self) -> impl Iterator<Item = (&str, usize, &Rule)> {
+        self.chart.on.iter().flat_map(|(event, rules)| {
+            rules
+                .iter()
+                .enumerate()
+                .map(move |(index, rule)| (event.as_str(), index, rule))
+        })
+    }
+
+    /// Every text that is said to someone, with its place.
+    fn said(&self) -> Vec<(Vec<Step>, &Text)> {
+        let mut said = Vec::new();
+        for (event, index, rule) in self.rules() {
+            for (key, text) in [
+                ("message", &rule.message),
+                ("say", &rule.say),
+                ("block", &rule.block),
+            ] {
+                let path = vec![
+                    Step::from("on"),
+                    Step::from(event),
+                    Step::from(index),
+                    Step::from(key),
+                ];
+                said.extend(text.as_ref().map(|text| (path, text)));
+            }
+        }
+        for (name, command) in &self.chart.commands {
+            for (key, text) in [("say", &command.rule.say), ("else", &command.otherwise)] {
+                let path = vec![Step::from("commands"), Step::from(name), Step::from(key)];
+                said.extend(text.as_ref().map(|text| (path, text)));
+            }
+        }
+        said
+    }
+}

@@ -1,0 +1,260 @@
+//! How findings are written: for a person, for grep, for programs, for code hosts.
+//!
+//! The JSON keeps its promise (`docs/check-chart.md`): fields are added, never renamed or taken away, as long
+//! as `version` stays.
+
+use std::io::IsTerminal as _;
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use serde_json::{Value as Json, json};
+
+use super::rules;
+use crate::chart::error::{ChartError, Flaw};
+
+/// One chart that was checked.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    /// Its path, or its id where it is compiled in.
+    pub(crate) origin: String,
+    pub(crate) text: String,
+    pub(crate) flaws: Vec<Flaw>,
+    /// What model checking proved, a line each, and the domain it did so on.
+    pub(crate) proved: Vec<String>,
+}
+
+/// How findings are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Human,
+    Concise,
+    Json,
+    Sarif,
+    Github,
+}
+
+/// Line and column, from 1, of a finding's start and end.
+struct Region {
+    start: (usize, usize),
+    end: (usize, usize),
+}
+
+impl Format {
+    /// The names as `--format` takes them.
+    pub(crate) const NAMES: [&'static str; 5] = ["human", "concise", "json", "sarif", "github"];
+
+    /// The format of that name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "human" => Self::Human,
+            "concise" => Self::Concise,
+            "json" => Self::Json,
+            "sarif" => Self::Sarif,
+            "github" => Self::Github,
+            _ => return None,
+        })
+    }
+
+    /// All findings in this format.
+    pub(crate) fn render(self, charts: &[Checked]) -> String {
+        match self {
+            Self::Human => human(charts),
+            Self::Concise => lines(charts, |file, region, flaw| {
+                format!(
+                    "{file}:{}:{}: {}: {}",
+                    region.start.0, region.start.1, flaw.code, flaw.message
+                )
+            }),
+            Self::Github => lines(charts, |file, region, flaw| {
+                let help = flaw
+                    .help
+                    .as_ref()
+                    .map(|help| format!("%0A{}", escaped(help)))
+                    .unwrap_or_default();
+                format!(
+                    "::error file={},line={},col={},endLine={},endColumn={},title={}::{}{help}",
+                    property(file),
+                    region.start.0,
+                    region.start.1,
+                    region.end.0,
+                    region.end.1,
+                    flaw.code,
+                    escaped(&flaw.message)
+                )
+            }),
+            Self::Json => pretty(&as_json(charts)),
+            Self::Sarif => pretty(&as_sarif(charts)),
+        }
+    }
+}
+
+fn pretty(json: &Json) -> String {
+    // A JSON value always has a text.
+    serde_json::to_string_pretty(json).unwrap_or_default()
+}
+
+fn lines(charts: &[Checked], line: impl Fn(&str, &Region, &Flaw) -> String) -> String {
+    let mut text = String::new();
+    for chart in charts {
+        for flaw in &chart.flaws {
+            let (file, source) = flaw.source(&chart.origin, &chart.text);
+            text.push_str(&line(file, &region(source, flaw), flaw));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn human(charts: &[Checked]) -> String {
+    let is_coloured = std::io::stdout().is_terminal()
+        && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let theme = if is_coloured {
+        GraphicalTheme::unicode()
+    } else {
+        GraphicalTheme::unicode_nocolor()
+    };
+    let width = rustix::termios::tcgetwinsize(std::io::stdout())
+        .map_or(100, |size| usize::from(size.ws_col).max(40));
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
+    let mut text = String::new();
+    for chart in charts {
+        let error = ChartError {
+            origin: chart.origin.clone(),
+            text: chart.text.clone(),
+            flaws: chart.flaws.clone(),
+        };
+        for report in error.reports() {
+            // A string takes whatever is written.
+            let _ = handler.render_report(&mut text, &report);
+            text.push('\n');
+        }
+        match chart.flaws.len() {
+            0 => text.push_str(&format!("{}: no finding\n", chart.origin)),
+            1 => text.push_str(&format!("{}: 1 finding\n", chart.origin)),
+            more => text.push_str(&format!("{}: {more} findings\n", chart.origin)),
+        }
+        for line in &chart.proved {
+            text.push_str(&format!("  {line}\n"));
+        }
+        if let Some(flaw) = chart.flaws.first() {
+            text.push_str(&format!(
+                "  `taskie check-chart --explain {}` tells more of a code.\n",
+                flaw.code
+            ));
+        }
+    }
+    text
+}
+
+fn as_json(charts: &[Checked]) -> Json {
+    let findings: Vec<Json> = charts
+        .iter()
+        .flat_map(|chart| chart.flaws.iter().map(move |flaw| (chart, flaw)))
+        .map(|(chart, flaw)| {
+            let (file, text) = flaw.source(&chart.origin, &chart.text);
+            let region = region(text, flaw);
+            json!({
+                "code": flaw.code.as_str(),
+                "message": flaw.message,
+                "help": flaw.help,
+                "note": flaw.note,
+                "file": file,
+                "line": region.start.0,
+                "column": region.start.1,
+                "end_line": region.end.0,
+                "end_column": region.end.1,
+            })
+        })
+        .collect();
+    let charts: Vec<Json> = charts
+        .iter()
+        .map(|chart| json!({ "file": chart.origin, "findings": chart.flaws.len(), "proved": chart.proved }))
+        .collect();
+    json!({ "version": 1, "charts": charts, "findings": findings })
+}
+
+fn as_sarif(charts: &[Checked]) -> Json {
+    let rules: Vec<Json> = rules::RULES
+        .iter()
+        .map(|rule| {
+            json!({
+                "id": rule.code.as_str(),
+                "shortDescription": { "text": rule.summary() },
+                "fullDescription": { "text": rule.text },
+            })
+        })
+        .collect();
+    let results: Vec<Json> = charts
+        .iter()
+        .flat_map(|chart| chart.flaws.iter().map(move |flaw| (chart, flaw)))
+        .map(|(chart, flaw)| {
+            let (file, text) = flaw.source(&chart.origin, &chart.text);
+            let region = region(text, flaw);
+            let more = [flaw.help.as_deref(), flaw.note.as_deref()];
+            let message = std::iter::once(flaw.message.as_str()).chain(more.into_iter().flatten());
+            json!({
+                "ruleId": flaw.code.as_str(),
+                "level": "error",
+                "message": { "text": message.collect::<Vec<_>>().join("\n") },
+                "locations": [{
+                    "physicalLocation": {
+                        "artifactLocation": { "uri": uri(file) },
+                        "region": {
+                            "startLine": region.start.0,
+                            "startColumn": region.start.1,
+                            "endLine": region.end.0,
+                            "endColumn": region.end.1,
+                        },
+                    },
+                }],
+            })
+        })
+        .collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "taskie", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "columnKind": "unicodeCodePoints",
+            "results": results,
+        }],
+    })
+}
+
+/// A path as a relative reference: what a URI does not take is percent-encoded.
+fn uri(path: &str) -> String {
+    path.bytes()
+        .map(|byte| match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b'~' => {
+                char::from(byte).to_string()
+            }
+            other => format!("%{other:02X}"),
+        })
+        .collect()
+}
+
+/// A message of a workflow command.
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// A property of a workflow command.
+fn property(text: &str) -> String {
+    escaped(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+fn region(text: &str, flaw: &Flaw) -> Region {
+    let start = flaw.position(text);
+    let end = flaw.span.as_ref().map_or(start, |span| {
+        let end = Flaw {
+            span: Some(span.end..span.end),
+            ..flaw.clone()
+        };
+        end.position(text)
+    });
+    Region {
+        start,
+        end: end.max(start),
+    }
+}

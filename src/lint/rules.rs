@@ -1,0 +1,75 @@
+//! What `--explain` tells of each code: the page of that name in `docs/rules`, compiled in. The list of all
+//! pages, `docs/rules/README.md`, is made of the same table.
+
+use super::Code;
+
+/// One code and its page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rule {
+    pub(crate) code: Code,
+    /// Markdown: a heading, what it is in one sentence, why it hurts, a wrong and a right example.
+    pub(crate) text: &'static str,
+}
+
+macro_rules! rules {
+    ($($variant:ident: $code:literal,)*) => {
+        /// All codes with their pages, in the order of the documentation.
+        pub(crate) const RULES: &[Rule] = &[
+            $(Rule { code: Code::$variant, text: include_str!(concat!("../../docs/rules/", $code, ".md")) },)*
+        ];
+    };
+}
+
+rules! {
+    TomlSyntax: "toml-syntax",
+    UnknownKey: "unknown-key",
+    MissingKey: "missing-key",
+    ConflictingKeys: "conflicting-keys",
+    DuplicateEntry: "duplicate-entry",
+    WrongType: "wrong-type",
+    BadPattern: "bad-pattern",
+    BadDefault: "bad-default",
+    UnknownPhase: "unknown-phase",
+    UnknownCycle: "unknown-cycle",
+    UnknownField: "unknown-field",
+    UnknownEvent: "unknown-event",
+    UnknownInvocation: "unknown-invocation",
+    UnknownTemplate: "unknown-template",
+    UnknownName: "unknown-name",
+    UnknownFilter: "unknown-filter",
+    UnknownTest: "unknown-test",
+    ExpressionSyntax: "expression-syntax",
+    SelfReference: "self-reference",
+    BadName: "bad-name",
+    NotACondition: "not-a-condition",
+    UnlikeTypes: "unlike-types",
+    WrongOperand: "wrong-operand",
+    WrongAssignment: "wrong-assignment",
+    ConstantGuard: "constant-guard",
+    IdleRule: "idle-rule",
+    ShadowedRule: "shadowed-rule",
+    ShadowedTarget: "shadowed-target",
+    AdvanceRunsOut: "advance-runs-out",
+    UnusedName: "unused-name",
+    UnusedTemplate: "unused-template",
+    UnusedIgnore: "unused-ignore",
+    DeadlineTooLong: "deadline-too-long",
+    MessageTooLong: "message-too-long",
+    Toml11: "toml-1-1",
+}
+
+impl Rule {
+    /// The page's first sentence after its heading.
+    pub(crate) fn summary(&self) -> &'static str {
+        self.text
+            .lines()
+            .skip(1)
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or_default()
+    }
+
+    /// The page, for a terminal.
+    pub(crate) fn explain(&self) -> String {
+        self.text.trim_end().to_owned()
+    }
+}

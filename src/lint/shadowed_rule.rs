@@ -1,0 +1,61 @@
+//! `shadowed-rule`: a rule after one that always answers, that answers under the same guard, or that is the same
+//! rule.
+
+use super::{Code, Subject};
+use crate::chart::error::{Flaw, Step};
+use crate::chart::model::Rule;
+
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for (event, rules) in &subject.chart.on {
+        let mut tell = |index: usize, message: String, help: &str| {
+            let path = [Step::from("on"), Step::from(event), Step::from(index)];
+            flaws.push(subject.flaw(Code::ShadowedRule, &path, message, help));
+        };
+        let end = rules
+            .iter()
+            .position(|rule| answers(rule) && rule.guard.is_none())
+            .map_or(rules.len(), |index| index + 1);
+        for (index, rule) in rules.iter().enumerate().take(end) {
+            let earlier = &rules[..index];
+            if let Some(shadow) = earlier
+                .iter()
+                .position(|earlier| answers(earlier) && earlier.guard == rule.guard)
+            {
+                let message = format!(
+                    "rule {} of {event} is never tried: rule {} answers before it",
+                    index + 1,
+                    shadow + 1
+                );
+                tell(
+                    index,
+                    message,
+                    "rules are tried in order: put this one first, or give the other a narrower guard",
+                );
+            } else if let Some(twin) = earlier.iter().position(|earlier| earlier == rule) {
+                tell(
+                    index,
+                    format!("rule {} of {event} is rule {} again", index + 1, twin + 1),
+                    "take one of the two out",
+                );
+            }
+        }
+        if end < rules.len() {
+            let what = match rules.len() - end {
+                1 => format!("rule {} of {event} is", end + 1),
+                _ => format!("rules {} to {} of {event} are", end + 1, rules.len()),
+            };
+            let message = format!("{what} never tried: rule {end} has no guard and always answers");
+            tell(
+                end,
+                message,
+                "rules are tried in order: put this one first, or give the other a guard",
+            );
+        }
+    }
+    flaws
+}
+
+fn answers(rule: &Rule) -> bool {
+    rule.invoke.is_none() && (rule.allow || rule.block.is_some() || rule.action.is_some())
+}

@@ -1,0 +1,37 @@
+//! `shadowed-target`: an advance target after one that is always open, or whose guard an earlier one has.
+
+use super::{Code, Subject};
+use crate::chart::error::{Flaw, Step};
+
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    for (id, cycle) in &subject.chart.cycles {
+        for (index, advance) in cycle.advance.iter().enumerate() {
+            let shadow = cycle.advance[..index]
+                .iter()
+                .position(|earlier| earlier.guard.is_none() || earlier.guard == advance.guard);
+            if let Some(shadow) = shadow {
+                let path = [
+                    Step::from("cycles"),
+                    Step::from(id),
+                    Step::from("advance"),
+                    Step::from(index),
+                    Step::from("target"),
+                ];
+                let message = format!(
+                    "`{}` is never taken: `{}`, target {} of `{id}`, is open whenever this one is",
+                    advance.target,
+                    cycle.advance[shadow].target,
+                    shadow + 1
+                );
+                flaws.push(subject.flaw(
+                    Code::ShadowedTarget,
+                    &path,
+                    message,
+                    "the first open target wins: put this one before it",
+                ));
+            }
+        }
+    }
+    flaws
+}

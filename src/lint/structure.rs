@@ -1,0 +1,447 @@
+//! TOML syntax, and the keys and types of a chart by its JSON Schema: `toml-syntax`, `unknown-key`,
+//! `missing-key`, `wrong-type`.
+//!
+//! The parser stops at nothing, and neither does this: what is wrong is told and left out, and what remains
+//! is read as a chart.
+
+use jsonschema::error::ValidationErrorKind;
+use serde_json::{Map, Value as Json, json};
+use toml::de::{DeArray, DeInteger, DeTable, DeValue};
+
+use super::Code;
+use crate::chart::error::{Flaw, Step, locate};
+use crate::chart::model::Source;
+use crate::chart::suggest;
+use crate::schema::statechart;
+
+/// What is left to look at after the file itself has been read.
+#[derive(Debug)]
+pub(super) struct Reading {
+    /// The chart, where enough of it is right.
+    pub(super) source: Option<Source>,
+    /// The text without its lines of broken syntax: all else stands where it stood.
+    pub(super) text: String,
+    /// Lines were left out: what seems to be missing may stand there.
+    pub(super) is_partial: bool,
+    /// What is wrong so far.
+    pub(super) flaws: Vec<Flaw>,
+}
+
+/// Reads the chart in `text`.
+pub(super) fn read(text: &str) -> Reading {
+    let (whole, errors) = DeTable::parse_recoverable(text);
+    let (mut flaws, is_lost) = syntax(text, &errors);
+    if is_lost {
+        return Reading {
+            source: None,
+            text: text.to_owned(),
+            is_partial: true,
+            flaws,
+        };
+    }
+    let repaired = blanked(text, &flaws);
+    let (table, _) = DeTable::parse_recoverable(&repaired);
+    let mut json = table_json(table.get_ref());
+    // A broken line may still have given a value: `home = ".x` is as good as closed.
+    merge(&mut json, table_json(whole.get_ref()));
+    let reading = |source, flaws| Reading {
+        source,
+        text: repaired.clone(),
+        is_partial: !errors.is_empty(),
+        flaws,
+    };
+    let text = repaired.as_str();
+    let schema = statechart::of_charts();
+    let validator = match jsonschema::draft7::new(&schema) {
+        Ok(validator) => validator,
+        Err(error) => {
+            flaws.push(Flaw::new(
+                Code::WrongType,
+                format!("the schema of charts cannot be used: {error}"),
+            ));
+            return reading(None, flaws);
+        }
+    };
+    let known = keys(&schema);
+    let mut wrong: Vec<Vec<Step>> = Vec::new();
+    let mut misspelt: Vec<(Vec<Step>, String)> = Vec::new();
+    let mut missing: Vec<(Vec<Step>, String)> = Vec::new();
+    for error in validator.iter_errors(&json) {
+        let path = steps(&json, &error.instance_path().to_string());
+        match error.kind() {
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
+                for key in unexpected {
+                    let path = [path.as_slice(), &[Step::from(key)]].concat();
+                    let meant = suggest(key, known.iter().map(String::as_str));
+                    let help = meant.map(|key| format!("did you mean `{key}`?"));
+                    let flaw = Flaw::new(Code::UnknownKey, format!("there is no key `{key}` here"));
+                    flaws.push(flaw.help(help).at(locate(text, &path)));
+                    match meant {
+                        Some(meant) => misspelt.push((path, meant.to_owned())),
+                        None => wrong.push(path),
+                    }
+                }
+            }
+            // After a syntax error the rest of the file is not read: nothing is known of what it lacks.
+            ValidationErrorKind::Required { .. } if !errors.is_empty() => {}
+            ValidationErrorKind::Required { property } => {
+                missing.push((path, property.as_str().unwrap_or_default().to_owned()));
+            }
+            _ => {
+                let value = error.instance().as_ref();
+                let message = match expected(error.kind()) {
+                    Some(wanted) => format!(
+                        "{} is expected here, and this is {}",
+                        wanted,
+                        kind_of(value)
+                    ),
+                    None => error.to_string(),
+                };
+                flaws.push(Flaw::new(Code::WrongType, message).at(locate(text, &path)));
+                wrong.push(path);
+            }
+        }
+    }
+    for path in wrong.iter().rev() {
+        remove(&mut json, path);
+    }
+    // What was wrong may have been needed.
+    let needed: Vec<(Vec<Step>, String)> = validator
+        .iter_errors(&json)
+        .filter_map(|error| match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let path = steps(&json, &error.instance_path().to_string());
+                Some((path, property.as_str().unwrap_or_default().to_owned()))
+            }
+            _ => None,
+        })
+        .collect();
+    let is_told = |path: &[Step], name: &str| {
+        missing
+            .iter()
+            .any(|(other, key)| other == path && key == name)
+    };
+    for (path, name) in needed.iter().filter(|(path, name)| !is_told(path, name)) {
+        fill(&mut json, path, name);
+    }
+    // What was meant is clear: the rest of the chart is read as if it had been written.
+    for (path, meant) in misspelt.iter().rev() {
+        rename(&mut json, path, meant);
+    }
+    for (path, name) in missing {
+        let is_misspelt = misspelt.iter().any(|(key, meant)| {
+            *meant == name
+                && key
+                    .split_last()
+                    .is_some_and(|(_, parent)| parent == path.as_slice())
+        });
+        if !is_misspelt {
+            let place = if path.is_empty() {
+                "the chart".to_owned()
+            } else {
+                shown(&path)
+            };
+            let flaw = Flaw::new(Code::MissingKey, format!("{place} has no `{name}`"));
+            flaws.push(flaw.at(locate(text, &path)));
+            fill(&mut json, &path, &name);
+        }
+    }
+    reading(serde_json::from_value(json).ok(), flaws)
+}
+
+/// The most lines on end of which each is told of by itself.
+const RUN: usize = 2;
+
+/// The syntax errors, one a line; of many lines on end the first: a bracket that is never closed makes nonsense of
+/// all that follows. True where it came to that: what else could be said of such a file would be nonsense too.
+fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
+    let lines: Vec<&str> = text.lines().collect();
+    let says_nothing = |line: usize| {
+        lines
+            .get(line - 1)
+            .is_none_or(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
+    };
+    let mut runs: Vec<Vec<(usize, Flaw)>> = Vec::new();
+    // Those of the lexer come first; here they are in the order of the file.
+    let mut errors: Vec<&toml::de::Error> = errors.iter().collect();
+    errors.sort_by_key(|error| error.span().map(|span| span.start));
+    for error in errors {
+        let flaw = Flaw::new(Code::TomlSyntax, error.message()).at(error.span());
+        let line = flaw.position(text).0;
+        let last = runs
+            .last()
+            .and_then(|run| run.last())
+            .map_or(0, |(line, _)| *line);
+        match runs.last_mut() {
+            // One slip makes the parser stumble over all that follows on its line.
+            Some(_) if line <= last => {}
+            Some(run) if (last + 1..line).all(says_nothing) => run.push((line, flaw)),
+            _ => runs.push(vec![(line, flaw)]),
+        }
+    }
+    let lost = runs.iter().position(|run| run.len() > RUN);
+    runs.truncate(lost.map_or(runs.len(), |run| run + 1));
+    let told = runs.into_iter().flat_map(|run| {
+        let count = if run.len() > RUN { 1 } else { run.len() };
+        let last = run.last().map_or(0, |(line, _)| *line);
+        run.into_iter().take(count).map(move |(line, flaw)| {
+            let help = format!("nothing makes sense from here to line {last}: the rest is checked once this is mended");
+            flaw.help((count == 1 && line + RUN <= last).then_some(help))
+        })
+    });
+    (told.collect(), lost.is_some())
+}
+
+/// The text with spaces in place of every line that has a flaw.
+fn blanked(text: &str, flaws: &[Flaw]) -> String {
+    let broken: Vec<usize> = flaws.iter().map(|flaw| flaw.position(text).0).collect();
+    let lines = text.split_inclusive('\n').enumerate();
+    lines
+        .map(|(index, line)| match broken.contains(&(index + 1)) {
+            true => line
+                .bytes()
+                .map(|byte| if byte == b'\n' { '\n' } else { ' ' })
+                .collect(),
+            false => line.to_owned(),
+        })
+        .collect()
+}
+
+/// Adds what `json` has not.
+fn merge(json: &mut Json, other: Json) {
+    if let (Json::Object(fields), Json::Object(others)) = (json, other) {
+        for (key, value) in others {
+            match fields.get_mut(&key) {
+                Some(field) => merge(field, value),
+                None => {
+                    fields.insert(key, value);
+                }
+            }
+        }
+    }
+}
+
+/// Puts something in the place of a missing key, so that the rest of the chart can be looked at.
+fn fill(json: &mut Json, path: &[Step], name: &str) {
+    let Some(Json::Object(fields)) = parent(json, path) else {
+        return;
+    };
+    let (default, may_be_null) = (
+        fields.get("default").cloned(),
+        fields.contains_key("nullable"),
+    );
+    let value = match name {
+        "scope" => json!({ "home": ".", "noun": "", "newest": "x/*", "touch": [] }),
+        "newest" => json!("x/*"),
+        "context" | "phases" => json!({}),
+        "touch" | "argv" | "verdict" | "verdicts" => json!([]),
+        "timeout" => json!(1),
+        "type" => match default {
+            Some(Json::Bool(_)) => json!("boolean"),
+            Some(Json::Number(_)) => json!("integer"),
+            Some(_) => json!("string"),
+            // Only a phase needs neither.
+            None => json!(if may_be_null { "string" } else { "phase" }),
+        },
+        _ => json!(""),
+    };
+    fields.insert(name.to_owned(), value);
+}
+
+/// What a type that TOML does not have is called.
+const NOTHING: &str = "nothing";
+
+fn expected(kind: &ValidationErrorKind) -> Option<String> {
+    let named = |kind: String| match kind.as_str() {
+        "boolean" => "a boolean",
+        "integer" => "an integer",
+        "string" => "a text",
+        "array" => "a list",
+        "object" => "a table",
+        _ => NOTHING,
+    };
+    match kind {
+        ValidationErrorKind::Type { kind } => Some(match kind {
+            jsonschema::error::TypeKind::Single(kind) => named(kind.to_string()).to_owned(),
+            jsonschema::error::TypeKind::Multiple(kinds) => {
+                let kinds = kinds
+                    .iter()
+                    .map(|kind| kind.to_string())
+                    .filter(|kind| kind != "null");
+                kinds.map(named).collect::<Vec<_>>().join(" or ")
+            }
+        }),
+        ValidationErrorKind::Enum { options } => {
+            let options: Vec<String> = options
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(Json::to_string)
+                .collect();
+            Some(if let [only] = options.as_slice() {
+                only.clone()
+            } else {
+                format!("one of {}", options.join(", "))
+            })
+        }
+        ValidationErrorKind::Constant { expected_value } => Some(expected_value.to_string()),
+        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
+            let mut ways: Vec<String> = Vec::new();
+            for way in context
+                .iter()
+                .filter_map(|errors| expected(errors.first()?.kind()))
+            {
+                if !ways.contains(&way) && way != NOTHING {
+                    ways.push(way);
+                }
+            }
+            Some(ways.join(" or "))
+        }
+        _ => None,
+    }
+}
+
+fn kind_of(value: &Json) -> String {
+    match value {
+        Json::Null => "nothing".to_owned(),
+        Json::Bool(_) | Json::Number(_) | Json::String(_) => format!("`{value}`"),
+        Json::Array(_) => "a list".to_owned(),
+        Json::Object(_) => "a table".to_owned(),
+    }
+}
+
+/// `[cycles.code-review]` for a path.
+fn shown(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if text.is_empty() => text.push_str(key),
+            Step::Key(key) => text.push_str(&format!(".{key}")),
+            Step::Index(index) => text.push_str(&format!("[{index}]")),
+        }
+    }
+    format!("`{text}`")
+}
+
+/// All keys that a chart can have anywhere, for suggestions.
+fn keys(schema: &Json) -> Vec<String> {
+    let own = schema
+        .get("properties")
+        .and_then(Json::as_object)
+        .into_iter()
+        .flat_map(Map::keys)
+        .cloned();
+    let inner = match schema {
+        Json::Object(fields) => fields.values().flat_map(keys).collect(),
+        Json::Array(items) => items.iter().flat_map(keys).collect(),
+        _ => Vec::new(),
+    };
+    own.chain(inner).collect()
+}
+
+/// A JSON pointer as the way through `json`.
+fn steps(json: &Json, pointer: &str) -> Vec<Step> {
+    let mut value = Some(json);
+    let parts = pointer
+        .split('/')
+        .skip(1)
+        .map(|part| part.replace("~1", "/").replace("~0", "~"));
+    parts
+        .map(|part| {
+            let index = value
+                .filter(|value| value.is_array())
+                .and_then(|_| part.parse::<usize>().ok());
+            value = match index {
+                Some(index) => value.and_then(|value| value.get(index)),
+                None => value.and_then(|value| value.get(&part)),
+            };
+            index.map_or_else(|| Step::from(&part), Step::from)
+        })
+        .collect()
+}
+
+/// The table or list that holds the last step of a path.
+fn parent<'j>(json: &'j mut Json, way: &[Step]) -> Option<&'j mut Json> {
+    way.iter().try_fold(json, |value, step| match step {
+        Step::Key(key) => value.get_mut(key),
+        Step::Index(index) => value.get_mut(index),
+    })
+}
+
+fn remove(json: &mut Json, path: &[Step]) {
+    let Some((last, way)) = path.split_last() else {
+        return;
+    };
+    match (last, parent(json, way)) {
+        (Step::Key(key), Some(Json::Object(fields))) => {
+            fields.shift_remove(key);
+        }
+        (Step::Index(index), Some(Json::Array(items))) if *index < items.len() => {
+            items.remove(*index);
+        }
+        _ => {}
+    }
+}
+
+fn rename(json: &mut Json, path: &[Step], meant: &str) {
+    let Some((Step::Key(key), way)) = path.split_last() else {
+        return;
+    };
+    if let Some(Json::Object(fields)) = parent(json, way)
+        && let Some(value) = fields.shift_remove(key)
+    {
+        match fields.get_mut(meant) {
+            // `[cylces.a]` beside `[cycles.b]`.
+            Some(field) => merge(field, value),
+            None => {
+                fields.insert(meant.to_owned(), value);
+            }
+        }
+    }
+}
+
+fn table_json(table: &DeTable<'_>) -> Json {
+    Json::Object(
+        table
+            .iter()
+            .map(|(key, value)| (key.get_ref().to_string(), value_json(value.get_ref())))
+            .collect(),
+    )
+}
+
+fn array_json(array: &DeArray<'_>) -> Json {
+    array
+        .iter()
+        .map(|value| value_json(value.get_ref()))
+        .collect()
+}
+
+fn value_json(value: &DeValue<'_>) -> Json {
+    match value {
+        DeValue::String(text) => Json::from(text.as_ref()),
+        DeValue::Integer(number) => integer(number),
+        DeValue::Float(number) => number
+            .as_str()
+            .parse::<f64>()
+            .map(Json::from)
+            .unwrap_or_default(),
+        DeValue::Boolean(value) => Json::from(*value),
+        DeValue::Datetime(time) => Json::from(time.to_string()),
+        DeValue::Array(items) => array_json(items),
+        DeValue::Table(table) => table_json(table),
+    }
+}
+
+/// An integer that is too large for a chart stays a float, and is told of as one.
+fn integer(number: &DeInteger<'_>) -> Json {
+    i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
+        |_| {
+            number
+                .as_str()
+                .parse::<f64>()
+                .map(Json::from)
+                .unwrap_or_default()
+        },
+        Json::from,
+    )
+}

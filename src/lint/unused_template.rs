@@ -1,0 +1,25 @@
+//! `unused-template`: a file of the chart's own template folder that no text includes.
+//!
+//! Only the first folder is the chart's own; the others may hold files for other readers.
+
+use super::{Code, Subject};
+use crate::chart::error::{Flaw, Step};
+
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
+    subject
+        .chart
+        .templates
+        .own_names()
+        .into_iter()
+        .filter(|name| !subject.uses.contains(&format!("template:{name}")))
+        .map(|name| {
+            let message = format!("template `{name}` is used nowhere");
+            subject.flaw(
+                Code::UnusedTemplate,
+                &[Step::from("templates")],
+                message,
+                "include it, or take the file out",
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,153 @@
+//! What the rougher tests need beside [`crate::support`]: runs in the background, conditions to wait for,
+//! and a chart of one's own.
+
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Project, Ran, feed};
+
+/// Longer than anything takes that goes well; a machine that is busy must not fail a test.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Says that something is not tried. Past the harness, which keeps what a test that passes prints to itself.
+pub fn skip(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
+/// Waits until `condition` gives something; `what` is told where it never does.
+pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = condition() {
+            return found;
+        }
+        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits for a file with a line in it, and gives its text without surrounding blanks.
+pub fn wait_for_line(path: &Path) -> String {
+    wait_for(&path.display().to_string(), || {
+        let text = fs::read_to_string(path).ok()?;
+        text.ends_with('\n').then(|| text.trim().to_owned())
+    })
+}
+
+/// True while a process of this id runs; one that is dead and not yet reaped does not.
+pub fn is_running(pid: &str) -> bool {
+    if !Path::new("/proc/self/stat").exists() {
+        return Command::new("/bin/sh")
+            .args(["-c", &format!("kill -0 {pid} 2>/dev/null")])
+            .status()
+            .unwrap()
+            .success();
+    }
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
+        return false;
+    };
+    let state = stat
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.chars().next());
+    !matches!(state, Some('Z' | 'X') | None)
+}
+
+/// Waits until the process is gone.
+pub fn wait_until_gone(pid: &str) {
+    wait_for(&format!("the end of process {pid}"), || {
+        (!is_running(pid)).then_some(())
+    });
+}
+
+/// Waits until a program that was just written can be run: another test's process, forked while it was written,
+/// keeps it "busy" for a moment.
+pub fn wait_until_it_can_be_run(path: &Path) {
+    wait_for(&format!("{} not to be busy", path.display()), || {
+        let run = Command::new(path)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        run.err()
+            .is_none_or(|error| error.kind() != ErrorKind::ExecutableFileBusy)
+            .then_some(())
+    });
+}
+
+/// Sends a signal by its name.
+pub fn signal(name: &str, pid: u32) {
+    let status = Command::new("/bin/sh")
+        .args(["-c", &format!("kill -{name} {pid}")])
+        .status()
+        .unwrap();
+    assert!(status.success(), "kill -{name} {pid}");
+}
+
+/// A stop's event as the host sends it.
+pub fn stop_event(project: &Project, active: bool) -> String {
+    json!({ "session_id": "s", "cwd": project.root, "hook_event_name": "Stop", "stop_hook_active": active }).to_string()
+}
+
+/// `taskie ARGS` with a stop's event on stdin, running.
+pub fn start_stop(project: &Project, args: &[&str]) -> Child {
+    let mut child = project.command(args).stdin(Stdio::piped()).spawn().unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(stop_event(project, false).as_bytes())
+        .unwrap();
+    child
+}
+
+/// What a run in the background did.
+pub fn finish(child: Child) -> Ran {
+    Ran::of(child.wait_with_output().unwrap())
+}
+
+/// `taskie hook stop` with another chart than the default one.
+pub fn stop_with_chart(project: &Project, chart: &Path, active: bool) -> Ran {
+    feed(
+        project.command(["hook", "stop", "--chart", chart.to_str().unwrap()]),
+        stop_event(project, active),
+    )
+}
+
+/// A copy of the default chart and its templates, changed file by file: its path. It stands beside the project.
+pub fn copy_of_chart(project: &Project, change: impl Fn(&str) -> String) -> PathBuf {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let to = project.bin.parent().unwrap().join("chart");
+    for folder in ["templates", "plugin/taskie"] {
+        copy_folder(&from.join(folder), &to.join(folder), &change);
+    }
+    let chart = to.join("statechart.toml");
+    fs::write(
+        &chart,
+        change(&fs::read_to_string(from.join("statechart.toml")).unwrap()),
+    )
+    .unwrap();
+    chart
+}
+
+/// Copies the Markdown files below a folder, names and texts changed.
+fn copy_folder(from: &Path, to: &Path, change: &impl Fn(&str) -> String) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let name = change(&entry.file_name().into_string().unwrap());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &to.join(name), change);
+        } else if name.ends_with(".md") {
+            fs::write(
+                to.join(name),
+                change(&fs::read_to_string(entry.path()).unwrap()),
+            )
+            .unwrap();
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Charts with a flaw: each is told by its code, in words, before anything runs on it; a hook lets the stop
+//! through.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::support::{Project, feed};
+
+/// Taskie's chart with a text replaced where it stands first, in a folder with its templates.
+fn chart(project: &Project, from: &str, to: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join("statechart.toml")).unwrap();
+    assert!(text.contains(from), "{from}");
+    let folder = project.bin.join("chart");
+    fs::create_dir_all(&folder).unwrap();
+    for templates in ["templates", "plugin"] {
+        if !folder.join(templates).exists() {
+            symlink(root.join(templates), folder.join(templates)).unwrap();
+        }
+    }
+    let path = folder.join("statechart.toml");
+    fs::write(&path, text.replacen(from, to, 1)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// One edit, the code of the flaw, and what is said about it.
+type Case<'c> = (&'c str, String, &'c str, &'c str);
+
+fn told(cases: &[Case<'_>]) {
+    let project = Project::valid();
+    for (from, to, code, message) in cases {
+        let chart = chart(&project, from, to);
+        let ran = project.run(&["--chart", &chart, "enter", "--help"]);
+        let lines: Vec<&str> = ran
+            .stderr
+            .lines()
+            .map(|line| line.trim_start_matches([' ', '×', '│']))
+            .collect();
+        assert_eq!(
+            (ran.code, ran.stdout.as_str()),
+            (1, ""),
+            "{to}: {}",
+            ran.stderr
+        );
+        assert!(
+            lines.contains(code) && lines.join(" ").contains(message),
+            "{to}: {}",
+            ran.stderr
+        );
+
+        let ran = feed(project.command(["--chart", &chart, "hook", "stop"]), "{}");
+        let answer = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+        assert_eq!(ran.code, 0);
+        assert!(answer.starts_with("taskie could not decide about this Stop and lets it through: the chart cannot be used: "), "{answer}");
+        assert!(answer.contains(message), "{answer}");
+    }
+}
+
+fn case<'c>(from: &'c str, to: impl Into<String>, code: &'c str, message: &'c str) -> Case<'c> {
+    (from, to.into(), code, message)
+}
+
+/// The command line is made of them, and clap panics at what it cannot use.
+#[test]
+fn names_that_the_command_line_cannot_have() {
+    let arg = "reviews = {";
+    let with = |name: &str| format!("{name} = {{ type = \"string\", default = \"\" }}\n{arg}");
+    told(&[
+        case(
+            arg,
+            with("force"),
+            "bad-name",
+            "`force` cannot be an option of the command line",
+        ),
+        case(
+            arg,
+            with("session"),
+            "bad-name",
+            "`session` cannot be an option of the command line",
+        ),
+        case(
+            arg,
+            with("phase"),
+            "bad-name",
+            "`phase` cannot be an option of the command line",
+        ),
+        case(
+            arg,
+            with("help"),
+            "bad-name",
+            "`help` cannot be an option of the command line",
+        ),
+        case(
+            arg,
+            with("plan"),
+            "bad-name",
+            "`plan` cannot be an option of the command line",
+        ),
+        case(
+            arg,
+            with("\"-x\""),
+            "bad-name",
+            "`-x` cannot be an option of the command line",
+        ),
+        case(
+            "noun   = \"plan\"",
+            "noun = \"session\"",
+            "bad-name",
+            "`session` cannot be an option of the command line",
+        ),
+        case(
+            "noun   = \"plan\"",
+            "noun = \"\"",
+            "bad-name",
+            "`` cannot be an option of the command line",
+        ),
+        case(
+            "\npause ",
+            "\nhelp ",
+            "bad-name",
+            "`help` cannot be a command",
+        ),
+        case(
+            "\npause ",
+            "\n\"a b\" ",
+            "bad-name",
+            "`a b` cannot be a command",
+        ),
+        case(
+            "\ncontinue-task ",
+            "\npost-plan-review = {}\ncontinue-task ",
+            "bad-name",
+            "`post-{cycle}` makes a phase `post-plan-review`, and there is one already",
+        ),
+    ]);
+}
+
+#[test]
+fn paths_that_lead_elsewhere() {
+    told(&[
+        case(
+            "\".taskie\"",
+            "\"../x\"",
+            "bad-pattern",
+            "`../x` leads elsewhere",
+        ),
+        case("\".taskie\"", "\"\"", "bad-pattern", "`` leads elsewhere"),
+        case("\"plans/*\"", "\"/*\"", "bad-pattern", "`` leads elsewhere"),
+        case(
+            "\".review-{n}.log\"",
+            "\"../{n}.log\"",
+            "bad-pattern",
+            "`../{n}.log` leads elsewhere",
+        ),
+        case(
+            "\"{base}-review-{n}.md\"",
+            "\"/tmp/{n}.md\"",
+            "bad-pattern",
+            "`/tmp/{n}.md` leads elsewhere",
+        ),
+    ]);
+}
+
+/// What a chart says and nobody would ever do.
+#[test]
+fn keys_that_would_be_passed_over() {
+    told(&[
+        case(
+            "[[on.Stop]]",
+            "[[on.stop]]",
+            "unknown-event",
+            "there is no event `stop`",
+        ),
+        case(
+            "\nallow = true",
+            "\nallow = true\nblock = \"x\"",
+            "conflicting-keys",
+            "this one has `allow` and `block`",
+        ),
+        case(
+            "\ninvoke = \"review\"",
+            "\ninvoke = \"review\"\nmessage = \"x\"",
+            "conflicting-keys",
+            "`message` beside `invoke` has no effect",
+        ),
+        case(
+            "verdicts = [\"PASS\", \"FAIL\"]",
+            "verdicts = []",
+            "missing-key",
+            "`review` has no verdict to give",
+        ),
+        case(
+            "\"/is_error\"",
+            "\"is_error\"",
+            "bad-pattern",
+            "`is_error` is no JSON pointer",
+        ),
+        case(
+            "default = 8 }",
+            "default = 8.5 }",
+            "toml-syntax",
+            "a value is a boolean, an integer or a text",
+        ),
+    ]);
+}
+
+/// Each would take up the stack.
+#[test]
+fn names_and_expressions_without_end() {
+    let free = "\"cycle.id is none\"";
+    let deep: String = (0..3000)
+        .map(|n| format!("l{n} = \"l{}\"\n", n + 1))
+        .collect();
+    told(&[
+        case(
+            free,
+            "\"free\"",
+            "self-reference",
+            "`free` refers to itself: free → free",
+        ),
+        case(
+            free,
+            "\"coded and free\"",
+            "self-reference",
+            "`free` refers to itself",
+        ),
+        case(
+            "\"not tables.subtasks.open\"",
+            "\"cycle.ready\"",
+            "self-reference",
+            "`coded` refers to itself: coded → cycle.ready → coded",
+        ),
+        case(
+            "\n[let] ",
+            format!("\n[let]\n{deep}l3000 = \"true\"\n# "),
+            "self-reference",
+            "`l0` leads more than 32 names deep",
+        ),
+        case(
+            free,
+            format!("\"{}true\"", "not ".repeat(5000)),
+            "expression-syntax",
+            "this is an expression of 20004 bytes",
+        ),
+        case(
+            free,
+            format!("\"true{}\"", " and true".repeat(5000)),
+            "expression-syntax",
+            "this is an expression of 45004 bytes",
+        ),
+        case(
+            "{% include 'passed.md' %}",
+            format!("{{{{ {}true }}}}", "not ".repeat(5000)),
+            "expression-syntax",
+            "this is an expression of 20008 bytes",
+        ),
+    ]);
+}
+
+/// Of two arguments without a name the one that may be left out comes last, whatever the chart's order.
+#[test]
+fn arguments_without_a_name() {
+    let project = Project::valid();
+    project.set_state(serde_json::json!({}));
+    let args = "note = { type = \"string\", positional = true, default = \"none\" }\nwho = { type = \"string\", positional = true }\nreviews = {";
+    let path = chart(&project, "reviews = {", args);
+    let text = fs::read_to_string(&path).unwrap();
+    let command = "\npause    = {";
+    assert!(text.contains(command));
+    fs::write(&path, text.replacen(command, &format!("\nsign = {{ about = \"x\", say = \"{{{{ args.note }}}} by {{{{ args.who }}}}\" }}{command}"), 1)).unwrap();
+    for (words, said) in [(&["me"][..], "none by me"), (&["me", "hi"], "hi by me")] {
+        let ran = project.run(&[&["--chart", &path, "run", "sign"], words].concat());
+        assert!(
+            ran.code == 0 && ran.stdout.ends_with(&format!("{said}\n")),
+            "{ran:?}"
+        );
+    }
+}
+
+#[test]
+fn a_chart_that_cannot_be_read_is_named() {
+    let ran = Project::empty().run(&["--chart", "no.toml", "enter", "--help"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stderr.contains("unreadable")
+            && ran
+                .stderr
+                .contains("no.toml: the chart cannot be read: No such file"),
+        "{}",
+        ran.stderr
+    );
+}

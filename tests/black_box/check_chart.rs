@@ -1,0 +1,560 @@
+//! `taskie check-chart`: the page of every code, the formats, ignores, exit codes, and what one run finds.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, Ran, feed};
+
+const BASE: &str = include_str!("../charts/base.toml");
+
+fn source(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
+}
+
+/// A project with this text as its `chart.toml`, and the templates of the base chart.
+fn with_chart(text: &str) -> Project {
+    let project = Project::empty();
+    fs::write(project.root.join("chart.toml"), text).unwrap();
+    symlink(
+        source("tests/charts/templates"),
+        project.root.join("templates"),
+    )
+    .unwrap();
+    project
+}
+
+fn check(text: &str, format: &str) -> Ran {
+    with_chart(text).run(&["check-chart", "--format", format, "chart.toml"])
+}
+
+/// The findings of a chart as `line: code`.
+fn found(text: &str) -> Vec<String> {
+    let report = check(text, "json").json();
+    let findings = report["findings"].as_array().unwrap().iter();
+    findings
+        .map(|one| format!("{}: {}", one["line"], one["code"].as_str().unwrap()))
+        .collect()
+}
+
+/// A table of a chart as lines; the first one has no header.
+struct Section {
+    header: String,
+    lines: Vec<String>,
+    /// From the base chart, not from the fragment.
+    is_own: bool,
+}
+
+fn sections(text: &str, is_own: bool) -> Vec<Section> {
+    let mut sections = vec![Section {
+        header: String::new(),
+        lines: Vec::new(),
+        is_own,
+    }];
+    for line in text.lines() {
+        if line.starts_with('[') {
+            sections.push(Section {
+                header: line.to_owned(),
+                lines: Vec::new(),
+                is_own,
+            });
+        } else if let Some(last) = sections.last_mut() {
+            last.lines.push(line.to_owned());
+        }
+    }
+    sections
+}
+
+fn key(line: &str) -> Option<&str> {
+    let (key, _) = line.split_once('=')?;
+    (!line.starts_with([' ', '{', '#'])).then(|| key.trim())
+}
+
+/// The base chart with a fragment laid over it, line by line, so that broken TOML and comments go in as they are.
+/// A key takes the place of the key of that name in the same table, a new table goes to the end, and a `[[x]]`
+/// before the base's own. A fragment with an `id` is a chart of its own.
+fn over_base(fragment: &str) -> String {
+    if fragment.starts_with("id =") {
+        return fragment.to_owned();
+    }
+    let mut all = sections(BASE, true);
+    for new in sections(fragment, false) {
+        let at = all
+            .iter()
+            .position(|section| section.is_own && section.header == new.header);
+        match at {
+            Some(at) if new.header.starts_with("[[") => all.insert(at, new),
+            Some(at) => {
+                let is_given = |line: &String| {
+                    key(line).is_some_and(|own| new.lines.iter().any(|line| key(line) == Some(own)))
+                };
+                all[at].lines.retain(|line| !is_given(line));
+                let end = all[at]
+                    .lines
+                    .iter()
+                    .rposition(|line| !line.is_empty())
+                    .map_or(0, |last| last + 1);
+                all[at].lines.splice(end..end, new.lines);
+            }
+            None => all.push(new),
+        }
+    }
+    let lines = all
+        .into_iter()
+        .flat_map(|section| std::iter::once(section.header).chain(section.lines));
+    lines
+        .map(|line| line + "\n")
+        .collect::<String>()
+        .trim_start()
+        .to_owned()
+}
+
+/// A page of `docs/rules`.
+struct Page {
+    summary: String,
+    wrong: String,
+    right: String,
+}
+
+fn page(code: &str) -> Page {
+    let text = fs::read_to_string(source(&format!("docs/rules/{code}.md"))).unwrap();
+    let (head, rest) = text.split_once("\n\n## Why it hurts\n\n").unwrap();
+    let (_why, rest) = rest.split_once("\n\n## Wrong\n\n```toml\n").unwrap();
+    let (wrong, rest) = rest.split_once("\n```\n\n## Right\n\n```toml\n").unwrap();
+    let right = rest.strip_suffix("\n```\n").unwrap();
+    let summary = head.strip_prefix(&format!("# {code}\n\n")).unwrap();
+    assert!(
+        summary.ends_with('.') && !summary.contains('\n'),
+        "{code}: one sentence says what it is"
+    );
+    Page {
+        summary: summary.to_owned(),
+        wrong: wrong.to_owned(),
+        right: right.to_owned(),
+    }
+}
+
+/// All codes, as the binary knows them.
+fn codes() -> Vec<String> {
+    let ran = Project::empty().run(&["check-chart", "--explain", "0"]);
+    let (_, list) = ran.stderr.split_once("the codes are ").unwrap();
+    list.trim()
+        .trim_end_matches('.')
+        .split(", ")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What a page promises: the wrong example has that finding and no other, the right one has none.
+fn holds(code: &str) {
+    let page = page(code);
+    let wrong = check(&over_base(&page.wrong), "human");
+    insta::with_settings!({ omit_expression => true }, {
+        insta::assert_snapshot!(code, wrong.stdout);
+    });
+    let found: BTreeSet<String> = found(&over_base(&page.wrong))
+        .iter()
+        .filter_map(|one| Some(one.split_once(": ")?.1.to_owned()))
+        .collect();
+    assert_eq!(found, BTreeSet::from([code.to_owned()]), "{}", wrong.stdout);
+    assert_eq!((wrong.code, wrong.stderr.as_str()), (1, ""));
+    let right = check(&over_base(&page.right), "human");
+    assert_eq!(
+        (right.code, right.stderr.as_str(), right.stdout.as_str()),
+        (0, "", "chart.toml: no finding\n"),
+        "{code}"
+    );
+    let explained = Project::empty().run(&["check-chart", "--explain", code]);
+    assert_eq!(
+        explained.stdout,
+        fs::read_to_string(source(&format!("docs/rules/{code}.md"))).unwrap()
+    );
+    assert_eq!((explained.code, explained.stderr.as_str()), (0, ""));
+}
+
+macro_rules! pages {
+    ($($test:ident: $code:literal,)*) => {
+        const PAGES: &[&str] = &[$($code,)*];
+
+        $(
+            #[test]
+            fn $test() {
+                holds($code);
+            }
+        )*
+    };
+}
+
+pages! {
+    toml_syntax: "toml-syntax",
+    unknown_key: "unknown-key",
+    missing_key: "missing-key",
+    conflicting_keys: "conflicting-keys",
+    duplicate_entry: "duplicate-entry",
+    wrong_type: "wrong-type",
+    bad_pattern: "bad-pattern",
+    bad_default: "bad-default",
+    unknown_phase: "unknown-phase",
+    unknown_cycle: "unknown-cycle",
+    unknown_field: "unknown-field",
+    unknown_event: "unknown-event",
+    unknown_invocation: "unknown-invocation",
+    unknown_template: "unknown-template",
+    unknown_name: "unknown-name",
+    unknown_filter: "unknown-filter",
+    unknown_test: "unknown-test",
+    expression_syntax: "expression-syntax",
+    self_reference: "self-reference",
+    bad_name: "bad-name",
+    not_a_condition: "not-a-condition",
+    unlike_types: "unlike-types",
+    wrong_operand: "wrong-operand",
+    wrong_assignment: "wrong-assignment",
+    constant_guard: "constant-guard",
+    idle_rule: "idle-rule",
+    shadowed_rule: "shadowed-rule",
+    shadowed_target: "shadowed-target",
+    advance_runs_out: "advance-runs-out",
+    unused_name: "unused-name",
+    unused_template: "unused-template",
+    unused_ignore: "unused-ignore",
+    deadline_too_long: "deadline-too-long",
+    message_too_long: "message-too-long",
+    toml_1_1: "toml-1-1",
+}
+
+#[test]
+fn every_code_has_its_page_and_its_test() {
+    assert_eq!(codes(), PAGES);
+    let mut files: Vec<String> = fs::read_dir(source("docs/rules"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .filter(|file| file != "README.md")
+        .collect();
+    files.sort();
+    let mut pages: Vec<String> = PAGES.iter().map(|code| format!("{code}.md")).collect();
+    pages.sort();
+    assert_eq!(files, pages);
+}
+
+#[test]
+fn the_list_of_codes_is_fresh() {
+    let mut list = "# Codes of check-chart\n\nMade by a test from the pages beside it; `taskie check-chart --explain CODE` prints one.\n\n| Code | What it is |\n|---|---|\n".to_owned();
+    for code in PAGES {
+        list.push_str(&format!(
+            "| [`{code}`]({code}.md) | {} |\n",
+            page(code).summary
+        ));
+    }
+    let file = source("docs/rules/README.md");
+    if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
+        fs::write(&file, &list).unwrap();
+    }
+    let stored = fs::read_to_string(&file).unwrap_or_default();
+    let differs = stored
+        .lines()
+        .zip(list.lines())
+        .find(|(old, new)| old != new);
+    assert!(
+        stored == list,
+        "docs/rules/README.md is stale, first at {differs:?}\nmake it anew: TASKIE_UPDATE_DOCS=1 cargo test --test black_box the_list_of_codes"
+    );
+}
+
+#[test]
+fn explain_knows_its_codes() {
+    let ran = Project::empty().run(&["check-chart", "--explain", "unknown-phse"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert_eq!(
+        ran.stderr,
+        "taskie: there is no code `unknown-phse`\n  help: did you mean `unknown-phase`?\n"
+    );
+}
+
+/// A chart with findings in the chart and in a template.
+fn faulty() -> Project {
+    let project = Project::empty();
+    let text = "[let]\nfree = \"cycl.id is none\"\n\n[[on.Stop]]\ngaurd = \"phase == 'done'\"\nallow = true\n";
+    fs::write(project.root.join("chart.toml"), over_base(text)).unwrap();
+    fs::create_dir(project.root.join("templates")).unwrap();
+    fs::write(
+        project.root.join("templates/review.md"),
+        "Read\n{{ cycle.subjct }}: 100%.\n",
+    )
+    .unwrap();
+    project
+}
+
+#[test]
+fn concise_is_a_line_each() {
+    let ran = faulty().run(&["check-chart", "--format=concise", "chart.toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    let expected = "\
+chart.toml:35:9: unknown-name: there is no name `cycl` here
+chart.toml:68:9: unknown-key: there is no key `gaurd` here
+templates/review.md:2:4: unknown-name: there is no `subjct` in this
+";
+    assert_eq!(ran.stdout, expected);
+}
+
+#[test]
+fn github_shows_them_in_the_change() {
+    let ran = faulty().run(&["check-chart", "--format=github", "chart.toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    let expected = "\
+::error file=chart.toml,line=35,col=9,endLine=35,endColumn=13,title=unknown-name::there is no name `cycl` here%0Adid you mean `cycle`?
+::error file=chart.toml,line=68,col=9,endLine=68,endColumn=26,title=unknown-key::there is no key `gaurd` here%0Adid you mean `guard`?
+::error file=templates/review.md,line=2,col=4,endLine=2,endColumn=16,title=unknown-name::there is no `subjct` in this%0Adid you mean `subject`?
+";
+    assert_eq!(ran.stdout, expected);
+}
+
+#[test]
+fn json_keeps_its_promise() {
+    let ran = faulty().run(&["check-chart", "--format=json", "chart.toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    let finding = |code, message, meant, file, line, from, to| {
+        json!({
+            "code": code, "message": message, "help": format!("did you mean `{meant}`?"), "note": null,
+            "file": file, "line": line, "column": from, "end_line": line, "end_column": to,
+        })
+    };
+    let expected = json!({
+        "version": 1,
+        "charts": [{ "file": "chart.toml", "findings": 3, "proved": [] }],
+        "findings": [
+            finding("unknown-name", "there is no name `cycl` here", "cycle", "chart.toml", 35, 9, 13),
+            finding("unknown-key", "there is no key `gaurd` here", "guard", "chart.toml", 68, 9, 26),
+            finding("unknown-name", "there is no `subjct` in this", "subject", "templates/review.md", 2, 4, 16),
+        ],
+    });
+    assert_eq!(ran.json(), expected);
+}
+
+#[test]
+fn sarif_is_valid() {
+    let text = fs::read_to_string(source("tests/fixtures/sarif-2.1.0.schema.json")).unwrap();
+    let mut schema: Value = serde_json::from_str(&text).unwrap();
+    // It has a regular expression with a `]` too many, which JavaScript takes and others do not.
+    for owner in ["run", "toolComponent"] {
+        schema["definitions"][owner]["properties"]["language"]
+            .as_object_mut()
+            .unwrap()
+            .remove("pattern");
+    }
+    let validator = jsonschema::draft7::new(&schema).unwrap();
+    for (project, findings) in [(faulty(), 3), (with_chart(BASE), 0)] {
+        let ran = project.run(&["check-chart", "--format=sarif", "chart.toml"]);
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (i32::from(findings > 0), "")
+        );
+        let report = ran.json();
+        let breaches: Vec<String> = validator
+            .iter_errors(&report)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert_eq!(breaches, Vec::<String>::new());
+        let run = &report["runs"][0];
+        let rules: Vec<&str> = run["tool"]["driver"]["rules"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|rule| rule["id"].as_str().unwrap())
+            .collect();
+        assert_eq!(rules, PAGES);
+        let results = run["results"].as_array().unwrap();
+        assert_eq!(results.len(), findings);
+        for result in results {
+            assert!(PAGES.contains(&result["ruleId"].as_str().unwrap()));
+            let place = &result["locations"][0]["physicalLocation"];
+            assert!(
+                place["artifactLocation"]["uri"].is_string()
+                    && place["region"]["startLine"].is_u64(),
+                "{place}"
+            );
+        }
+    }
+}
+
+#[test]
+fn template_findings_point_into_the_template() {
+    let ran = faulty().run(&["check-chart", "--format=concise", "chart.toml"]);
+    let line = ran.stdout.lines().last().unwrap();
+    assert!(line.starts_with("templates/review.md:2:"), "{line}");
+}
+
+#[test]
+fn ignores_leave_findings_out() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        (
+            "at the end of the line",
+            "spare = \"free\" # taskie: ignore[unused-name] for later",
+            &[],
+        ),
+        (
+            "on a line of its own",
+            "# taskie: ignore[unused-name] for later\nspare = \"free\"",
+            &[],
+        ),
+        (
+            "one of two codes",
+            "spare = \"free\" # taskie: ignore[unused-name, bad-default] for later",
+            &["unused-ignore"],
+        ),
+        (
+            "without a use",
+            "free = \"cycle.id is none\" # taskie: ignore[unused-name] for later",
+            &["unused-ignore"],
+        ),
+        (
+            "without a reason",
+            "spare = \"free\" # taskie: ignore[unused-name]",
+            &["unused-ignore"],
+        ),
+        (
+            "an unknown code",
+            "spare = \"free\" # taskie: ignore[unused-nme] for later",
+            &["unused-name", "unused-ignore"],
+        ),
+        (
+            "two lines above",
+            "# taskie: ignore[unused-name] for later\n\nspare = \"free\"",
+            &["unused-ignore", "unused-name"],
+        ),
+    ];
+    for (what, lines, expected) in cases {
+        let found = found(&over_base(&format!("[let]\n{lines}\n")));
+        let codes: Vec<&str> = found
+            .iter()
+            .filter_map(|one| Some(one.split_once(": ")?.1))
+            .collect();
+        assert_eq!(codes, *expected, "{what}");
+    }
+}
+
+#[test]
+fn an_ignore_in_a_text_is_none() {
+    let fragment = "[[on.Stop]]\nguard = \"phase == phase\"\nmessage = \"# taskie: ignore[constant-guard] no\"\n";
+    let lines = over_base(fragment);
+    assert_eq!(found(&lines).len(), 1);
+    let one_line =
+        over_base("[let]\nspare = \"free and '# taskie: ignore[unused-name] no' != ''\"\n");
+    assert!(
+        found(&one_line)[0].ends_with("unused-name"),
+        "{:?}",
+        found(&one_line)
+    );
+}
+
+#[test]
+fn exit_codes() {
+    let project = faulty();
+    fs::write(
+        project.root.join("good.toml"),
+        over_base("[let]\nfree = \"cycle.id is none\"\n"),
+    )
+    .unwrap();
+    let code = |args: &[&str]| project.run(&[&["check-chart"], args].concat()).code;
+    assert_eq!(code(&[]), 0);
+    assert_eq!(code(&["chart.toml"]), 1);
+    assert_eq!(code(&["--format=xml", "chart.toml"]), 2);
+    assert_eq!(code(&["--nope"]), 2);
+    assert_eq!(code(&["--explain", "nope"]), 2);
+    assert_eq!(code(&["nope.toml"]), 3);
+    assert_eq!(code(&["nope.toml", "chart.toml"]), 3);
+}
+
+#[test]
+fn what_cannot_be_read_is_said() {
+    let project = with_chart(BASE);
+    let ran = project.run(&["check-chart", "nope.toml", "chart.toml"]);
+    assert_eq!(ran.stdout, "chart.toml: no finding\n");
+    assert_eq!(
+        ran.stderr,
+        "taskie: nope.toml: No such file or directory (os error 2)\n"
+    );
+    fs::write(project.root.join("latin.toml"), b"id = \"\xe9\"").unwrap();
+    let ran = project.run(&["check-chart", "latin.toml"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
+    assert_eq!(
+        ran.stderr,
+        "taskie: latin.toml: stream did not contain valid UTF-8\n"
+    );
+}
+
+#[test]
+fn a_chart_comes_from_stdin_too() {
+    let project = with_chart(BASE);
+    let ran = feed(project.command(["check-chart", "-"]), BASE);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "stdin: no finding\n", "")
+    );
+    let ran = feed(
+        project.command(["check-chart", "--format=concise", "-"]),
+        "id = 3",
+    );
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert!(
+        ran.stdout
+            .contains("stdin:1:6: wrong-type: a text is expected here, and this is `3`\n"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn several_charts_in_one_run() {
+    let project = with_chart(BASE);
+    fs::write(
+        project.root.join("other.toml"),
+        over_base("[let]\nspare = \"free\"\n"),
+    )
+    .unwrap();
+    let ran = project.run(&["check-chart", "--format=json", "chart.toml", "other.toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    let report = ran.json();
+    assert_eq!(
+        report["charts"][0],
+        json!({ "file": "chart.toml", "findings": 0, "proved": [] })
+    );
+    assert_eq!(
+        report["charts"][1],
+        json!({ "file": "other.toml", "findings": 1, "proved": [] })
+    );
+    assert_eq!(report["findings"][0]["file"], "other.toml");
+}
+
+#[test]
+fn all_problems_in_one_run() {
+    let text = over_base(
+        "state = \"phse\"\n\n[scope]\nhome = \".texts\n\n[context]\nspare = { type = \"boolean\" default = false }\nclean = { type = \"boolean\", defualt = false }\n\n\
+         [let]\nfree = \"cycl.id is none\"\n\n[cycles.text-review]\nresume = \"wriet\"\n\n[invoke.review]\nlog = 3\n\n\
+         [[on.Stop]]\nguard = \"true\"\nsay = \"{% include 'nope.md' %}\"\n",
+    );
+    let expected = [
+        "9: unknown-field",
+        "16: toml-syntax",
+        "24: toml-syntax",
+        "25: unknown-key",
+        "39: unknown-name",
+        "62: unknown-phase",
+        "70: wrong-type",
+        "74: constant-guard",
+        "75: unknown-template",
+    ];
+    assert_eq!(found(&text), expected);
+}
+
+#[test]
+fn the_charts_compiled_in_are_clean() {
+    let ran = Project::empty().run(&["check-chart"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "taskie: no finding\n", "")
+    );
+}

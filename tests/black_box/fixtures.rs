@@ -1,0 +1,341 @@
+//! What the real host sends and what the real client prints, as captured in `fixtures/`, through whole hook runs.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{PLAN, Project, Reviewer, silent, state, validated};
+
+/// The captured files whose names begin like this, sorted, with their texts.
+fn captured(start: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/black_box/fixtures");
+    let mut files: Vec<(String, String)> = fs::read_dir(folder)
+        .unwrap()
+        .flatten()
+        .map(|entry| {
+            (
+                entry.file_name().into_string().unwrap(),
+                fs::read_to_string(entry.path()).unwrap(),
+            )
+        })
+        .filter(|(name, _)| name.starts_with(start))
+        .collect();
+    files.sort();
+    files
+}
+
+/// What a run that printed a fixture comes to.
+enum Outcome {
+    /// A review with this verdict; none counts as FAIL.
+    Clean(bool),
+    /// A failed review: the client's exit code and what the user is told of it.
+    Failed(i32, &'static str),
+}
+
+/// (fixture's name up to its version, outcome)
+const PRINTED: &[(&str, Outcome)] = &[
+    (
+        "api-error-401",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: Invalid API key · Fix external API key",
+        ),
+    ),
+    (
+        "api-error-429",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: API Error: Request rejected (429) · rate limit",
+        ),
+    ),
+    (
+        "api-error-500",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: API Error: 500 Internal server error. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:18777).",
+        ),
+    ),
+    (
+        "connection-refused",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: API Error: Unable to connect to API (ConnectionRefused)",
+        ),
+    ),
+    (
+        "max-budget",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: Reached maximum budget ($0.001)",
+        ),
+    ),
+    (
+        "max-turns",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: Reached maximum number of turns (3)",
+        ),
+    ),
+    (
+        "refusal",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: API Error: Claude Code is unable to respond to this request, which appears to violate our Usage Policy (https://www.anthropic.com/legal/aup). Try rephrasing the request in a new session or change your model. Request ID: req_fake_1",
+        ),
+    ),
+    (
+        "schema-always-invalid",
+        Outcome::Failed(
+            1,
+            "`claude` exited with code 1: Failed to provide valid structured output after 5 attempts",
+        ),
+    ),
+    ("schema-never-answered", Outcome::Clean(false)),
+    ("schema-pass", Outcome::Clean(true)),
+];
+
+#[test]
+fn everything_the_client_prints() {
+    let printed = captured("print-");
+    for (name, _) in PRINTED {
+        assert!(
+            printed
+                .iter()
+                .any(|(file, _)| file.starts_with(&format!("print-{name}.2."))),
+            "{name} is not captured"
+        );
+    }
+    for (file, stdout) in printed {
+        let name = file
+            .strip_prefix("print-")
+            .unwrap()
+            .split(".2.")
+            .next()
+            .unwrap();
+        let (_, outcome) = PRINTED
+            .iter()
+            .find(|(known, _)| *known == name)
+            .unwrap_or_else(|| panic!("{file} is not expected"));
+        let project = Project::valid();
+        project.set_state(
+            json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "haiku" }),
+        );
+        let before = project.read("state.json");
+        let exit = if let Outcome::Failed(exit, _) = outcome {
+            *exit
+        } else {
+            0
+        };
+        // The review file is written even where the run fails: it must not count then.
+        project.reviewer(&Reviewer {
+            stdout: Some(stdout),
+            exit,
+            ..Reviewer::default()
+        });
+        let ran = project.stop();
+        assert_eq!(ran.code, 0, "{file}");
+        match outcome {
+            Outcome::Clean(clean) => {
+                assert_eq!(ran.stderr, "", "{file}");
+                assert_eq!(
+                    ran.json()["decision"] == "block",
+                    !clean,
+                    "{file}: {}",
+                    ran.stdout
+                );
+                let next = if *clean {
+                    "complete-task"
+                } else {
+                    "post-code-review"
+                };
+                let changes = json!({
+                    "phase": "code-review", "next_phase": next, "phase_iteration": 5, "review_model": "opus", "consecutive_clean": if *clean { 2 } else { 0 },
+                });
+                assert_eq!(project.state(), state(changes), "{file}");
+                assert!(
+                    !project.names().contains(&".review-5.log".to_owned()),
+                    "{file}"
+                );
+            }
+            Outcome::Failed(_, why) => {
+                let why = format!("{why}; its log is .taskie/plans/{PLAN}/.review-5.log");
+                let message = format!(
+                    "Review failed: {why}. It is tried again at the next stop.\nPlan '{PLAN}' structure validated successfully"
+                );
+                assert_eq!(ran.json(), crate::support::allowed(&message), "{file}");
+                assert_eq!(
+                    ran.stderr,
+                    format!("taskie: the review failed: {why}\n"),
+                    "{file}"
+                );
+                assert_eq!(project.read("state.json"), before, "{file}");
+                assert!(
+                    project.names().contains(&".review-5.log".to_owned()),
+                    "{file}"
+                );
+            }
+        }
+    }
+}
+
+/// The exit code alone does not decide: an error that is reported with exit 0 is one too.
+#[test]
+fn an_error_that_is_reported_with_exit_0() {
+    for (file, stdout) in captured("print-") {
+        let json: Value = serde_json::from_str(&stdout).unwrap();
+        if json["is_error"] != true {
+            continue;
+        }
+        let project = Project::valid();
+        project.set_state(json!({}));
+        let before = project.read("state.json");
+        project.reviewer(&Reviewer {
+            stdout: Some(stdout),
+            ..Reviewer::default()
+        });
+        let ran = project.stop();
+        let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+        assert!(
+            message.starts_with("Review failed: `claude` failed: "),
+            "{file}: {message}"
+        );
+        assert_eq!(project.read("state.json"), before, "{file}");
+    }
+}
+
+/// A fixture's event with the session's directory in place of the captured one.
+fn event(project: &Project, text: &str) -> Value {
+    let mut event: Value = serde_json::from_str(text).unwrap();
+    event["cwd"] = json!(project.root);
+    event
+}
+
+/// The subcommand of a captured event: its name up to the version, what it is about aside.
+fn subcommand(file: &str) -> &'static str {
+    let name = file.strip_prefix("event-").unwrap();
+    let words = [
+        "user-prompt-submit",
+        "subagent-stop",
+        "pre-compact",
+        "post-compact",
+        "session-start",
+        "session-end",
+        "stop",
+    ];
+    words
+        .into_iter()
+        .find(|word| name.starts_with(word))
+        .unwrap_or_else(|| panic!("{file} is not expected"))
+}
+
+#[test]
+fn every_event_of_the_host_in_a_valid_plan() {
+    let events = captured("event-");
+    assert_eq!(events.len(), 18);
+    for (file, text) in events {
+        let project = Project::valid();
+        project.set_state(json!({ "next_phase": null }));
+        let before = project.files();
+        let event = event(&project, &text);
+        let command = subcommand(&file);
+        let ran = project.hook_raw(command, event.to_string());
+        let expected = match (command, event["stop_hook_active"].as_bool()) {
+            ("stop", Some(false)) => {
+                format!(
+                    "{{\"systemMessage\": {}, \"suppressOutput\": true}}\n",
+                    validated()["systemMessage"]
+                )
+            }
+            ("stop" | "subagent-stop", _) => silent().to_owned(),
+            _ => String::new(),
+        };
+        assert_eq!(
+            (ran.code, ran.stdout, ran.stderr.as_str()),
+            (0, expected, ""),
+            "{file}"
+        );
+        assert_eq!(project.files(), before, "{file}");
+    }
+}
+
+/// Only the agent's own stop runs a review.
+#[test]
+fn every_event_of_the_host_while_a_review_is_due() {
+    for (file, text) in captured("event-") {
+        let project = Project::valid();
+        project.set_state(json!({}));
+        project.reviewer(&Reviewer::fail());
+        let before = project.files();
+        let command = subcommand(&file);
+        let ran = project.hook_raw(command, event(&project, &text).to_string());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{file}");
+        if command == "stop" {
+            assert_eq!(
+                (ran.json()["decision"].as_str(), project.calls().len()),
+                (Some("block"), 1),
+                "{file}"
+            );
+        } else {
+            let expected = match command {
+                "subagent-stop" => silent(),
+                "session-start" => {
+                    "[taskie] Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\n"
+                }
+                _ => "",
+            };
+            assert_eq!(
+                (ran.stdout.as_str(), project.calls().len()),
+                (expected, 0),
+                "{file}"
+            );
+            assert_eq!(project.files(), before, "{file}");
+        }
+    }
+}
+
+#[test]
+fn every_event_of_the_host_in_a_project_without_a_plan() {
+    for (file, text) in captured("event-") {
+        let project = Project::empty();
+        let command = subcommand(&file);
+        let ran = project.hook_raw(command, event(&project, &text).to_string());
+        let expected = if command.ends_with("stop") {
+            silent()
+        } else {
+            ""
+        };
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (0, expected, ""),
+            "{file}"
+        );
+        assert!(project.files().is_empty(), "{file}");
+    }
+}
+
+/// The host's own name of an event is no subcommand; the hook says what is, and does not block.
+#[test]
+fn an_event_that_no_hook_knows() {
+    let cases = [
+        (
+            "Stop",
+            "taskie: there is no hook event `Stop`; did you mean `stop`?\n",
+        ),
+        (
+            "session",
+            "taskie: there is no hook event `session`; did you mean `session-end`?\n",
+        ),
+        ("zzz", "taskie: there is no hook event `zzz`\n"),
+        ("", "taskie: there is no hook event ``\n"),
+        ("\u{1b}[2J", "taskie: there is no hook event `\\u{1b}[2J`\n"),
+    ];
+    for (name, stderr) in cases {
+        let ran = Project::valid().hook_raw(name, "{}");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (1, "", stderr),
+            "{name}"
+        );
+    }
+}

@@ -1,0 +1,1091 @@
+//! The review loop over a whole turn as the host drives it, every phase by `taskie enter`, and the commands.
+
+use std::fs;
+
+use serde_json::{Map, Value, json};
+
+use crate::support::{PLAN, Project, Reviewer, allowed, state};
+
+/// One review cycle: what its reviews are called and what its block message says.
+struct Cycle {
+    id: &'static str,
+    /// The phase whose work is reviewed first.
+    arming: &'static str,
+    base: &'static str,
+    name: &'static str,
+    fix: &'static str,
+    last: &'static str,
+    title: &'static str,
+    /// What is next once it is clean.
+    target: &'static str,
+}
+
+const CYCLES: [Cycle; 4] = [
+    Cycle {
+        id: "plan-review",
+        arming: "new-plan",
+        base: "plan",
+        name: "A plan review",
+        fix: "address all issues in plan.md",
+        last: "Push to remote.",
+        title: "Plan review",
+        target: "create-tasks",
+    },
+    Cycle {
+        id: "tasks-review",
+        arming: "create-tasks",
+        base: "tasks",
+        name: "A tasks review",
+        fix: "address all issues in tasks.md and task files",
+        last: "Push to remote.",
+        title: "Tasks review",
+        target: "complete-task",
+    },
+    Cycle {
+        id: "code-review",
+        arming: "complete-task",
+        base: "task-1",
+        name: "A code review",
+        fix: "address all issues, update the code",
+        last: "Update tasks.md and push to remote.",
+        title: "Code review",
+        target: "complete-task",
+    },
+    Cycle {
+        id: "all-code-review",
+        arming: "code-review",
+        base: "all-code",
+        name: "An all-code review",
+        fix: "address all issues across all tasks",
+        last: "Update tasks.md and push to remote.",
+        title: "All-code review",
+        target: "complete",
+    },
+];
+
+impl Cycle {
+    fn post(&self) -> String {
+        format!("post-{}", self.id)
+    }
+
+    fn task(&self) -> Value {
+        if self.id.ends_with("code-review") {
+            json!("1")
+        } else {
+            Value::Null
+        }
+    }
+
+    fn block(&self, n: usize) -> Value {
+        self.block_in(PLAN, n)
+    }
+
+    fn block_in(&self, plan: &str, n: usize) -> Value {
+        let Self {
+            id,
+            base,
+            name,
+            fix,
+            last,
+            ..
+        } = self;
+        let dir = format!(".taskie/plans/{plan}");
+        json!({
+            "decision": "block",
+            "reason": format!(
+                "{name} (iteration {n}) has been written to {dir}/{base}-review-{n}.md by an independent reviewer. Read this review file and perform the post-{id} action: {fix}, then create {dir}/{base}-post-review-{n}.md documenting your fixes. Skip a suggestion that would remove working functionality, and say so in the post-review file. AFTER completing all post-review work and writing the post-review file, run `taskie enter post-{id} --plan {plan}`: it updates state.json atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. {last} (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
+            ),
+        })
+    }
+}
+
+/// The options of `claude` that name a model, in the order of the calls.
+fn models(project: &Project) -> Vec<String> {
+    let model = |call: &Vec<String>| {
+        call[1 + call.iter().position(|arg| arg == "--model").unwrap()].clone()
+    };
+    project.calls().iter().map(model).collect()
+}
+
+/// What the `taskie enter` of an answer leaves in the state; nothing where the agent forgets it.
+fn entered(forgets: bool) -> Map<String, Value> {
+    if forgets {
+        Map::new()
+    } else {
+        Map::from_iter([("paused".to_owned(), Value::Null)])
+    }
+}
+
+/// FAIL, FAIL, PASS, PASS within one turn: the first stop is a turn's first, all later ones are not.
+fn turn(cycle: &Cycle, forgets: bool) {
+    let project = Project::valid();
+    project.set_state(json!({
+        "phase": cycle.arming, "next_phase": cycle.id, "current_task": cycle.task(), "extra": { "mine": [1, 2] },
+    }));
+    let expected = |changes: Value| {
+        let mut expected = state(
+            json!({ "phase": cycle.id, "current_task": cycle.task(), "extra": { "mine": [1, 2] } }),
+        );
+        expected
+            .as_object_mut()
+            .unwrap()
+            .extend(changes.as_object().unwrap().clone());
+        expected
+    };
+    for (index, verdict) in ["FAIL", "FAIL", "PASS", "PASS"].into_iter().enumerate() {
+        let n = index + 1;
+        let next_model = if n % 2 == 0 { "opus" } else { "sonnet" };
+        project.reviewer(&Reviewer {
+            verdict,
+            ..Reviewer::default()
+        });
+        let ran = project.stop_active(n > 1);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{} {n}", cycle.id);
+        if n == 4 {
+            let message = format!(
+                "{} passed. Run /taskie:continue-plan to proceed. (Next: {}. Reviews in this cycle: 4.)",
+                cycle.title, cycle.target
+            );
+            assert_eq!(ran.json(), allowed(&message));
+            break;
+        }
+        assert_eq!(ran.json(), cycle.block(n));
+        let mut reviewed = json!({
+            "phase_iteration": n, "review_model": next_model, "consecutive_clean": n / 3, "next_phase": cycle.post(),
+        });
+        if n > 1 {
+            reviewed.as_object_mut().unwrap().extend(entered(forgets));
+        }
+        assert_eq!(project.state(), expected(reviewed.clone()));
+        project.write(&format!("{}-post-review-{n}.md", cycle.base), "# Answer\n");
+        if forgets {
+            continue;
+        }
+        let ran = project.run(&["enter", &cycle.post(), "--plan", PLAN]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(
+            ran.stdout,
+            format!(
+                ".taskie/plans/{PLAN}/state.json: phase \"{}\", next_phase \"{}\"\nThe {} is due: end your turn, the Stop hook runs it.\n",
+                cycle.post(),
+                cycle.id,
+                cycle.id
+            )
+        );
+        let mut answered = expected(reviewed);
+        answered["phase"] = json!(cycle.post());
+        answered["next_phase"] = json!(cycle.id);
+        answered["paused"] = Value::Null;
+        assert_eq!(project.state(), answered);
+    }
+    assert_eq!(models(&project), ["opus", "sonnet", "opus", "sonnet"]);
+    let mut passed = json!({ "phase_iteration": 4, "review_model": "opus", "consecutive_clean": 2, "next_phase": cycle.target });
+    passed.as_object_mut().unwrap().extend(entered(forgets));
+    assert_eq!(project.state(), expected(passed));
+    let base = cycle.base;
+    let mut names: Vec<String> = (1..=4).map(|n| format!("{base}-review-{n}.md")).collect();
+    names.extend((1..=3).map(|n| format!("{base}-post-review-{n}.md")));
+    names.extend(
+        [
+            "plan.md",
+            "state.json",
+            "task-1.md",
+            "task-2.md",
+            "tasks.md",
+        ]
+        .map(str::to_owned),
+    );
+    names.sort();
+    assert_eq!(project.names(), names);
+    // The plan is left alone now: the next turn's stop only looks at its structure.
+    project.reviewer(&Reviewer::fail());
+    let before = project.files();
+    assert_eq!(project.stop().json(), crate::support::validated());
+    assert_eq!((project.calls().len(), project.files()), (4, before));
+}
+
+#[test]
+fn a_turn_of_four_reviews_ends_in_the_advance() {
+    for cycle in &CYCLES {
+        turn(cycle, false);
+    }
+}
+
+#[test]
+fn an_agent_that_forgets_the_transition_gets_its_next_review() {
+    for cycle in &CYCLES {
+        turn(cycle, true);
+    }
+}
+
+#[test]
+fn nothing_is_answered_by_a_file_that_is_older_than_the_review() {
+    let project = Project::valid();
+    project.set_state(
+        json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
+    );
+    project.write("task-1-post-review-1.md", "# Answer of an earlier cycle\n");
+    project.write("task-1-review-1.md", "# Review\n");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let answer = fs::File::options()
+        .append(true)
+        .open(project.plan().join("task-1-post-review-1.md"))
+        .unwrap();
+    answer.set_modified(old).unwrap();
+    project.reviewer(&Reviewer::fail());
+    assert_eq!(project.stop().json(), crate::support::validated());
+    assert!(project.calls().is_empty());
+}
+
+#[test]
+fn a_stop_before_the_answer_is_written_goes_through() {
+    for active in [false, true] {
+        let project = Project::valid();
+        project.set_state(json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }));
+        project.write("task-1-review-1.md", "# Review\n");
+        project.reviewer(&Reviewer::fail());
+        let before = project.files();
+        let ran = project.stop_active(active);
+        let expected = if active {
+            json!({ "suppressOutput": true })
+        } else {
+            crate::support::validated()
+        };
+        assert_eq!(
+            (ran.code, ran.json(), project.calls().len()),
+            (0, expected, 0)
+        );
+        assert_eq!(project.files(), before);
+    }
+}
+
+#[test]
+fn the_last_task_leads_to_the_review_of_all_code() {
+    for (statuses, tdd, target) in [
+        (["done", "pending"], false, "complete-task"),
+        (["done", "pending"], true, "complete-task-tdd"),
+        (["in-progress", "done"], true, "all-code-review"),
+        (["pending", "**Cancelled**"], false, "all-code-review"),
+        (["pending", "whatever"], false, "complete-task"),
+    ] {
+        let project = Project::valid();
+        let rows = format!(
+            "| Id | Status |\n|---|---|\n| 1 | {} |\n| 2 | {} |\n",
+            statuses[0], statuses[1]
+        );
+        project.write("tasks.md", rows);
+        project.set_state(json!({ "tdd": tdd, "consecutive_clean": 1, "phase_iteration": 3, "phase": "post-code-review" }));
+        project.reviewer(&Reviewer::pass());
+        let message = format!(
+            "Code review passed. Run /taskie:continue-plan to proceed. (Next: {target}. Reviews in this cycle: 4.)"
+        );
+        assert_eq!(project.stop().json(), allowed(&message));
+        let mut expected = state(json!({
+            "tdd": tdd, "phase": "code-review", "next_phase": target, "phase_iteration": 4, "review_model": "sonnet", "consecutive_clean": 2,
+        }));
+        if target == "all-code-review" {
+            // A cycle that starts afresh.
+            expected["phase_iteration"] = json!(0);
+            expected["review_model"] = json!("opus");
+            expected["consecutive_clean"] = json!(0);
+            expected["paused"] = Value::Null;
+        }
+        assert_eq!(project.state(), expected, "{statuses:?}");
+    }
+}
+
+#[test]
+fn a_whole_plan_with_taskie_and_the_hook_alone() {
+    let project = Project::empty();
+    let enter = |args: &[&str]| {
+        let ran = project.run(&[&["enter"], args].concat());
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+    };
+    // Two clean reviews, the answer to the first in between.
+    let pass = |base: &str, post: &str, next: &str| {
+        project.reviewer(&Reviewer::pass());
+        assert_eq!(project.stop().json()["decision"], "block", "{base}");
+        project.write(&format!("{base}-post-review-1.md"), "# Answer\n");
+        enter(&[post, "--plan", PLAN]);
+        assert_eq!(
+            project.stop_active(true).json()["decision"],
+            Value::Null,
+            "{base}"
+        );
+        assert_eq!(project.state()["next_phase"], next);
+    };
+    enter(&["new-plan", "--plan", PLAN]);
+    project.write("plan.md", "# Plan\n\n## Overview\n");
+    pass("plan", "post-plan-review", "create-tasks");
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| a | pending |\n| b | pending |\n",
+    );
+    project.write("task-a.md", "# Task a\n");
+    project.write("task-b.md", "# Task b\n");
+    enter(&["create-tasks"]);
+    pass("tasks", "post-tasks-review", "complete-task");
+    // Without --task it is the first one that remains.
+    enter(&["complete-task-tdd"]);
+    assert_eq!(project.state()["current_task"], "a");
+    pass("task-a", "post-code-review", "complete-task-tdd");
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| a | done |\n| b | pending |\n",
+    );
+    enter(&["complete-task"]);
+    assert_eq!(project.state()["current_task"], "b");
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| a | done |\n| b | done |\n",
+    );
+    pass("task-b", "post-code-review", "all-code-review");
+    pass("all-code", "post-all-code-review", "complete");
+    enter(&["complete"]);
+    assert_eq!(
+        project.state(),
+        json!({
+            "max_reviews": 8, "current_task": "b", "phase": "complete", "phase_iteration": 2, "next_phase": null,
+            "review_model": "opus", "consecutive_clean": 2, "tdd": false, "paused": null,
+        })
+    );
+    assert_eq!(project.calls().len(), 10);
+    assert_eq!(project.stop().json(), crate::support::validated());
+}
+
+/// What `taskie enter` writes: (phase, options, state before or none, changes to it).
+#[test]
+fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
+    let fresh = || json!({ "phase_iteration": 0, "review_model": "opus", "consecutive_clean": 0, "paused": null });
+    let free = json!({ "phase": "code-review", "next_phase": null, "phase_iteration": 3, "review_model": "sonnet", "consecutive_clean": 2, "max_reviews": 5, "mine": "kept" });
+    let running = |phase: &str, next: &str| json!({ "phase": phase, "next_phase": next, "phase_iteration": 2, "review_model": "sonnet", "consecutive_clean": 1 });
+    let with = |base: Value, more: Value| {
+        let mut all = base;
+        all.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        all
+    };
+    let by_hand = || json!({ "next_phase": null, "phase_iteration": null, "paused": null });
+    let answered = |next: Value| json!({ "next_phase": next, "paused": null });
+    let cases: Vec<(&str, &[&str], Value, Value)> = vec![
+        (
+            "new-plan",
+            &[],
+            json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }),
+            with(
+                fresh(),
+                json!({ "next_phase": "plan-review", "tdd": false, "current_task": null }),
+            ),
+        ),
+        (
+            "create-tasks",
+            &[],
+            free.clone(),
+            with(
+                fresh(),
+                json!({ "next_phase": "tasks-review", "current_task": null }),
+            ),
+        ),
+        (
+            "next-task",
+            &["--task", "2"],
+            free.clone(),
+            json!({ "current_task": "2", "next_phase": null, "phase_iteration": null, "paused": null }),
+        ),
+        (
+            "next-task-tdd",
+            &["--task", "2"],
+            free.clone(),
+            json!({ "current_task": "2", "next_phase": null, "phase_iteration": null, "paused": null }),
+        ),
+        (
+            "complete-task",
+            &["--task", "2"],
+            with(free.clone(), json!({ "tdd": true })),
+            with(
+                fresh(),
+                json!({ "current_task": "2", "next_phase": "code-review", "tdd": false }),
+            ),
+        ),
+        (
+            "complete-task-tdd",
+            &["--task", "2"],
+            free.clone(),
+            with(
+                fresh(),
+                json!({ "current_task": "2", "next_phase": "code-review", "tdd": true }),
+            ),
+        ),
+        ("continue-task", &[], json!({}), json!({})),
+        ("continue-task", &[], free.clone(), json!({})),
+        (
+            "complete",
+            &[],
+            json!({ "phase": "all-code-review", "next_phase": "complete" }),
+            json!({ "next_phase": null, "paused": null }),
+        ),
+        ("plan-review", &[], free.clone(), by_hand()),
+        ("tasks-review", &[], free.clone(), by_hand()),
+        ("code-review", &[], free.clone(), by_hand()),
+        ("all-code-review", &[], free.clone(), by_hand()),
+        (
+            "post-plan-review",
+            &[],
+            running("plan-review", "post-plan-review"),
+            answered(json!("plan-review")),
+        ),
+        (
+            "post-tasks-review",
+            &[],
+            running("tasks-review", "post-tasks-review"),
+            answered(json!("tasks-review")),
+        ),
+        (
+            "post-code-review",
+            &[],
+            running("code-review", "post-code-review"),
+            answered(json!("code-review")),
+        ),
+        (
+            "post-all-code-review",
+            &[],
+            running("all-code-review", "post-all-code-review"),
+            answered(json!("all-code-review")),
+        ),
+        // Said twice, it is the same.
+        (
+            "post-code-review",
+            &[],
+            running("post-code-review", "code-review"),
+            answered(json!("code-review")),
+        ),
+        // The answer to a review by hand: nothing follows.
+        (
+            "post-code-review",
+            &[],
+            json!({ "phase": "code-review", "next_phase": null, "phase_iteration": null }),
+            answered(Value::Null),
+        ),
+        // Whatever was paused is so no longer.
+        (
+            "code-review",
+            &[],
+            with(free.clone(), json!({ "paused": "plan-review" })),
+            by_hand(),
+        ),
+        (
+            "post-code-review",
+            &[],
+            with(
+                running("code-review", "post-code-review"),
+                json!({ "paused": "plan-review" }),
+            ),
+            answered(json!("code-review")),
+        ),
+    ];
+    for (phase, options, before, changes) in cases {
+        let project = Project::valid();
+        project.set_state(before.clone());
+        let ran = project.run(&[&["enter", phase], options].concat());
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (0, ""),
+            "{phase} from {before}"
+        );
+        let mut expected = state(before);
+        expected
+            .as_object_mut()
+            .unwrap()
+            .extend(changes.as_object().unwrap().clone());
+        expected["phase"] = json!(phase);
+        assert_eq!(project.state(), expected, "{phase}");
+        let mut stdout = format!(
+            ".taskie/plans/{PLAN}/state.json: phase \"{phase}\", next_phase {}\n",
+            expected["next_phase"]
+        );
+        if let Some(next) = expected["next_phase"]
+            .as_str()
+            .filter(|next| next.ends_with("-review") && !next.starts_with("post-"))
+        {
+            stdout.push_str(&format!(
+                "The {next} is due: end your turn, the Stop hook runs it.\n"
+            ));
+        }
+        assert_eq!(ran.stdout, stdout, "{phase}");
+    }
+}
+
+const PHASES: [&str; 16] = [
+    "new-plan",
+    "create-tasks",
+    "next-task",
+    "next-task-tdd",
+    "complete-task",
+    "complete-task-tdd",
+    "continue-task",
+    "complete",
+    "plan-review",
+    "tasks-review",
+    "code-review",
+    "all-code-review",
+    "post-plan-review",
+    "post-tasks-review",
+    "post-code-review",
+    "post-all-code-review",
+];
+
+/// While a cycle runs, only its post phase, `continue-task`, and its arming phase before the first review may
+/// be entered. Each refusal says why, exits 1 and leaves the state byte for byte as it was.
+#[test]
+fn a_running_cycle_keeps_other_phases_out() {
+    for cycle in &CYCLES {
+        let post = cycle.post();
+        let arming = Some(cycle.arming).filter(|arming| *arming != "code-review");
+        let stages = [
+            (
+                "before the first review",
+                cycle.arming,
+                cycle.id,
+                0,
+                vec![arming],
+            ),
+            (
+                "a review is unanswered",
+                cycle.id,
+                &post,
+                1,
+                vec![Some(&*post)],
+            ),
+            (
+                "the next review is due",
+                &post,
+                cycle.id,
+                1,
+                vec![Some(&*post)],
+            ),
+        ];
+        for (stage, phase, next, n, open) in stages {
+            let project = Project::valid();
+            let changes = json!({ "phase": phase, "next_phase": next, "phase_iteration": n, "current_task": cycle.task() });
+            for name in PHASES {
+                project.set_state(changes.clone());
+                let before = project.read("state.json");
+                let mut args = vec!["enter", name];
+                if name.starts_with("complete-task") || name.starts_with("next-task") {
+                    args.extend(["--task", "1"]);
+                }
+                let ran = project.run(&args);
+                let what = format!("{name}, {}: {stage}", cycle.id);
+                if open.contains(&Some(name)) || name == "continue-task" && !cycle.task().is_null()
+                {
+                    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{what}");
+                    continue;
+                }
+                assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
+                let why = match (name, name.strip_prefix("post-")) {
+                    ("new-plan", _) => format!(
+                        "Plan '{PLAN}' has begun already (phase {phase}): give the new one a name of its own with --plan."
+                    ),
+                    ("continue-task", _) => "No task has been taken up yet.".to_owned(),
+                    (_, Some(review)) => format!(
+                        "No {review} waits for an answer: the phase is {phase}, and {next} comes next."
+                    ),
+                    _ => format!(
+                        "The {} loop is running: what comes next is {next}. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.",
+                        cycle.id
+                    ),
+                };
+                assert_eq!(
+                    ran.stderr,
+                    format!("taskie: {why}\n  help: nothing was written\n"),
+                    "{what}"
+                );
+                assert_eq!(project.read("state.json"), before, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn refusals_word_for_word() {
+    let cases: &[(&[&str], Value, &str)] = &[
+        (
+            &["complete"],
+            json!({}),
+            "taskie: The code-review loop is running: what comes next is code-review. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
+        ),
+        (
+            &["complete-task", "--task", "2"],
+            json!({}),
+            "taskie: The code-review loop is running: what comes next is code-review. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
+        ),
+        (
+            &["continue-task"],
+            json!({ "current_task": null, "next_phase": null }),
+            "taskie: No task has been taken up yet.\n  help: nothing was written\n",
+        ),
+        (
+            &["complete"],
+            json!({ "next_phase": null }),
+            "taskie: These tasks are still open: 1, 2.\n  help: nothing was written\n",
+        ),
+        (
+            &["complet"],
+            json!({}),
+            "taskie: There is no phase `complet`; did you mean `complete`?\n  help: nothing was written\n",
+        ),
+        (
+            &["complete-task", "--task", "../../x"],
+            json!({ "next_phase": null }),
+            "taskie: --task: `../../x` is none of 1, 2\n",
+        ),
+    ];
+    for (args, changes, stderr) in cases {
+        let project = Project::valid();
+        project.set_state(changes.clone());
+        let before = project.files();
+        let ran = project.run(&[&["enter"], *args].concat());
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (1, "", *stderr),
+            "{args:?}"
+        );
+        assert_eq!(project.files(), before, "{args:?}");
+    }
+}
+
+#[test]
+fn force_passes_guards() {
+    for name in PHASES {
+        let project = Project::valid();
+        project.set_state(json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }));
+        let ran = project.run(&["enter", name, "--force"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name}");
+        assert_eq!(project.state()["phase"], name);
+    }
+}
+
+#[test]
+fn force_never_passes_the_schema() {
+    let cases: &[(&str, &[&str], &str, &str)] = &[
+        (
+            "a task that is in no table",
+            &["complete-task", "--task", "9"],
+            r#"{"phase": "complete-task", "next_phase": "code-review", "current_task": "1"}"#,
+            "taskie: --task: `9` is none of 1, 2\n",
+        ),
+        (
+            "a phase that is none",
+            &["audit"],
+            r#"{"max_reviews": 8, "phase": "complete-task", "next_phase": null, "review_model": "opus", "consecutive_clean": 0, "tdd": false}"#,
+            "taskie: There is no phase `audit`; the phases are new-plan, create-tasks, next-task, next-task-tdd, complete-task, complete-task-tdd, continue-task, complete, plan-review, tasks-review, code-review, all-code-review, post-plan-review, post-tasks-review, post-code-review, post-all-code-review\n  help: nothing was written\n",
+        ),
+        (
+            "a state that is broken",
+            &["complete-task", "--task", "1"],
+            r#"{"phase": "complete-task", "max_reviews": "8"}"#,
+            "taskie: .taskie/plans/test-plan/state.json: `max_reviews` is \"8\", and must be an integer of at least 0\n  help: mend the file, or restore it from git\n",
+        ),
+        (
+            "a state that is no JSON",
+            &["complete-task", "--task", "1"],
+            "{",
+            "taskie: .taskie/plans/test-plan/state.json: it is not valid JSON: EOF while parsing an object at line 1 column 1\n  help: mend the file, or restore it from git\n",
+        ),
+    ];
+    for (what, args, before, stderr) in cases {
+        let project = Project::valid();
+        project.write("state.json", before);
+        let ran = project.run(&[&["enter", "--force"], *args].concat());
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (1, "", *stderr),
+            "{what}"
+        );
+        assert_eq!(project.read("state.json"), *before, "{what}");
+    }
+}
+
+/// (command, state before, changes or the refusal)
+#[test]
+fn commands() {
+    let post =
+        json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 2 });
+    let cases: Vec<(&[&str], Value, Result<Value, &str>)> = vec![
+        (
+            &["pause"],
+            json!({}),
+            Ok(json!({ "paused": "code-review", "next_phase": null })),
+        ),
+        (
+            &["pause"],
+            post.clone(),
+            Ok(json!({ "paused": "post-code-review", "next_phase": null })),
+        ),
+        (
+            &["pause"],
+            json!({ "next_phase": "complete-task" }),
+            Ok(json!({ "paused": "complete-task", "next_phase": null })),
+        ),
+        (
+            &["pause"],
+            json!({ "next_phase": null }),
+            Err("Nothing is due."),
+        ),
+        (
+            &["resume"],
+            json!({ "next_phase": null, "paused": "code-review" }),
+            Ok(json!({ "paused": null, "next_phase": "code-review" })),
+        ),
+        (
+            &["resume"],
+            json!({ "next_phase": null, "paused": null }),
+            Err("Nothing is paused."),
+        ),
+        (
+            &["resume"],
+            json!({ "next_phase": null }),
+            Err("Nothing is paused."),
+        ),
+        (
+            &["resume"],
+            json!({ "paused": "code-review" }),
+            Err("Nothing is paused."),
+        ),
+        (
+            &["skip"],
+            json!({}),
+            Ok(json!({ "phase": "code-review", "next_phase": "complete-task" })),
+        ),
+        (
+            &["skip"],
+            json!({ "tdd": true }),
+            Ok(json!({ "phase": "code-review", "next_phase": "complete-task-tdd" })),
+        ),
+        (
+            &["skip"],
+            post,
+            Ok(json!({ "phase": "code-review", "next_phase": "complete-task" })),
+        ),
+        (
+            &["skip"],
+            json!({ "phase": "new-plan", "next_phase": "plan-review" }),
+            Ok(json!({ "phase": "plan-review", "next_phase": "create-tasks" })),
+        ),
+        (
+            &["skip"],
+            json!({ "phase": "code-review", "next_phase": "all-code-review" }),
+            Ok(json!({ "phase": "all-code-review", "next_phase": "complete" })),
+        ),
+        (
+            &["skip"],
+            json!({ "next_phase": null }),
+            Err("No review cycle is running."),
+        ),
+        (
+            &["skip"],
+            json!({ "next_phase": "complete-task" }),
+            Err("No review cycle is running."),
+        ),
+        (
+            &["limit", "12"],
+            json!({}),
+            Ok(json!({ "max_reviews": 12 })),
+        ),
+        (
+            &["limit", "0"],
+            json!({ "next_phase": null }),
+            Ok(json!({ "max_reviews": 0 })),
+        ),
+        (
+            &["limit", "9007199254740991"],
+            json!({}),
+            Ok(json!({ "max_reviews": 9_007_199_254_740_991_i64 })),
+        ),
+        (
+            &["add-task", "--task", "2"],
+            json!({ "current_task": null, "next_phase": null }),
+            Ok(json!({ "current_task": "2" })),
+        ),
+        (
+            &["add-task"],
+            json!({ "current_task": null, "next_phase": null }),
+            Ok(json!({ "current_task": "1" })),
+        ),
+        (&["add-task", "--task", "2"], json!({}), Ok(json!({}))),
+    ];
+    for (args, before, expected) in cases {
+        let project = Project::valid();
+        project.set_state(before.clone());
+        let text = project.read("state.json");
+        let ran = project.run(&[&["run"], args].concat());
+        match expected {
+            Ok(changes) => {
+                assert_eq!(
+                    (ran.code, ran.stderr.as_str()),
+                    (0, ""),
+                    "{args:?} from {before}"
+                );
+                let mut expected = state(before);
+                expected
+                    .as_object_mut()
+                    .unwrap()
+                    .extend(changes.as_object().unwrap().clone());
+                assert_eq!(project.state(), expected, "{args:?}");
+                let stdout = format!(
+                    ".taskie/plans/{PLAN}/state.json: phase {}, next_phase {}\n",
+                    expected["phase"], expected["next_phase"]
+                );
+                assert_eq!(ran.stdout, stdout, "{args:?}");
+            }
+            Err(why) => {
+                let stderr = format!("taskie: {why}\n  help: nothing was written\n");
+                assert_eq!(
+                    (ran.code, ran.stdout.as_str(), ran.stderr),
+                    (1, "", stderr),
+                    "{args:?} from {before}"
+                );
+                assert_eq!(project.read("state.json"), text, "{args:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn values_that_a_command_does_not_take() {
+    let usage = "\n\nFor more information, try '--help'.\n";
+    let cases = [
+        ("-1", 2, format!("error: unexpected argument '-1' found\n\n  tip: to pass '-1' as a value, use '-- -1'\n\nUsage: taskie run limit [OPTIONS] <REVIEWS>{usage}")),
+        ("abc", 2, format!("error: invalid value 'abc' for '<REVIEWS>': invalid digit found in string{usage}")),
+        ("", 2, format!("error: invalid value '' for '<REVIEWS>': cannot parse integer from empty string{usage}")),
+        ("1.5", 2, format!("error: invalid value '1.5' for '<REVIEWS>': invalid digit found in string{usage}")),
+        ("99999999999999999999", 2, format!("error: invalid value '99999999999999999999' for '<REVIEWS>': number too large to fit in target type{usage}")),
+        // More than every JSON reader keeps exact, and more than the schema of the state allows.
+        ("9007199254740992", 1, "taskie: commands.limit.assign assigns 9007199254740992 to `max_reviews`, which is an integer of at most 9007199254740991\n".to_owned()),
+    ];
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let before = project.files();
+    for (value, code, stderr) in cases {
+        let ran = project.run(&["run", "limit", value]);
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr),
+            (code, "", stderr),
+            "{value}"
+        );
+        assert_eq!(project.files(), before, "{value}");
+    }
+}
+
+#[test]
+fn without_any_reviews_a_plan_goes_straight_on() {
+    let project = Project::valid();
+    project.reviewer(&Reviewer::fail());
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | done |\n",
+    );
+    // No structure check on the way: the flaw is told when the way is at its end.
+    project.write("notes.md", "");
+    project.set_state(json!({ "max_reviews": 0, "phase_iteration": 3 }));
+    for (cycle, next) in [
+        ("code-review", "all-code-review"),
+        ("all-code-review", "complete"),
+    ] {
+        let message = format!(
+            "Reviews are off (max_reviews is 0). Run /taskie:continue-plan to proceed (next: {next})."
+        );
+        assert_eq!(project.stop().json(), allowed(&message));
+        let mut expected = state(
+            json!({ "max_reviews": 0, "phase": cycle, "next_phase": next, "phase_iteration": 0 }),
+        );
+        // Entering the next cycle sets this too.
+        expected["paused"] = Value::Null;
+        assert_eq!(project.state(), expected);
+    }
+    let flaw = json!({ "decision": "block", "reason": format!("Plan '{PLAN}': Invalid filename: notes.md") });
+    assert_eq!((project.stop().json(), project.calls().len()), (flaw, 0));
+}
+
+/// An older state file: what it lacks gets its default, and the first write makes it whole.
+#[test]
+fn a_state_that_lacks_fields_is_reviewed_and_made_whole() {
+    let project = Project::valid();
+    project.write(
+        "state.json",
+        r#"{"next_phase": "code-review", "current_task": "2", "mine": 1}"#,
+    );
+    project.reviewer(&Reviewer::fail());
+    let ran = project.stop();
+    let warning = format!(
+        ".taskie/plans/{PLAN}/state.json lacks `max_reviews`, `phase`, `review_model`, `consecutive_clean`, `tdd`: the defaults are used."
+    );
+    assert_eq!(
+        (
+            ran.json()["decision"].as_str(),
+            ran.json()["systemMessage"].as_str()
+        ),
+        (Some("block"), Some(warning.as_str()))
+    );
+    assert_eq!(
+        project.state(),
+        json!({
+            "next_phase": "post-code-review", "current_task": "2", "mine": 1, "max_reviews": 8, "phase": "code-review",
+            "review_model": "sonnet", "consecutive_clean": 0, "tdd": false, "phase_iteration": 1,
+        })
+    );
+    assert_eq!(project.stop().json(), crate::support::validated());
+}
+
+#[test]
+fn a_paused_loop_is_taken_up_where_it_was_left() {
+    let project = Project::valid();
+    project.set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "consecutive_clean": 1, "review_model": "opus" }));
+    project.reviewer(&Reviewer::pass());
+    assert_eq!(project.run(&["run", "pause"]).code, 0);
+    assert_eq!(project.stop().json(), crate::support::validated());
+    assert!(project.calls().is_empty());
+    assert_eq!(project.run(&["run", "resume"]).code, 0);
+    let message = "Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 3.)";
+    assert_eq!(project.stop().json(), allowed(message));
+}
+
+/// Two sessions at work on two plans at once: each one's stops and commands are about its own.
+#[test]
+fn each_session_drives_its_own_plan() {
+    let project = Project::empty();
+    let path = |plan: &str, name: &str| project.root.join(".taskie/plans").join(plan).join(name);
+    let state = |plan: &str| -> Value {
+        serde_json::from_str(&fs::read_to_string(path(plan, "state.json")).unwrap()).unwrap()
+    };
+    let stop = |session: &str| {
+        let event =
+            json!({ "session_id": session, "cwd": project.root, "hook_event_name": "Stop" });
+        project.hook_raw("stop", event.to_string())
+    };
+    // Every file of the other plan becomes older than all of this one's.
+    let touched_last = |plan: &str| {
+        let ago = |seconds| std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
+        for (name, time) in [("p", ago(200)), ("q", ago(200)), (plan, ago(100))] {
+            for entry in fs::read_dir(path(name, "")).unwrap() {
+                fs::File::options()
+                    .append(true)
+                    .open(entry.unwrap().path())
+                    .unwrap()
+                    .set_modified(time)
+                    .unwrap();
+            }
+        }
+    };
+    let mut expected = json!({
+        "max_reviews": 8, "phase": "new-plan", "next_phase": "plan-review", "review_model": "opus", "consecutive_clean": 0,
+        "tdd": false, "current_task": null, "phase_iteration": 0, "paused": null,
+    });
+    let of = |expected: &Value, owner: &str| {
+        let mut state = expected.clone();
+        state["owner"] = json!(owner);
+        state
+    };
+    for (plan, session) in [("p", "A"), ("q", "B")] {
+        let ran = project.run(&["enter", "new-plan", "--plan", plan, "--session", session]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{plan}");
+        fs::write(path(plan, "plan.md"), "# Plan\n\n## Overview\n").unwrap();
+    }
+    assert_eq!(
+        (state("p"), state("q")),
+        (of(&expected, "A"), of(&expected, "B"))
+    );
+    project.reviewer(&Reviewer::fail());
+    let fresh = expected.clone();
+    expected["phase"] = json!("plan-review");
+    expected["next_phase"] = json!("post-plan-review");
+    expected["phase_iteration"] = json!(1);
+    expected["review_model"] = json!("sonnet");
+
+    touched_last("q");
+    let before = project.files();
+    let ran = stop("C");
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, crate::support::silent(), "")
+    );
+    assert_eq!((project.files(), project.calls().len()), (before, 0));
+
+    let ran = stop("A");
+    assert_eq!(
+        (ran.code, ran.json(), ran.stderr.as_str()),
+        (0, CYCLES[0].block_in("p", 1), "")
+    );
+    assert_eq!(
+        (state("p"), state("q"), project.calls().len()),
+        (of(&expected, "A"), of(&fresh, "B"), 1)
+    );
+
+    touched_last("p");
+    let ran = stop("B");
+    assert_eq!(
+        (ran.code, ran.json(), ran.stderr.as_str()),
+        (0, CYCLES[0].block_in("q", 1), "")
+    );
+    assert_eq!(
+        (state("p"), state("q"), project.calls().len()),
+        (of(&expected, "A"), of(&expected, "B"), 2)
+    );
+
+    for last in ["p", "q"] {
+        touched_last(last);
+        let before = project.files();
+        let ran = stop("C");
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (0, crate::support::silent(), ""),
+            "{last}"
+        );
+        assert_eq!(
+            (project.files(), project.calls().len()),
+            (before, 2),
+            "{last}"
+        );
+    }
+
+    let ran = project.run(&["run", "pause", "--session", "A"]);
+    let stdout = ".taskie/plans/p/state.json: phase \"plan-review\", next_phase null\n";
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, stdout, "")
+    );
+    let mut paused = of(&expected, "A");
+    paused["next_phase"] = Value::Null;
+    paused["paused"] = json!("post-plan-review");
+    assert_eq!((state("p"), state("q")), (paused, of(&expected, "B")));
+}
+
+#[test]
+fn the_limit_names_the_ways_out_and_they_work() {
+    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (`taskie run limit N` allows more, `taskie run skip` goes on to complete-task without.)";
+    let project = Project::valid();
+    project
+        .set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "max_reviews": 2 }));
+    project.reviewer(&Reviewer::fail());
+    let before = project.files();
+    assert_eq!(
+        project.stop().json(),
+        allowed(&format!(
+            "{limit}\nPlan '{PLAN}' structure validated successfully"
+        ))
+    );
+    assert_eq!(project.stop_active(true).json(), allowed(limit));
+    assert_eq!((project.files(), project.calls().len()), (before, 0));
+    assert_eq!(project.run(&["run", "limit", "3"]).code, 0);
+    assert_eq!(project.stop_active(true).json()["decision"], "block");
+    project.write("task-1-post-review-3.md", "# Answer\n");
+    assert_eq!(
+        project.stop_active(true).json(),
+        allowed(&limit.replace("(2)", "(3)"))
+    );
+    assert_eq!(project.run(&["run", "skip"]).code, 0);
+    assert_eq!(project.state()["next_phase"], "complete-task");
+    assert_eq!(project.stop().json(), crate::support::validated());
+    assert_eq!(project.calls().len(), 1);
+}
