@@ -53,7 +53,7 @@ struct Compared {
 pub(crate) struct Domain {
     chart: Arc<Chart>,
     compared: HashMap<String, Compared>,
-    /// Context fields that only a user sets, with the values that are tried.
+    /// Context fields that only a user sets, at any time, with the values that are tried; the default first.
     pub(crate) parameters: IndexMap<String, Vec<Json>>,
 }
 
@@ -306,16 +306,31 @@ impl Domain {
         none_or_one(files.collect())
     }
 
-    /// The context fields that nothing but a command assigns, and the values that are tried for each.
+    /// The context fields that are set by commands alone, to what their options or the chart itself say.
     fn find_parameters(&self) -> IndexMap<String, Vec<Json>> {
         let chart = &self.chart;
-        let mut assigned: IndexSet<&str> = [Some(&chart.state), chart.next.as_ref()].into_iter().flatten().map(String::as_str).collect();
+        let own = [Some(&chart.state), chart.next.as_ref()];
+        let mut assigned: IndexSet<&str> = own.into_iter().flatten().map(String::as_str).collect();
         let phases = chart.phases.values().map(|entry| &entry.phase.entry);
         let cycles = chart.cycles.values().map(|cycle| &cycle.entry);
         let rules = chart.on.values().flatten().map(|rule| &rule.assign);
         assigned.extend(phases.chain(cycles).chain(rules).flat_map(IndexMap::keys).map(String::as_str));
+        let commands = || chart.commands.values().flat_map(|command| &command.rule.assign);
+        let is_computed = |literal: &Literal| {
+            !matches!(literal, Literal::Boolean(_) | Literal::Integer(_)) && !chart.args.keys().any(|arg| assigns_arg(literal, arg))
+        };
+        assigned.extend(commands().filter(|(_, literal)| is_computed(literal)).map(|(field, _)| field.as_str()));
         let free = chart.context.iter().filter(|(name, _)| !assigned.contains(name.as_str()));
-        free.map(|(name, field)| (name.clone(), self.parameter(name, field))).collect()
+        let values = free.map(|(name, field)| {
+            let mut values: IndexSet<Json> = self.parameter(name, field).into_iter().collect();
+            values.extend(commands().filter(|(field, _)| *field == name).filter_map(|(_, literal)| match literal {
+                Literal::Boolean(value) => Some(json!(value)),
+                Literal::Integer(value) => Some(json!(value)),
+                Literal::Text(_) => None,
+            }));
+            (name.clone(), values.into_iter().collect())
+        });
+        values.collect()
     }
 
     /// The default first.

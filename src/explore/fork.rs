@@ -18,6 +18,7 @@ use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::{Given, Source, World};
 use crate::expr::Expressions;
+use crate::hook::protocol::EVENTS;
 
 /// What a decision asks of a world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -141,7 +142,7 @@ impl Fork {
         Self {
             ground: Arc::clone(ground),
             base: Arc::new(base),
-            is_hook: matches!(trigger, Trigger::Hook(_)),
+            is_hook: is_of_the_host(trigger),
             chosen: Arc::new(chosen),
             asked: Arc::new(Mutex::new(Vec::new())),
         }
@@ -298,6 +299,11 @@ impl Fork {
     }
 }
 
+/// True for an event that the host sends; `next` is asked by hand.
+pub(crate) fn is_of_the_host(trigger: &Trigger) -> bool {
+    matches!(trigger, Trigger::Hook(name) if EVENTS.iter().any(|(_, event)| event == name))
+}
+
 /// What one path through a check came to, and the choices on it.
 type Path = (Result<Vec<String>, Fault>, Vec<(Choice, Json)>);
 
@@ -310,7 +316,9 @@ impl World for Fork {
         let value = self.base.context.get(name)?;
         let question = Question::Field(name.to_owned());
         if self.known(&question).is_none() {
-            self.note(question, Vec::new(), value);
+            // What a user sets at any time is chosen; the state says the rest.
+            let options = self.ground.domain.parameters.get(name).cloned().unwrap_or_default();
+            self.note(question, options, value);
         }
         Some(value)
     }

@@ -7,8 +7,8 @@ use super::search::{Arrow, Search};
 /// A way: the state before each step, and the step's edge.
 pub(crate) type Way = Vec<(usize, usize)>;
 
-/// The initial state that the shortest way to `state` begins in, and that way.
-pub(crate) fn way_to(search: &Search, state: usize) -> (usize, Way) {
+/// The shortest way from the first state to `state`.
+pub(crate) fn way_to(search: &Search, state: usize) -> Way {
     let mut way = Vec::new();
     let mut at = state;
     while let Some(parent) = search.parents[at] {
@@ -16,7 +16,7 @@ pub(crate) fn way_to(search: &Search, state: usize) -> (usize, Way) {
         at = parent.from;
     }
     way.reverse();
-    (at, way)
+    way
 }
 
 /// The states from which one of `goals` can be reached by arrows that are `kept`.
@@ -148,10 +148,7 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
         let mut at = state;
         while self.from(at) > 0 {
             let left = self.from(at);
-            let steps = self.shortest(at, |from, arrow, weight| {
-                let _ = from;
-                weight > 0 && weight + self.from(arrow.to()) == left
-            });
+            let steps = self.shortest(at, |arrow, weight| weight > 0 && weight + self.from(arrow.to()) == left);
             let Some((steps, to)) = steps else { break };
             way.extend(steps);
             at = to;
@@ -161,13 +158,13 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
 
     /// The shortest way that ends with an arrow for which `last` holds, and where it ends. Arrows before it
     /// weigh nothing.
-    fn shortest(&self, start: usize, last: impl Fn(usize, &Arrow, usize) -> bool) -> Option<(Way, usize)> {
+    fn shortest(&self, start: usize, last: impl Fn(&Arrow, usize) -> bool) -> Option<(Way, usize)> {
         let mut parents: HashMap<usize, (usize, usize)> = HashMap::new();
         let mut open = VecDeque::from([start]);
         while let Some(state) = open.pop_front() {
             for arrow in self.search.arrows(state) {
                 let Some(weight) = (self.weight)(state, arrow) else { continue };
-                if last(state, arrow, weight) {
+                if last(arrow, weight) {
                     let mut way = vec![(state, arrow.edge())];
                     let mut at = state;
                     while at != start {
@@ -187,19 +184,19 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
         None
     }
 
-    /// The shortest way into an endless round, and the round: (start, way, index of the step that comes again).
-    pub(crate) fn endless_way(&self) -> Option<(usize, Way, usize)> {
-        let mut best: Option<(usize, Way, usize)> = None;
+    /// The shortest way into an endless round and once around, and the number of the step that comes again.
+    pub(crate) fn endless_way(&self) -> Option<(Way, usize)> {
+        let mut best: Option<(Way, usize)> = None;
         for (state, arrow) in &self.endless {
-            let (start, stem) = way_to(self.search, *state);
-            if best.as_ref().is_some_and(|(_, way, _)| stem.len() + 1 >= way.len()) {
+            let stem = way_to(self.search, *state);
+            if best.as_ref().is_some_and(|(way, _)| stem.len() + 1 >= way.len()) {
                 continue;
             }
             let Some(back) = self.back(arrow.to(), *state) else { continue };
-            let again = stem.len();
+            let again = stem.len() + 1;
             let way: Way = stem.into_iter().chain([(*state, arrow.edge())]).chain(back).collect();
-            if best.as_ref().is_none_or(|(_, known, _)| way.len() < known.len()) {
-                best = Some((start, way, again));
+            if best.as_ref().is_none_or(|(known, _)| way.len() < known.len()) {
+                best = Some((way, again));
             }
         }
         best

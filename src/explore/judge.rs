@@ -3,17 +3,20 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use serde_json::Value as Json;
+
 use super::fast::FastMap;
 use super::graph::{Longest, Way, leads_to, way_to};
 use super::search::{Arrow, Search};
 use super::trace::{Trace, plain};
 use super::moves::{Actor, Edge};
-use super::state::Looks;
+use super::state::{Looks, number};
 use super::{PropertyResult, Verdict};
-use crate::chart::Chart;
+use crate::chart::{Chart, Cycle};
 use crate::chart::error::Step;
 use crate::chart::model::{PhaseType, Property};
-use crate::engine::context::admit;
+use crate::engine::context::{admit, default_of};
+use crate::engine::decision::Outcome;
 use crate::engine::fault::Fault;
 
 /// So many blocks in a row the host honours; after that it lets the agent go.
@@ -39,10 +42,29 @@ pub(crate) fn judge(search: &mut Search) -> Vec<PropertyResult> {
 struct Judge<'s> {
     chart: &'s Chart,
     search: &'s Search,
-    /// The fields that only a user sets.
-    parameters: Vec<usize>,
-    /// Per edge, whether it assigns one of them.
-    sets_parameters: Vec<bool>,
+    /// The combinations of what a user can set.
+    settings: Vec<Setting>,
+}
+
+/// What the parameters are, all of them or one.
+#[derive(Debug)]
+struct Setting {
+    /// Fields and their values.
+    values: Vec<(usize, u32)>,
+    /// Per edge, whether it needs nothing else.
+    fits: Vec<bool>,
+    words: String,
+}
+
+impl Setting {
+    fn allows(&self, arrow: &Arrow) -> bool {
+        self.fits[arrow.edge()]
+    }
+
+    /// `, max_reviews being 0`.
+    fn in_words(&self) -> &str {
+        &self.words
+    }
 }
 
 /// A path to an element of the chart.
@@ -52,10 +74,7 @@ macro_rules! path {
 
 impl<'s> Judge<'s> {
     fn of(chart: &'s Chart, search: &'s Search) -> Self {
-        let parameters = search.moves.tree.ground.domain.parameters.keys();
-        let parameters: Vec<usize> = parameters.filter_map(|name| search.field(name)).collect();
-        let sets = |(edge, _): &(Edge, _)| edge.assigned.iter().any(|(field, _)| parameters.contains(field));
-        Self { sets_parameters: search.edges.iter().map(sets).collect(), parameters, chart, search }
+        Self { chart, search, settings: settings(search) }
     }
 
     /// A result of a property that no state has refuted.
@@ -79,12 +98,25 @@ impl<'s> Judge<'s> {
     }
 
     fn refuted_at(&self, name: &str, code: &'static str, claim: String, state: usize, path: Vec<Step>) -> PropertyResult {
-        let (start, way) = way_to(self.search, state);
-        self.refuted(name, code, claim, start, &way, path)
+        self.refuted(name, code, claim, &way_to(self.search, state), path)
     }
 
-    fn refuted(&self, name: &str, code: &'static str, claim: String, start: usize, way: &Way, path: Vec<Step>) -> PropertyResult {
-        let trace = Trace::along(self.search, claim, start, way);
+    fn refuted(&self, name: &str, code: &'static str, claim: String, way: &Way, path: Vec<Step>) -> PropertyResult {
+        let trace = Trace::along(self.search, claim, way);
+        PropertyResult { name: name.to_owned(), code, verdict: Verdict::Refuted { trace, path } }
+    }
+
+    /// Refuted by a way whose end leads back to one of its steps.
+    fn endless(
+        &self,
+        name: &str,
+        code: &'static str,
+        claim: String,
+        way: &Way,
+        again: usize,
+        path: Vec<Step>,
+    ) -> PropertyResult {
+        let trace = Trace { again: Some(again), ..Trace::along(self.search, claim, way) };
         PropertyResult { name: name.to_owned(), code, verdict: Verdict::Refuted { trace, path } }
     }
 
@@ -111,13 +143,13 @@ impl<'s> Judge<'s> {
         let mut results: Vec<PropertyResult> = Vec::new();
         for (fault, (state, edge)) in met {
             let fault = &moves.faults[*fault as usize];
-            let (start, mut way) = way_to(self.search, *state);
+            let mut way = way_to(self.search, *state);
             way.push((*state, *edge));
             let (name, code) = match fault {
                 Fault::Assignment { .. } => ("every assignment fits its field", "assignment-misfit"),
                 _ => (name, "no-decision"),
             };
-            results.push(self.refuted(name, code, format!("{fault}."), start, &way, path_of_fault(self.chart, fault)));
+            results.push(self.refuted(name, code, format!("{fault}."), &way, path_of_fault(self.chart, fault)));
         }
         for (list, index, fault) in moves.tree.ground.faults_of_checks() {
             let claim = format!("checks.{list}[{index}]: {fault}.");
@@ -238,60 +270,89 @@ impl<'s> Judge<'s> {
     // ── there is an end ──
 
     fn finals(&self) -> Vec<PropertyResult> {
-        let is_final = |name: &str| self.chart.phases.get(name).is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final));
+        let is_final =
+            |name: &str| self.chart.phases.get(name).is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final));
         if !self.chart.phases.keys().any(|name| is_final(name)) {
             return Vec::new();
         }
         let ends: Vec<bool> = (0..self.search.states.len()).map(|state| is_final(self.phase(state))).collect();
-        let phase_path = |state: usize| path!["phases", &key_of_phase(self.chart, self.phase(state))];
+        let path = |state: usize| path!["phases", &key_of_phase(self.chart, self.phase(state))];
         let mut results = Vec::new();
         let name = "no dead end before a final phase";
-        let stuck = (0..self.search.looked_at()).find(|state| !ends[*state] && self.is_dead_end(*state));
+        let stuck = self.settings.iter().find_map(|setting| {
+            let mut states = (0..self.search.looked_at()).filter(|state| !ends[*state]);
+            states.find(|state| self.is_dead_end(*state, setting)).map(|state| (state, setting))
+        });
         results.push(match stuck {
-            Some(state) => {
-                let claim = format!("In the phase `{}` nothing leads on.", self.phase(state));
-                self.refuted_at(name, "dead-end", claim, state, phase_path(state))
+            Some((state, setting)) => {
+                let claim = format!("In the phase `{}` nothing leads on{}.", self.phase(state), setting.in_words());
+                self.refuted_at(name, "dead-end", claim, state, path(state))
             }
             None => self.settled(name, "dead-end", format!("{} states", self.search.looked_at())),
         });
         let name = "a final phase stays within reach";
         let code = "final-out-of-reach";
-        let reach = leads_to(self.search, &ends, |_, _| true);
-        let lost = if self.search.complete { (0..reach.len()).find(|state| !reach[*state]) } else { None };
-        results.push(match lost {
-            Some(state) => {
-                let claim = format!("From the phase `{}` no way leads to a final phase any more.", self.phase(state));
-                self.refuted_at(name, code, claim, state, phase_path(state))
+        results.push(match self.lost(&ends) {
+            Some((state, setting)) => {
+                let phase = self.phase(state);
+                let claim =
+                    format!("From the phase `{phase}` no way leads to a final phase any more{}.", setting.in_words());
+                self.refuted_at(name, code, claim, state, path(state))
             }
             None => self.settled(name, code, "from every state".to_owned()),
         });
         results
     }
 
-    /// True where no move changes anything but what a user has set.
-    fn is_dead_end(&self, state: usize) -> bool {
+    /// True where no move changes anything, with the parameters as they are set.
+    fn is_dead_end(&self, state: usize, setting: &Setting) -> bool {
         let arrows = self.search.arrows(state).iter();
-        arrows.filter(|arrow| arrow.to() != state).all(|arrow| self.sets_a_parameter(state, arrow) && !self.moves_on(state, arrow))
+        !arrows.into_iter().any(|arrow| arrow.to() != state && setting.allows(arrow))
     }
 
-    fn is_parameter(&self, field: usize) -> bool {
-        self.parameters.contains(&field)
-    }
-
-    fn sets_a_parameter(&self, state: usize, arrow: &Arrow) -> bool {
-        if !self.sets_parameters[arrow.edge()] {
-            return false;
+    /// The first state from which no way leads to a goal, with the parameters set like that from there on
+    /// unless a command of the chart sets them otherwise.
+    fn lost(&self, goals: &[bool]) -> Option<(usize, &Setting)> {
+        if !self.search.complete {
+            return None;
         }
-        let before = self.search.states.get(state).fields();
-        let sets = |(field, value): &(usize, u32)| before[*field] != *value && self.is_parameter(*field);
-        self.edge(arrow).assigned.iter().any(sets)
+        let mut reach: Vec<Vec<bool>> = vec![goals.to_vec(); self.settings.len()];
+        loop {
+            let mut grown = false;
+            for (index, setting) in self.settings.iter().enumerate() {
+                let before = reach[index].iter().filter(|reached| **reached).count();
+                reach[index] = leads_to(self.search, &reach[index], |_, arrow| setting.allows(arrow));
+                // Another setting may lead on, where a command leads to it.
+                for state in 0..goals.len() {
+                    if !reach[index][state] {
+                        reach[index][state] = self.sets_to(state, setting).any(|other| reach[other][state]);
+                    }
+                }
+                grown |= reach[index].iter().filter(|reached| **reached).count() > before;
+            }
+            if !grown || reach.iter().flatten().all(|reached| *reached) {
+                break;
+            }
+        }
+        let lost = reach.iter().zip(&self.settings).filter_map(|(reach, setting)| {
+            reach.iter().position(|reached| !reached).map(|state| (state, setting))
+        });
+        lost.min_by_key(|(state, _)| *state)
     }
 
-    fn moves_on(&self, state: usize, arrow: &Arrow) -> bool {
-        let (before, after) = (self.search.states.get(state), self.search.states.get(arrow.to()));
-        let mut fields = before.fields().iter().zip(after.fields()).enumerate();
-        before.answered() != after.answered()
-            || fields.any(|(field, (before, after))| before != after && !self.is_parameter(field))
+    /// The settings that a command leads to from another, in a state.
+    fn sets_to(&self, state: usize, setting: &Setting) -> impl Iterator<Item = usize> {
+        let arrows = self.search.arrows(state).iter().filter(|arrow| setting.allows(arrow));
+        let sets = arrows.map(|arrow| &self.edge(arrow).sets).filter(|sets| !sets.is_empty());
+        sets.filter_map(|sets| {
+            let wanted = |other: &Setting| {
+                other.values.iter().zip(&setting.values).all(|((field, value), (_, before))| {
+                    let set = sets.iter().find(|(set, _)| set == field).map_or(before, |(_, value)| value);
+                    set == value
+                })
+            };
+            self.settings.iter().position(wanted)
+        })
     }
 
     // ── reviews come to an end ──
@@ -300,79 +361,87 @@ impl<'s> Judge<'s> {
         let mut results = Vec::new();
         let mut most: HashMap<&str, usize> = HashMap::new();
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
-            let (result, default) = self.cycle(at, id, cycle);
-            if let Some(default) = default {
-                most.insert(id, default);
+            match self.cycle(at, cycle) {
+                Ok((result, default)) => {
+                    most.extend(default.map(|default| (id.as_str(), default)));
+                    results.push(result);
+                }
+                Err(result) => results.push(result),
             }
-            results.push(result);
         }
         results.extend(self.total(&most));
         results
     }
 
     /// Whether one cycle ends, and how many reviews it has with the limit that is the default.
-    fn cycle(&self, at: usize, id: &str, cycle: &crate::chart::Cycle) -> (PropertyResult, Option<usize>) {
-        let name = format!("{id} ends within its limit");
+    fn cycle(&self, at: usize, cycle: &Cycle) -> Result<(PropertyResult, Option<usize>), PropertyResult> {
+        let name = format!("{} ends within its limit", cycle.id);
         let code = "cycle-unbounded";
+        let path = path!["cycles", &cycle.id];
         let search = self.search;
-                let (Some(limit), Some(count)) = (search.field(&cycle.limit), search.field(&cycle.count)) else {
-            let claim = format!("The cycle `{id}` counts or bounds nothing.");
-            return (self.absent(&name, code, claim, path!["cycles", id]), None);
+        let (Some(limit), Some(count)) = (search.field(&cycle.limit), search.field(&cycle.count)) else {
+            let claim = format!("The cycle `{}` counts or bounds nothing.", cycle.id);
+            return Err(self.absent(&name, code, claim, path));
         };
         let next = self.chart.next.as_ref().and_then(|next| search.field(next));
-        let runs = |state: usize| {
+        let has_begun = |state: usize| {
             let due = next.and_then(|next| search.value(state, next).as_str());
-            due == Some(id) || due == Some(&cycle.post)
+            let runs = due.is_some_and(|due| due == cycle.id || due == cycle.post);
+            runs && search.value(state, count).as_i64().is_some_and(|count| count > 0)
         };
-        let has_begun = |state: usize| search.value(state, count).as_i64().is_some_and(|count| count > 0);
-        let weight = |state: usize, arrow: &Arrow| {
-            let edge = self.edge(arrow);
-            let restarts = edge.arms.contains(&at) && !(self.actor(arrow) != Actor::User && runs(state) && has_begun(state));
-            if restarts || self.sets_a_parameter(state, arrow) {
-                return None;
-            }
-            let review = edge.review.map(|run| &search.moves.tree.runs[run as usize]);
-            let ran = review.is_some_and(|run| run.invocation.cycle == id && is_written(run));
-            Some(usize::from(ran))
+        let is_own = |edge: &Edge| {
+            let run = edge.review.map(|run| &search.moves.tree.runs[run as usize]);
+            run.is_some_and(|run| run.invocation.cycle == cycle.id && matches!(run.outcome, Outcome::Ran { .. }))
         };
-        let longest = Longest::of(search, weight);
-        if let Some((start, way, again)) = longest.endless_way() {
-            let claim = format!("The cycle `{id}` can go on without end.");
-            let mut trace = Trace::along(search, claim, start, &way);
-            trace.again = Some(again + 1);
-            let verdict = Verdict::Refuted { trace, path: path!["cycles", id] };
-            return (PropertyResult { name, code, verdict }, None);
-        }
-        // The most reviews, by the limit in force.
+        // Per edge: what it weighs, and whether it starts the cycle afresh.
+        let edges: Vec<(usize, bool)> =
+            search.edges.iter().map(|(edge, _)| (usize::from(is_own(edge)), edge.arms.contains(&at))).collect();
+        // The most reviews by the limit in force; one that is no parameter is read off the states.
         let mut most: Vec<(i64, usize)> = Vec::new();
-        for state in 0..search.looked_at() {
-            let allowed = search.value(state, limit).as_i64().unwrap_or(0);
-            let reviews = longest.from(state);
-            match most.iter_mut().find(|(known, _)| *known == allowed) {
-                Some((_, known)) => *known = (*known).max(reviews),
-                None => most.push((allowed, reviews)),
+        let parameter = self.chart.context.get_index(limit).and_then(|(name, _)| search.moves.tree.ground.domain.parameters.get(name));
+        let limits: Vec<Option<&Json>> = parameter.map_or_else(|| vec![None], |values| values.iter().map(Some).collect());
+        for allowed in limits {
+            let value = allowed.and_then(|value| search.moves.tree.values.get_index_of(value));
+            let fits = |edge: &Edge| {
+                edge.needs.iter().all(|(field, needed)| *field != limit || Some(*needed as usize) == value)
+            };
+            let fits: Vec<bool> = search.edges.iter().map(|(edge, _)| fits(edge)).collect();
+            let weight = |state: usize, arrow: &Arrow| {
+                let (weight, arms) = edges[arrow.edge()];
+                // Only a user may start a cycle afresh that has had a review.
+                let restarts = arms && (self.actor(arrow) == Actor::User || !has_begun(state));
+                (fits[arrow.edge()] && !restarts).then_some(weight)
+            };
+            let longest = Longest::of(search, weight);
+            let held = |state: usize| allowed.unwrap_or_else(|| search.value(state, limit)).as_i64().unwrap_or(0);
+            let setting = allowed.map(|value| format!(", {} being {}", cycle.limit, plain(value))).unwrap_or_default();
+            if let Some((way, again)) = longest.endless_way() {
+                let claim = format!("The cycle `{}` can go on without end{setting}.", cycle.id);
+                return Err(self.endless(&name, code, claim, &way, again, path));
+            }
+            let exceeds = |state: &usize| usize::try_from(held(*state)).is_ok_and(|held| longest.from(*state) > held);
+            if let Some(state) = (0..search.looked_at()).find(exceeds) {
+                let mut way = way_to(search, state);
+                way.extend(longest.way_from(state));
+                let reviews = longest.from(state);
+                let claim = format!("The cycle `{}` has {reviews} reviews, {} being {}.", cycle.id, cycle.limit, held(state));
+                return Err(self.refuted(&name, code, claim, &way, path));
+            }
+            for state in 0..search.looked_at() {
+                match most.iter_mut().find(|(known, _)| *known == held(state)) {
+                    Some((_, known)) => *known = (*known).max(longest.from(state)),
+                    None => most.push((held(state), longest.from(state))),
+                }
             }
         }
         most.sort_unstable();
-        let exceeds = |state: &usize| {
-            let allowed = search.value(*state, limit).as_i64().unwrap_or(0);
-            usize::try_from(allowed).map_or(longest.from(*state) > 0, |allowed| longest.from(*state) > allowed)
-        };
-        if let Some(state) = (0..search.looked_at()).find(exceeds) {
-            let (start, mut way) = way_to(search, state);
-            way.extend(longest.way_from(state));
-            let allowed = plain(search.value(state, limit));
-            let claim = format!("The cycle `{id}` has {} reviews, and {} is {allowed}.", longest.from(state), cycle.limit);
-            return (self.refuted(&name, code, claim, start, &way, path!["cycles", id]), None);
-        }
         let words: Vec<String> = most.iter().rev().map(|(allowed, reviews)| {
             let plural = if *reviews == 1 { "" } else { "s" };
             format!("{reviews} review{plural} where {} is {allowed}", cycle.limit)
         }).collect();
-        let default = self.chart.context.get(&cycle.limit).map(|field| crate::engine::context::default_of(self.chart, field));
-        let default = default.and_then(|default| default.as_i64());
+        let default = self.chart.context.get(&cycle.limit).and_then(|field| default_of(self.chart, field).as_i64());
         let default = most.iter().find(|(allowed, _)| Some(*allowed) == default).map(|(_, reviews)| *reviews);
-        (self.settled(&name, code, format!("at most {}", words.join(", "))), default)
+        Ok((self.settled(&name, code, format!("at most {}", words.join(", "))), default))
     }
 
     /// On the way from cycle to cycle: the reviews of those that are run once, and of those that come again.
@@ -418,57 +487,79 @@ impl<'s> Judge<'s> {
     // ── the agent is let go ──
 
     fn blocks(&self) -> Vec<PropertyResult> {
+        vec![
+            self.under_any_setting(|allows| self.blocks_in_a_row(allows)),
+            self.under_any_setting(|allows| self.block_loop(allows)),
+        ]
+    }
+
+    /// What is refuted while a user sets parameters in between must be so without, too.
+    fn under_any_setting(&self, judge: impl Fn(&dyn Fn(&Arrow) -> bool) -> PropertyResult) -> PropertyResult {
+        let result = judge(&|_| true);
+        if !matches!(result.verdict, Verdict::Refuted { .. }) {
+            return result;
+        }
+        let mut results: Vec<PropertyResult> = self.settings.iter().map(|setting| judge(&|arrow| setting.allows(arrow))).collect();
+        let length = |result: &PropertyResult| match &result.verdict {
+            Verdict::Refuted { trace, .. } => trace.steps.len(),
+            _ => usize::MAX,
+        };
+        let shortest = (0..results.len()).min_by_key(|index| length(&results[*index])).unwrap_or(0);
+        results.swap_remove(shortest)
+    }
+
+    /// A block that can come after a block: the host then says so.
+    fn is_further_block(edge: &Edge) -> bool {
+        edge.block && edge.active != Some(false)
+    }
+
+    fn blocks_in_a_row(&self, allows: &dyn Fn(&Arrow) -> bool) -> PropertyResult {
         let search = self.search;
-        let mut results = Vec::new();
-        // A block after a block: the host then says so.
-        let again = |edge: &Edge| edge.block && edge.active != Some(false);
         let name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
         let code = "blocks-in-a-row";
-        let idle = Longest::of(search, |_, arrow| again(self.edge(arrow)).then_some(1));
-        if let Some((start, way, again)) = idle.endless_way() {
-            let mut trace = Trace::along(search, "An agent that does nothing is blocked without end.".to_owned(), start, &way);
-            trace.again = Some(again + 1);
-            let path = self.blocking_rule(&way);
-            results.push(PropertyResult { name, code, verdict: Verdict::Refuted { trace, path } });
-        } else {
-            // The first one may come at the first stop of a turn.
-            let firsts = (0..search.looked_at()).flat_map(|state| search.arrows(state).iter().map(move |arrow| (state, arrow)));
-            let firsts = firsts.filter(|(_, arrow)| self.edge(arrow).block);
-            let first = firsts.max_by_key(|(state, arrow)| (1 + idle.from(arrow.to()), std::cmp::Reverse(*state)));
-            let most = first.map_or(0, |(_, arrow)| 1 + idle.from(arrow.to()));
-            results.push(match first {
-                Some((state, arrow)) if most > BLOCKS => {
-                    let (start, mut way) = way_to(search, state);
-                    way.push((state, arrow.edge()));
-                    way.extend(idle.way_from(arrow.to()));
-                    let claim = format!("An agent that does nothing is blocked {most} times in a row.");
-                    let path = self.blocking_rule(&way);
-                    self.refuted(&name, code, claim, start, &way, path)
-                }
-                _ => self.settled(&name, code, format!("{most} at most")),
-            });
+        let idle = Longest::of(search, |_, arrow| (Self::is_further_block(self.edge(arrow)) && allows(arrow)).then_some(1));
+        if let Some((way, again)) = idle.endless_way() {
+            let claim = "An agent that does nothing is blocked without end.".to_owned();
+            return self.endless(&name, code, claim, &way, again, self.blocking_rule(&way));
         }
+        // The first one may come at the first stop of a turn.
+        let arrows = (0..search.looked_at()).flat_map(|state| search.arrows(state).iter().map(move |arrow| (state, arrow)));
+        let blocks = arrows.filter(|(_, arrow)| self.edge(arrow).block && allows(arrow));
+        let first = blocks.max_by_key(|(state, arrow)| (idle.from(arrow.to()), std::cmp::Reverse(*state)));
+        let most = first.map_or(0, |(_, arrow)| 1 + idle.from(arrow.to()));
+        match first {
+            Some((state, arrow)) if most > BLOCKS => {
+                let mut way = way_to(search, state);
+                way.push((state, arrow.edge()));
+                way.extend(idle.way_from(arrow.to()));
+                let claim = format!("An agent that does nothing is blocked {most} times in a row.");
+                self.refuted(&name, code, claim, &way, self.blocking_rule(&way))
+            }
+            _ => self.settled(&name, code, format!("{most} at most")),
+        }
+    }
+
+    fn block_loop(&self, allows: &dyn Fn(&Arrow) -> bool) -> PropertyResult {
         let name = "no blocks without progress";
         let code = "block-loop";
-        let goes_on = Longest::of(search, |_, arrow| {
+        let goes_on = Longest::of(self.search, |_, arrow| {
             let edge = self.edge(arrow);
-            if edge.block {
-                return again(edge).then_some(1);
+            if !allows(arrow) {
+                None
+            } else if edge.block {
+                Self::is_further_block(edge).then_some(1)
+            } else {
+                // Starting a cycle afresh is progress.
+                (self.actor(arrow) == Actor::Agent && edge.arms.is_empty()).then_some(0)
             }
-            // Starting a cycle afresh is progress.
-            (self.actor(arrow) == Actor::Agent && edge.arms.is_empty()).then_some(0)
         });
-        results.push(match goes_on.endless_way() {
-            Some((start, way, again)) => {
-                let claim = "The agent is blocked again and again, whatever it does, and nothing comes of it.".to_owned();
-                let mut trace = Trace::along(search, claim, start, &way);
-                trace.again = Some(again + 1);
-                let path = self.blocking_rule(&way);
-                PropertyResult { name: name.to_owned(), code, verdict: Verdict::Refuted { trace, path } }
+        match goes_on.endless_way() {
+            Some((way, again)) => {
+                let claim = "The agent is blocked again and again, and what it does leads nowhere.".to_owned();
+                self.endless(name, code, claim, &way, again, self.blocking_rule(&way))
             }
             None => self.settled(name, code, "what the agent does after a block leads on".to_owned()),
-        });
-        results
+        }
     }
 
     /// The rule that blocks last on a way.
@@ -479,9 +570,45 @@ impl<'s> Judge<'s> {
     }
 }
 
-/// True where a run has written its review.
-fn is_written(run: &crate::engine::decision::Ended) -> bool {
-    matches!(run.outcome, crate::engine::decision::Outcome::Ran { .. })
+/// So many combinations of parameters are looked at one by one; of more, each parameter by itself.
+const SETTINGS: usize = 64;
+
+/// The combinations of what a user can set, the defaults first.
+fn settings(search: &Search) -> Vec<Setting> {
+    let tree = &search.moves.tree;
+    let parameters = tree.ground.domain.parameters.iter();
+    let parameters: Vec<(usize, Vec<u32>)> = parameters
+        .filter_map(|(name, values)| {
+            // A value that was never looked at makes no difference.
+            let known = values.iter().filter_map(|value| tree.values.get_index_of(value)).map(number);
+            Some((search.field(name)?, known.collect::<Vec<u32>>()))
+        })
+        .filter(|(field, _)| search.edges.iter().any(|(edge, _)| edge.needs.iter().any(|(needed, _)| needed == field)))
+        .collect();
+    let defaults: Vec<(usize, u32)> = parameters.iter().filter_map(|(field, values)| Some((*field, *values.first()?))).collect();
+    let count = parameters.iter().map(|(_, values)| values.len()).try_fold(1_usize, usize::checked_mul);
+    let mut all: Vec<Vec<(usize, u32)>> = vec![Vec::new()];
+    if count.is_some_and(|count| count <= SETTINGS) {
+        for (field, values) in &parameters {
+            all = values.iter().flat_map(|value| all.iter().map(move |setting| [setting.as_slice(), &[(*field, *value)]].concat())).collect();
+        }
+    } else {
+        all = vec![defaults.clone()];
+        for (index, (field, values)) in parameters.iter().enumerate() {
+            for value in values.iter().skip(1) {
+                let mut setting = defaults.clone();
+                setting[index] = (*field, *value);
+                all.push(setting);
+            }
+        }
+    }
+    let name = |field: usize| tree.chart.context.get_index(field).map_or("", |(name, _)| name.as_str());
+    let made = all.into_iter().map(|values| {
+        let fits = |edge: &Edge| edge.needs.iter().all(|need| values.contains(need));
+        let words = values.iter().map(|(field, value)| format!(", {} being {}", name(*field), plain(tree.value(*value))));
+        Setting { fits: search.edges.iter().map(|(edge, _)| fits(edge)).collect(), words: words.collect(), values }
+    });
+    made.collect()
 }
 
 fn cut_off(search: &Search) -> String {
@@ -513,15 +640,14 @@ fn own(search: &mut Search, chart: &Chart, index: usize, property: &Property) ->
         }
     };
     let judge = Judge::of(chart, search);
-    let reach;
     let (broken, claim) = match key {
         "always" => (holds.iter().position(|(all, _)| !all), format!("`{}` does not hold here.", expr.0)),
         "never" => (holds.iter().position(|(_, some)| *some), format!("`{}` holds here.", expr.0)),
         _ => {
             let goals: Vec<bool> = holds.iter().map(|(_, some)| *some).collect();
-            reach = leads_to(search, &goals, |_, _| true);
-            let lost = if search.complete { reach.iter().position(|reached| !reached) } else { None };
-            (lost, format!("From here no way leads to `{}`.", expr.0))
+            let lost = judge.lost(&goals);
+            let words = lost.map_or("", |(_, setting)| setting.in_words());
+            (lost.map(|(state, _)| state), format!("From here no way leads to `{}`{words}.", expr.0))
         }
     };
     Some(match broken {

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::domain::Choice;
 use super::fast::FastMap;
-use super::fork::Question;
+use super::fork::{Question, is_of_the_host};
 use super::state::{Looks, Situation, StateRef, number};
 use super::trace::plain;
 use super::tree::{Choices, Leaf, Segment, Tree, Turn, What};
@@ -43,7 +43,11 @@ pub(crate) struct Move {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Edge {
     pub(crate) mover: usize,
-    /// Fields and their new values.
+    /// What the parameters must be: fields and their values.
+    pub(crate) needs: Vec<(usize, u32)>,
+    /// Parameters and their new values.
+    pub(crate) sets: Vec<(usize, u32)>,
+    /// Other fields and their new values.
     pub(crate) assigned: Vec<(usize, u32)>,
     /// The question whether a review is answered, where this move answers it.
     pub(crate) answered: Option<(u32, bool)>,
@@ -64,6 +68,8 @@ impl Edge {
     fn of(mover: usize) -> Self {
         Self {
             mover,
+            needs: Vec::new(),
+            sets: Vec::new(),
             assigned: Vec::new(),
             answered: None,
             block: false,
@@ -166,14 +172,17 @@ pub(crate) struct Moves {
 impl Moves {
     /// The host's moves, then the agent's, then the user's, each in the order of the chart.
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
-        let hooks = chart.on.keys().filter(|name| *name != "enter").map(|name| Trigger::Hook(name.clone()));
+        let events = chart.on.keys().filter(|name| *name != "enter").map(|name| Trigger::Hook(name.clone()));
+        let (hooks, asked): (Vec<Trigger>, Vec<Trigger>) = events.partition(is_of_the_host);
         let enters = chart.phases.keys().map(|phase| Trigger::Enter { phase: phase.clone(), force: false });
         let commands = chart.commands.keys().map(|name| Trigger::Command(name.clone()));
         let by = |actor: Actor| move |trigger: Trigger| Move { actor, trigger: Some(trigger) };
         let answer = (!chart.cycles.is_empty()).then_some(Move { actor: Actor::Agent, trigger: None });
         let all = hooks
+            .into_iter()
             .map(by(Actor::Host))
             .chain(answer)
+            .chain(asked.into_iter().map(by(Actor::Agent)))
             .chain(enters.map(by(Actor::Agent)))
             .chain(commands.map(by(Actor::User)));
         Self {
@@ -331,7 +340,12 @@ impl Moves {
             for next in nexts {
                 let (rest, mut seen) = self.rest(next, trigger, &after);
                 // What this part has itself assigned or chosen was not there before it.
-                part.assigned.iter().for_each(|(field, _)| seen.remove(*field));
+                for (field, _) in &part.assigned {
+                    seen.remove(*field);
+                    if let Some(question) = self.tree.parameter(*field) {
+                        seen.remove_question(question);
+                    }
+                }
                 first.choices.iter().for_each(|(question, _)| seen.remove_question(*question));
                 looks.add_all(&seen);
                 if is_only && first.says_nothing() && matches!(part.turn, Turn::On) {
@@ -355,7 +369,13 @@ impl Moves {
             }
         }
         for (field, value) in &part.assigned {
-            after.situation.assign(*field, *value);
+            match self.tree.parameter(*field) {
+                Some(question) => {
+                    after.choices.retain(|(asked, _)| *asked != question);
+                    after.choices.push((question, *value));
+                }
+                None => after.situation.assign(*field, *value),
+            }
         }
         after
     }
@@ -396,9 +416,12 @@ impl Moves {
     fn edge(&mut self, mover: usize, state: StateRef<'_>, tail: &Tail) -> (Edge, Story) {
         let mut answered = None;
         let mut active = None;
+        let mut needs = Vec::new();
         for (question, value) in &tail.choices {
             let is_true = self.tree.is_true(*value);
-            if self.is_about_an_answer(*question, state.fields()) {
+            if let Question::Field(name) = &self.tree.questions[*question as usize] {
+                needs.extend(self.tree.field(name).map(|field| (field, *value)));
+            } else if self.is_about_an_answer(*question, state.fields()) {
                 answered = Some((*question, is_true));
             } else if matches!(&self.tree.questions[*question as usize], Question::Choice(Choice::Event(name)) if name == ACTIVE) {
                 active = Some(is_true);
@@ -412,10 +435,14 @@ impl Moves {
             let n = invocation.n;
             answered = self.tree.answer(cycle, n, state.fields()).map(|question| (question, false));
         }
-        let mut assigned = tail.assigned.clone();
+        let all = tail.assigned.iter().copied();
+        let (mut sets, mut assigned): (Vec<_>, Vec<_>) = all.partition(|(field, _)| self.tree.parameter(*field).is_some());
+        sets.sort_unstable();
         assigned.sort_unstable();
         let edge = Edge {
             mover,
+            needs,
+            sets,
             assigned,
             answered,
             block: tail.end == End::Done { block: true },
@@ -436,7 +463,8 @@ impl Moves {
         let ground = &self.tree.ground;
         let list = |values: &[Json]| values.iter().map(plain).collect::<Vec<_>>().join(", ");
         let parameters = ground.domain.parameters.iter();
-        let mut lines: Vec<String> = parameters.map(|(name, values)| format!("{name}: {}", list(values))).collect();
+        let mut lines: Vec<String> =
+            parameters.map(|(name, values)| format!("{name}: {}, set by the user at any time", list(values))).collect();
         let asked = self.tree.questions.iter().filter_map(|question| match question {
             Question::Choice(choice) => Some(choice.clone()),
             _ => None,
@@ -446,7 +474,10 @@ impl Moves {
         for (name, invoke) in &chart.invoke {
             lines.push(format!("{name}: {}, no verdict, failed", invoke.verdicts.join(", ")));
         }
-        let hooks: Vec<&str> = chart.on.keys().map(String::as_str).filter(|name| *name != "enter").collect();
+        let hooks: Vec<&str> = self.all.iter().filter_map(|one| match &one.trigger {
+            Some(Trigger::Hook(name)) => Some(name.as_str()),
+            _ => None,
+        }).collect();
         lines.push(format!("events: {}", hooks.join(", ")));
         let answers = if chart.cycles.is_empty() { "" } else { ", writes the answer to a review or does not" };
         lines.push(format!("the agent: enters any phase whose guard holds{answers}, does nothing and stops again"));

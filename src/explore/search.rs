@@ -51,7 +51,7 @@ struct Known {
 pub(crate) struct Search {
     pub(crate) moves: Moves,
     pub(crate) states: States,
-    /// `None` for a state in which an instance can begin.
+    /// `None` for the first state.
     pub(crate) parents: Vec<Option<Parent>>,
     /// What comes of moves, and one way in which it does.
     pub(crate) edges: Vec<(Edge, Story)>,
@@ -102,27 +102,12 @@ impl Search {
         search
     }
 
-    /// The states in which an instance can begin: nothing is written, and each combination of parameters.
+    /// The state in which an instance begins: nothing is written.
     fn begin(&mut self, chart: &Arc<Chart>) {
-        let mut contexts = vec![context::initial(chart)];
-        let ground = Arc::clone(&self.moves.tree.ground);
-        for (name, values) in &ground.domain.parameters {
-            let mut all = Vec::new();
-            for value in values {
-                all.extend(contexts.iter().map(|context| {
-                    let mut context = context.clone();
-                    context.insert(name.clone(), value.clone());
-                    context
-                }));
-            }
-            contexts = all;
-        }
-        for context in contexts {
-            let state = Situation::unstarted(context.values().map(|value| self.moves.tree.value_id(value)));
-            if self.states.insert(&state).1 {
-                self.parents.push(None);
-            }
-        }
+        let context = context::initial(chart);
+        let state = Situation::unstarted(context.values().map(|value| self.moves.tree.value_id(value)));
+        self.states.insert(&state);
+        self.parents.push(None);
     }
 
     fn edges_of(&mut self, mover: usize, at: usize) -> Rc<[u32]> {
@@ -167,7 +152,7 @@ impl Search {
         for (field, value) in &edge.assigned {
             after.assign(*field, *value);
         }
-        if !edge.assigned.is_empty() {
+        if !edge.assigned.is_empty() || !edge.sets.is_empty() {
             after.start();
         }
         let answered = edge.answered.or(before.answered());
@@ -178,7 +163,7 @@ impl Search {
         if is_new {
             self.parents.push(Some(Parent { from, edge: edge_number }));
         }
-        if to != from || edge.block || edge.review.is_some() {
+        if to != from || edge.block || edge.review.is_some() || !edge.sets.is_empty() {
             self.arrows.push(Arrow { to: number(to), edge: number(edge_number) });
         }
     }

@@ -1,6 +1,7 @@
 //! How a state is reached, as a story that a person can follow: one numbered step for each event, with
 //! the rules that fired and what changed.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde_json::Value as Json;
@@ -45,22 +46,40 @@ impl Trace {
         Self { claim, start: None, steps: Vec::new(), again: None }
     }
 
-    /// What is wrong in the last state of a way, which begins in an initial state and goes on by (state, edge).
-    pub(crate) fn along(search: &Search, claim: String, start: usize, way: &[(usize, usize)]) -> Self {
-        let steps = way.iter().map(|(state, edge)| TraceStep::of(search, *state, *edge)).collect();
-        Self { claim, start: Some(opening(search, start)), steps, again: None }
+    /// What is wrong at the end of a way, which goes on from the first state by (state, edge).
+    pub(crate) fn along(search: &Search, claim: String, way: &[(usize, usize)]) -> Self {
+        let tree = &search.moves.tree;
+        let mut parameters: HashMap<usize, u32> = HashMap::new();
+        let steps = way.iter().map(|(state, number)| {
+            let mut step = TraceStep::of(search, *state, *number);
+            let (edge, _) = &search.edges[*number];
+            // A parameter is told where it is looked at and is not what it was.
+            for (field, value) in &edge.needs {
+                let before = parameters.insert(*field, *value).unwrap_or(search.states.get(0).fields()[*field]);
+                if before != *value
+                    && let Some((name, _)) = tree.chart.context.get_index(*field)
+                {
+                    step.given.insert(0, format!("{name} is {}", plain(tree.value(*value))));
+                }
+            }
+            for (field, value) in &edge.sets {
+                parameters.insert(*field, *value);
+                if let Some((name, _)) = tree.chart.context.get_index(*field) {
+                    step.changes.push(format!("{name}: {}", plain(tree.value(*value))));
+                }
+            }
+            step
+        });
+        let steps = steps.collect();
+        Self { claim, start: Some(opening(search)), steps, again: None }
     }
 }
 
-/// How things stand at the start: where the chart begins, and what was chosen for this exploration.
-fn opening(search: &Search, state: usize) -> String {
-    let tree = &search.moves.tree;
-    let chart = &tree.chart;
-    let shown = std::iter::once(&chart.state).chain(tree.ground.domain.parameters.keys());
-    let shown: Vec<String> = shown
-        .filter_map(|name| Some(format!("{name} is {}", plain(search.value(state, search.field(name)?)))))
-        .collect();
-    format!("Nothing is written yet: {}.", shown.join(", "))
+/// How things stand at the start.
+fn opening(search: &Search) -> String {
+    let state = &search.moves.tree.chart.state;
+    let held = search.field(state).map(|field| plain(search.value(0, field))).unwrap_or_default();
+    format!("Nothing is written yet: {state} is {held}.")
 }
 
 impl TraceStep {

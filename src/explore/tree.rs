@@ -14,6 +14,7 @@ use super::fast::FastMap;
 use super::fork::{Asked, Base, Fork, Ground, Question};
 use super::state::{Looks, StateRef, number};
 use crate::chart::{Chart, Cycle};
+use crate::engine::context::Context;
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer, Ended, Fired, Invocation, Step};
 use crate::engine::event::Trigger;
@@ -147,6 +148,13 @@ impl Tree {
         }
     }
 
+    /// The question what a field holds, where the field is one that a user sets at any time.
+    pub(crate) fn parameter(&mut self, field: usize) -> Option<u32> {
+        let (name, _) = self.chart.context.get_index(field)?;
+        let is_parameter = self.ground.domain.parameters.contains_key(name);
+        is_parameter.then(|| number(self.questions.insert_full(Question::Field(name.clone())).0))
+    }
+
     /// The number of a context field.
     pub(crate) fn field(&self, name: &str) -> Option<usize> {
         self.chart.context.get_index_of(name)
@@ -185,6 +193,10 @@ impl Tree {
                 Node::Ask { question, options, .. } => (*question, options),
             };
             let told = match &self.questions[question as usize] {
+                Question::Field(_) if !options.is_empty() => {
+                    looks.add_question(question);
+                    None
+                }
                 Question::Field(name) => self.field(name).map(|field| {
                     looks.add(field);
                     state.fields()[field]
@@ -253,7 +265,7 @@ impl Tree {
     ) {
         self.evaluations += 1;
         let fields = self.chart.context.keys().zip(state.fields());
-        let context = fields.map(|(name, value)| (name.clone(), self.value(*value).clone())).collect();
+        let mut context: Context = fields.map(|(name, value)| (name.clone(), self.value(*value).clone())).collect();
         let mut answered = Vec::new();
         let mut chosen = Vec::new();
         let mut tell = |question: u32, is_there: bool| {
@@ -267,6 +279,9 @@ impl Tree {
         for (question, value) in choices {
             match &self.questions[*question as usize] {
                 Question::Choice(choice) => chosen.push((choice.clone(), self.value(*value).clone())),
+                Question::Field(name) => {
+                    context.insert(name.clone(), self.value(*value).clone());
+                }
                 _ => tell(*question, self.is_true(*value)),
             }
         }
