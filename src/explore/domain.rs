@@ -93,14 +93,23 @@ impl Domain {
             let lets = lets(chart);
             for term in Comparisons::new(&lets).read(&one_of.0, &[]) {
                 let Term::Path(path) = term else { continue };
-                let Some(items) = paths(chart, &path).first().and_then(|path| compared.get(path)) else { continue };
+                let Some(items) = paths(chart, &path)
+                    .first()
+                    .and_then(|path| compared.get(path))
+                else {
+                    continue;
+                };
                 let (literals, fields) = (items.literals.clone(), items.fields.clone());
                 let entry = compared.entry(format!("args.{name}")).or_default();
                 entry.literals.extend(literals);
                 entry.fields.extend(fields);
             }
         }
-        let mut domain = Self { chart: Arc::clone(chart), compared, parameters: IndexMap::new() };
+        let mut domain = Self {
+            chart: Arc::clone(chart),
+            compared,
+            parameters: IndexMap::new(),
+        };
         domain.parameters = domain.find_parameters();
         domain
     }
@@ -109,13 +118,31 @@ impl Domain {
     /// What checks find is not known here.
     pub(crate) fn values(&self, choice: &Choice, read: &mut Read<'_>) -> Vec<Json> {
         match choice {
-            Choice::Files(set) => self.chart.files.get(set).map_or_else(Vec::new, |files| self.files(set, files, read)),
-            Choice::Rows(name) => self.chart.tables.get(name).map_or_else(Vec::new, |table| self.rows(name, table, read)),
-            Choice::Content { table, key: "lines" } => self.integers(&format!("tables.{table}.lines"), 0, 0),
+            Choice::Files(set) => self
+                .chart
+                .files
+                .get(set)
+                .map_or_else(Vec::new, |files| self.files(set, files, read)),
+            Choice::Rows(name) => self
+                .chart
+                .tables
+                .get(name)
+                .map_or_else(Vec::new, |table| self.rows(name, table, read)),
+            Choice::Content {
+                table,
+                key: "lines",
+            } => self.integers(&format!("tables.{table}.lines"), 0, 0),
             Choice::Content { .. } => vec![json!(false), json!(true)],
             Choice::Event(field) => self.event(field, read),
-            Choice::Arg(name) => self.chart.args.get(name).map_or_else(Vec::new, |arg| self.arg(name, arg, read)),
-            Choice::Session => [Json::Null].into_iter().chain(self.texts("session", read)).collect(),
+            Choice::Arg(name) => self
+                .chart
+                .args
+                .get(name)
+                .map_or_else(Vec::new, |arg| self.arg(name, arg, read)),
+            Choice::Session => [Json::Null]
+                .into_iter()
+                .chain(self.texts("session", read))
+                .collect(),
             Choice::Findings(_) => Vec::new(),
         }
     }
@@ -126,31 +153,77 @@ impl Domain {
         let held = |field: &str| format!("what {field} holds");
         let values = self.values(choice, &mut |field| Json::from(held(field)));
         let quiet = |nothing: &str, items: &dyn Fn(&Map<String, Json>) -> String| {
-            let items = values.iter().filter_map(|value| value.as_array()?.first()?.as_object()).map(items);
-            std::iter::once(nothing.to_owned()).chain(items).collect::<Vec<_>>().join("; or ")
+            let items = values
+                .iter()
+                .filter_map(|value| value.as_array()?.first()?.as_object())
+                .map(items);
+            std::iter::once(nothing.to_owned())
+                .chain(items)
+                .collect::<Vec<_>>()
+                .join("; or ")
         };
-        let texts = || values.iter().map(|value| if value.is_null() { "left out".to_owned() } else { plain(value) });
+        let texts = || {
+            values.iter().map(|value| {
+                if value.is_null() {
+                    "left out".to_owned()
+                } else {
+                    plain(value)
+                }
+            })
+        };
         match choice {
-            Choice::Files(name) => format!("files.{name}: {}", quiet("none", &|file| file.get("name").map(plain).unwrap_or_default())),
+            Choice::Files(name) => format!(
+                "files.{name}: {}",
+                quiet("none", &|file| file
+                    .get("name")
+                    .map(plain)
+                    .unwrap_or_default())
+            ),
             Choice::Rows(name) => {
                 let row = |row: &Map<String, Json>| {
-                    let own = row.iter().filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
-                    own.map(|(key, value)| format!("{key} {}", plain(value))).collect::<Vec<_>>().join(", ")
+                    let own = row
+                        .iter()
+                        .filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
+                    own.map(|(key, value)| format!("{key} {}", plain(value)))
+                        .collect::<Vec<_>>()
+                        .join(", ")
                 };
-                format!("tables.{name}: no row; or {}", quiet("", &row).trim_start_matches("; or "))
+                format!(
+                    "tables.{name}: no row; or {}",
+                    quiet("", &row).trim_start_matches("; or ")
+                )
             }
-            Choice::Content { table, key } => format!("tables.{table}.{key}: {}", texts().collect::<Vec<_>>().join(", ")),
-            Choice::Event(name) if values.iter().any(Json::is_array) => format!("event.{name}: none, or one"),
-            Choice::Event(name) => format!("event.{name}: {}", texts().collect::<Vec<_>>().join(", ")),
+            Choice::Content { table, key } => format!(
+                "tables.{table}.{key}: {}",
+                texts().collect::<Vec<_>>().join(", ")
+            ),
+            Choice::Event(name) if values.iter().any(Json::is_array) => {
+                format!("event.{name}: none, or one")
+            }
+            Choice::Event(name) => {
+                format!("event.{name}: {}", texts().collect::<Vec<_>>().join(", "))
+            }
             Choice::Arg(name) => format!("--{name}: {}", texts().collect::<Vec<_>>().join(", ")),
-            Choice::Session => format!("the session of a command: {}", texts().collect::<Vec<_>>().join(", ").replace("left out", "unknown")),
-            Choice::Findings(name) => format!("checks.{name}: nothing, or something, whatever else the files hold"),
+            Choice::Session => format!(
+                "the session of a command: {}",
+                texts()
+                    .collect::<Vec<_>>()
+                    .join(", ")
+                    .replace("left out", "unknown")
+            ),
+            Choice::Findings(name) => {
+                format!("checks.{name}: nothing, or something, whatever else the files hold")
+            }
         }
     }
 
     /// The directory of the instance that is explored, as the agent writes it.
     pub(crate) fn dir(&self) -> String {
-        format!("{}/{}", self.chart.scope.home, self.chart.scope.newest.replace('*', "1"))
+        format!(
+            "{}/{}",
+            self.chart.scope.home,
+            self.chart.scope.newest.replace('*', "1")
+        )
     }
 
     /// The texts that `path` can be: each it is compared with, then one that is none of them.
@@ -163,8 +236,18 @@ impl Domain {
     fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
         let mut texts: IndexSet<String> = IndexSet::new();
         if let Some(compared) = self.compared.get(path) {
-            texts.extend(compared.literals.iter().filter_map(|value| value.as_str().map(str::to_owned)));
-            texts.extend(compared.fields.iter().filter_map(|field| read(field).as_str().map(str::to_owned)));
+            texts.extend(
+                compared
+                    .literals
+                    .iter()
+                    .filter_map(|value| value.as_str().map(str::to_owned)),
+            );
+            texts.extend(
+                compared
+                    .fields
+                    .iter()
+                    .filter_map(|field| read(field).as_str().map(str::to_owned)),
+            );
         }
         texts
     }
@@ -172,7 +255,12 @@ impl Domain {
     /// The integers that `path` can be: on both sides of each it is compared with.
     fn integers(&self, path: &str, minimum: i64, fallback: i64) -> Vec<Json> {
         let mut numbers: IndexSet<i64> = IndexSet::new();
-        for number in self.compared.get(path).into_iter().flat_map(|compared| &compared.literals) {
+        for number in self
+            .compared
+            .get(path)
+            .into_iter()
+            .flat_map(|compared| &compared.literals)
+        {
             if let Some(number) = number.as_i64() {
                 numbers.extend([number - 1, number, number + 1].map(|number| number.max(minimum)));
             }
@@ -186,13 +274,23 @@ impl Domain {
 
     fn event(&self, field: &str, read: &mut Read<'_>) -> Vec<Json> {
         let path = format!("event.{field}");
-        match EVENT_DEFAULTS.iter().find(|(name, _)| *name == field).map(|(_, default)| default) {
+        match EVENT_DEFAULTS
+            .iter()
+            .find(|(name, _)| *name == field)
+            .map(|(_, default)| default)
+        {
             Some(FieldDefault::False) => vec![json!(false), json!(true)],
             Some(FieldDefault::List) => {
                 let start = format!("{path}.");
-                let mut attributes: Vec<&str> = self.compared.keys().filter_map(|key| key.strip_prefix(&start)).collect();
+                let mut attributes: Vec<&str> = self
+                    .compared
+                    .keys()
+                    .filter_map(|key| key.strip_prefix(&start))
+                    .collect();
                 attributes.sort_unstable();
-                let columns = attributes.into_iter().map(|name| (name.to_owned(), self.texts(&format!("{start}{name}"), read)));
+                let columns = attributes
+                    .into_iter()
+                    .map(|name| (name.to_owned(), self.texts(&format!("{start}{name}"), read)));
                 none_or_one(product(columns.collect()))
             }
             Some(FieldDefault::Text) | None => self.texts(&path, read),
@@ -207,7 +305,12 @@ impl Domain {
                 let minimum = arg.minimum.unwrap_or(0);
                 let mut numbers: IndexSet<Json> = IndexSet::new();
                 // An option that sets a parameter has the parameter's values.
-                for (field, literal) in self.chart.commands.values().flat_map(|command| &command.rule.assign) {
+                for (field, literal) in self
+                    .chart
+                    .commands
+                    .values()
+                    .flat_map(|command| &command.rule.assign)
+                {
                     if assigns_arg(literal, name) {
                         numbers.extend(self.parameters.get(field).into_iter().flatten().cloned());
                     }
@@ -220,7 +323,11 @@ impl Domain {
             FieldType::String => self.texts(&path, read),
             FieldType::Phase => self.chart.phases.keys().map(|name| json!(name)).collect(),
         };
-        arg.default.iter().map(|_| Json::Null).chain(given).collect()
+        arg.default
+            .iter()
+            .map(|_| Json::Null)
+            .chain(given)
+            .collect()
     }
 
     /// No row, or one: each witness.
@@ -234,14 +341,21 @@ impl Domain {
         match &table.rows {
             RowShape::Columns(own) => {
                 for column in own.keys() {
-                    columns.insert(column.clone(), slugs_only(column, self.texts(&path(column), read)));
+                    columns.insert(
+                        column.clone(),
+                        slugs_only(column, self.texts(&path(column), read)),
+                    );
                 }
             }
             RowShape::Line(line) => {
                 for (hole, kind) in line.holes() {
                     let values = match kind {
                         HoleKind::Text => self.texts(&path(hole), read),
-                        HoleKind::Integer => self.integers(&path(hole), 0, 1).iter().map(|number| json!(number.to_string())).collect(),
+                        HoleKind::Integer => self
+                            .integers(&path(hole), 0, 1)
+                            .iter()
+                            .map(|number| json!(number.to_string()))
+                            .collect(),
                         HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
                     };
                     columns.insert(hole.to_owned(), slugs_only(hole, values));
@@ -251,14 +365,29 @@ impl Domain {
         if let (Some(status), Some(word)) = (columns.get_mut("status"), table.finished.first()) {
             // A status says first of all whether the row is finished.
             let is_done = |text: &str| is_finished(text, &table.finished);
-            let open = std::iter::once("open".to_owned()).chain(fresh()).find(|text| !is_done(text));
+            let open = std::iter::once("open".to_owned())
+                .chain(fresh())
+                .find(|text| !is_done(text));
             let known = self.known_texts(&path("status"), read);
-            *status = open.into_iter().chain([word.clone()]).chain(known).collect::<IndexSet<_>>().into_iter().map(Json::from).collect();
+            *status = open
+                .into_iter()
+                .chain([word.clone()])
+                .chain(known)
+                .collect::<IndexSet<_>>()
+                .into_iter()
+                .map(Json::from)
+                .collect();
         }
         let rows = product(columns).into_iter().map(|mut row| {
-            let text = |row: &Map<String, Json>, key: &str| row.get(key).and_then(Json::as_str).map(str::to_owned);
-            let done = text(&row, "status").is_some_and(|status| is_finished(&status, &table.finished));
-            let path = table.path.as_ref().and_then(|path| path.render(|hole| text(&row, hole).ok_or(())).ok());
+            let text = |row: &Map<String, Json>, key: &str| {
+                row.get(key).and_then(Json::as_str).map(str::to_owned)
+            };
+            let done =
+                text(&row, "status").is_some_and(|status| is_finished(&status, &table.finished));
+            let path = table
+                .path
+                .as_ref()
+                .and_then(|path| path.render(|hole| text(&row, hole).ok_or(())).ok());
             row.insert("done".to_owned(), json!(done));
             row.insert("path".to_owned(), json!(path));
             row
@@ -269,7 +398,12 @@ impl Domain {
     /// No file, or one: each witness.
     fn files(&self, name: &str, set: &FileSet, read: &mut Read<'_>) -> Vec<Json> {
         let mut names: IndexSet<String> = IndexSet::new();
-        for literal in self.compared.get(&format!("files.{name}.name")).into_iter().flat_map(|compared| &compared.literals) {
+        for literal in self
+            .compared
+            .get(&format!("files.{name}.name"))
+            .into_iter()
+            .flat_map(|compared| &compared.literals)
+        {
             names.extend(literal.as_str().map(str::to_owned));
         }
         for pattern in &set.with {
@@ -284,9 +418,16 @@ impl Domain {
             });
             for holes in product(holes.collect()) {
                 let fill = |hole: &str| Ok::<_, ()>(holes.get(hole).map(raw).unwrap_or_default());
-                let Ok(name) = pattern.render(fill) else { continue };
+                let Ok(name) = pattern.render(fill) else {
+                    continue;
+                };
                 let name = |star: &str| name.replace("**/", "").replace('*', star);
-                names.extend(fresh().take(3).map(|star| name(&star)).find(|name| set.matches(name).is_some()));
+                names.extend(
+                    fresh()
+                        .take(3)
+                        .map(|star| name(&star))
+                        .find(|name| set.matches(name).is_some()),
+                );
             }
         }
         let files = names.iter().filter_map(|name| {
@@ -314,20 +455,41 @@ impl Domain {
         let phases = chart.phases.values().map(|entry| &entry.phase.entry);
         let cycles = chart.cycles.values().map(|cycle| &cycle.entry);
         let rules = chart.on.values().flatten().map(|rule| &rule.assign);
-        assigned.extend(phases.chain(cycles).chain(rules).flat_map(IndexMap::keys).map(String::as_str));
-        let commands = || chart.commands.values().flat_map(|command| &command.rule.assign);
-        let is_computed = |literal: &Literal| {
-            !matches!(literal, Literal::Boolean(_) | Literal::Integer(_)) && !chart.args.keys().any(|arg| assigns_arg(literal, arg))
+        assigned.extend(
+            phases
+                .chain(cycles)
+                .chain(rules)
+                .flat_map(IndexMap::keys)
+                .map(String::as_str),
+        );
+        let commands = || {
+            chart
+                .commands
+                .values()
+                .flat_map(|command| &command.rule.assign)
         };
-        assigned.extend(commands().filter(|(_, literal)| is_computed(literal)).map(|(field, _)| field.as_str()));
-        let free = chart.context.iter().filter(|(name, _)| !assigned.contains(name.as_str()));
+        let is_computed = |literal: &Literal| {
+            !matches!(literal, Literal::Boolean(_) | Literal::Integer(_))
+                && !chart.args.keys().any(|arg| assigns_arg(literal, arg))
+        };
+        assigned.extend(
+            commands()
+                .filter(|(_, literal)| is_computed(literal))
+                .map(|(field, _)| field.as_str()),
+        );
+        let free = chart
+            .context
+            .iter()
+            .filter(|(name, _)| !assigned.contains(name.as_str()));
         let values = free.map(|(name, field)| {
             let mut values: IndexSet<Json> = self.parameter(name, field).into_iter().collect();
-            values.extend(commands().filter(|(field, _)| *field == name).filter_map(|(_, literal)| match literal {
-                Literal::Boolean(value) => Some(json!(value)),
-                Literal::Integer(value) => Some(json!(value)),
-                Literal::Text(_) => None,
-            }));
+            values.extend(commands().filter(|(field, _)| *field == name).filter_map(
+                |(_, literal)| match literal {
+                    Literal::Boolean(value) => Some(json!(value)),
+                    Literal::Integer(value) => Some(json!(value)),
+                    Literal::Text(_) => None,
+                },
+            ));
             (name.clone(), values.into_iter().collect())
         });
         values.collect()
@@ -352,7 +514,10 @@ impl Domain {
         if field.nullable {
             values.insert(Json::Null);
         }
-        values.into_iter().filter(|value| admit(chart, field, value).is_ok()).collect()
+        values
+            .into_iter()
+            .filter(|value| admit(chart, field, value).is_ok())
+            .collect()
     }
 }
 
@@ -360,7 +525,11 @@ fn lets(chart: &Chart) -> impl Fn(&str) -> Option<String> {
     |name| {
         // A field hides a let of its name.
         let is_let = !chart.context.contains_key(name);
-        chart.lets.get(name).filter(|_| is_let).map(|expr| expr.0.clone())
+        chart
+            .lets
+            .get(name)
+            .filter(|_| is_let)
+            .map(|expr| expr.0.clone())
     }
 }
 
@@ -391,7 +560,11 @@ fn comparisons(chart: &Chart) -> Vec<(Term, Term)> {
         }
     }
     for check in chart.checks.values().flatten() {
-        let it = check.each.as_ref().map(|each| found.read(&each.0, &[])).unwrap_or_default();
+        let it = check
+            .each
+            .as_ref()
+            .map(|each| found.read(&each.0, &[]))
+            .unwrap_or_default();
         if let Some(guard) = &check.guard {
             found.read(&guard.0, &it);
         }
@@ -424,8 +597,16 @@ fn comparisons(chart: &Chart) -> Vec<(Term, Term)> {
 /// The inputs that a dotted name means: the rows that are open are rows, and what a cycle counts is a field.
 fn paths(chart: &Chart, path: &str) -> Vec<String> {
     match path {
-        "cycle.limit" => chart.cycles.values().map(|cycle| cycle.limit.clone()).collect(),
-        "cycle.n" => chart.cycles.values().map(|cycle| cycle.count.clone()).collect(),
+        "cycle.limit" => chart
+            .cycles
+            .values()
+            .map(|cycle| cycle.limit.clone())
+            .collect(),
+        "cycle.n" => chart
+            .cycles
+            .values()
+            .map(|cycle| cycle.count.clone())
+            .collect(),
         _ => {
             let mut parts: Vec<&str> = path.split('.').collect();
             if parts.first() == Some(&"tables") && parts.get(2) == Some(&"open") {
@@ -438,27 +619,38 @@ fn paths(chart: &Chart, path: &str) -> Vec<String> {
 
 fn assigns_arg(literal: &Literal, name: &str) -> bool {
     match literal {
-        Literal::Text(text) => single_expression(&text.0).is_some_and(|expr| expr == format!("args.{name}")),
+        Literal::Text(text) => {
+            single_expression(&text.0).is_some_and(|expr| expr == format!("args.{name}"))
+        }
         _ => false,
     }
 }
 
 fn raw(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Every combination of the columns' values.
 fn product(columns: IndexMap<String, Vec<Json>>) -> Vec<Map<String, Json>> {
-    columns.into_iter().fold(vec![Map::new()], |rows, (name, values)| {
-        let extend = |row: &Map<String, Json>, value: &Json| {
-            let mut row = row.clone();
-            row.insert(name.clone(), value.clone());
-            row
-        };
-        rows.iter().flat_map(|row| values.iter().map(move |value| (row, value))).map(|(row, value)| extend(row, value)).collect()
-    })
+    columns
+        .into_iter()
+        .fold(vec![Map::new()], |rows, (name, values)| {
+            let extend = |row: &Map<String, Json>, value: &Json| {
+                let mut row = row.clone();
+                row.insert(name.clone(), value.clone());
+                row
+            };
+            rows.iter()
+                .flat_map(|row| values.iter().map(move |value| (row, value)))
+                .map(|(row, value)| extend(row, value))
+                .collect()
+        })
 }
 
 fn none_or_one(items: Vec<Map<String, Json>>) -> Vec<Json> {
-    std::iter::once(json!([])).chain(items.into_iter().map(|item| json!([item]))).collect()
+    std::iter::once(json!([]))
+        .chain(items.into_iter().map(|item| json!([item])))
+        .collect()
 }

@@ -82,7 +82,11 @@ impl Ground {
     pub(crate) fn checks_that_find(&self) -> Vec<(String, usize)> {
         let known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         let found = known.iter().flat_map(|findings| {
-            let indices = findings.found.iter().enumerate().filter(|(_, found)| **found);
+            let indices = findings
+                .found
+                .iter()
+                .enumerate()
+                .filter(|(_, found)| **found);
             indices.map(|(index, _)| (findings.name.clone(), index))
         });
         found.collect()
@@ -97,14 +101,20 @@ impl Ground {
     /// What the checks looked at.
     pub(crate) fn choices_of_checks(&self) -> Vec<Choice> {
         let known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().flat_map(|findings| findings.choices.iter().cloned()).collect()
+        known
+            .iter()
+            .flat_map(|findings| findings.choices.iter().cloned())
+            .collect()
     }
 
     /// What went wrong in checks: where, and what.
     pub(crate) fn faults_of_checks(&self) -> Vec<(String, usize, Fault)> {
         let known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         let faults = known.iter().flat_map(|findings| {
-            findings.faults.iter().map(|(index, fault)| (findings.name.clone(), *index, fault.clone()))
+            findings
+                .faults
+                .iter()
+                .map(|(index, fault)| (findings.name.clone(), *index, fault.clone()))
         });
         faults.collect()
     }
@@ -138,7 +148,12 @@ impl fmt::Debug for Fork {
 
 impl Fork {
     /// A world at `base` in which `chosen` has been chosen.
-    pub(crate) fn new(ground: &Arc<Ground>, base: Base, trigger: &Trigger, chosen: Vec<(Choice, Json)>) -> Self {
+    pub(crate) fn new(
+        ground: &Arc<Ground>,
+        base: Base,
+        trigger: &Trigger,
+        chosen: Vec<(Choice, Json)>,
+    ) -> Self {
         Self {
             ground: Arc::clone(ground),
             base: Arc::new(base),
@@ -157,7 +172,12 @@ impl Fork {
             session: None,
         };
         let world: Arc<dyn World> = Arc::new(self.clone());
-        Names::with(Arc::clone(&self.ground.expressions), &self.ground.chart, &world, &event)
+        Names::with(
+            Arc::clone(&self.ground.expressions),
+            &self.ground.chart,
+            &world,
+            &event,
+        )
     }
 
     /// The questions so far.
@@ -170,11 +190,18 @@ impl Fork {
     }
 
     fn known(&self, question: &Question) -> Option<Json> {
-        self.asked().iter().find(|asked| asked.question == *question).map(|asked| asked.answer.clone())
+        self.asked()
+            .iter()
+            .find(|asked| asked.question == *question)
+            .map(|asked| asked.answer.clone())
     }
 
     fn note(&self, question: Question, options: Vec<Json>, answer: &Json) {
-        self.asked().push(Asked { question, options, answer: answer.clone() });
+        self.asked().push(Asked {
+            question,
+            options,
+            answer: answer.clone(),
+        });
     }
 
     fn read(&self, name: &str) -> Json {
@@ -188,10 +215,19 @@ impl Fork {
         }
         let options = match &choice {
             Choice::Findings(name) => self.findings(name),
-            other => self.ground.domain.values(other, &mut |field| self.read(field)),
+            other => self
+                .ground
+                .domain
+                .values(other, &mut |field| self.read(field)),
         };
-        let chosen = self.chosen.iter().find(|(made, _)| *made == choice).map(|(_, value)| value.clone());
-        let answer = chosen.or_else(|| options.first().cloned()).unwrap_or(Json::Null);
+        let chosen = self
+            .chosen
+            .iter()
+            .find(|(made, _)| *made == choice)
+            .map(|(_, value)| value.clone());
+        let answer = chosen
+            .or_else(|| options.first().cloned())
+            .unwrap_or(Json::Null);
         self.note(question, options, &answer);
         answer
     }
@@ -199,13 +235,26 @@ impl Fork {
     /// What the checks of a list can come to here: nothing found, or what the first check finds that can.
     fn findings(&self, name: &str) -> Vec<Json> {
         let known = {
-            let known = self.ground.findings.lock().unwrap_or_else(PoisonError::into_inner);
-            let here = |(field, value): &(String, Json)| self.base.context.get(field).unwrap_or(&Json::Null) == value;
-            known.iter().find(|known| known.name == name && known.read.iter().all(here)).cloned()
+            let known = self
+                .ground
+                .findings
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let here = |(field, value): &(String, Json)| {
+                self.base.context.get(field).unwrap_or(&Json::Null) == value
+            };
+            known
+                .iter()
+                .find(|known| known.name == name && known.read.iter().all(here))
+                .cloned()
         };
         let findings = known.unwrap_or_else(|| {
             let findings = self.find(name);
-            self.ground.findings.lock().unwrap_or_else(PoisonError::into_inner).push(findings.clone());
+            self.ground
+                .findings
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(findings.clone());
             findings
         });
         for (field, _) in &findings.read {
@@ -223,12 +272,17 @@ impl Fork {
             choices: Vec::new(),
             faults: Vec::new(),
         };
-        let Some(checks) = self.ground.chart.checks.get(name) else { return findings };
+        let Some(checks) = self.ground.chart.checks.get(name) else {
+            return findings;
+        };
         let mut first: Option<Json> = None;
         for (index, check) in checks.iter().enumerate() {
             let mut found = false;
-            for (result, chosen) in self.paths_through(check, &[], &mut findings.read) {
-                findings.choices.extend(chosen.into_iter().map(|(choice, _)| choice));
+            let place = format!("checks.{name}[{index}]");
+            for (result, chosen) in self.paths_through(&place, check, &[], &mut findings.read) {
+                findings
+                    .choices
+                    .extend(chosen.into_iter().map(|(choice, _)| choice));
                 match result {
                     Ok(texts) if texts.is_empty() => {}
                     Ok(texts) => {
@@ -254,23 +308,39 @@ impl Fork {
     }
 
     /// Whether some choices let none of `checks` find anything.
-    fn can_be_quiet(&self, checks: &[Check], chosen: &[(Choice, Json)], read: &mut Vec<(String, Json)>) -> bool {
-        let Some((check, rest)) = checks.split_first() else { return true };
-        self.paths_through(check, chosen, read)
+    fn can_be_quiet(
+        &self,
+        checks: &[Check],
+        chosen: &[(Choice, Json)],
+        read: &mut Vec<(String, Json)>,
+    ) -> bool {
+        let Some((check, rest)) = checks.split_first() else {
+            return true;
+        };
+        self.paths_through("checks", check, chosen, read)
             .into_iter()
             .filter(|(result, _)| result.as_ref().is_ok_and(Vec::is_empty))
             .any(|(_, chosen)| self.can_be_quiet(rest, &chosen, read))
     }
 
     /// What `check` finds, under every combination of choices that it looks at.
-    fn paths_through(&self, check: &Check, chosen: &[(Choice, Json)], read: &mut Vec<(String, Json)>) -> Vec<Path> {
+    fn paths_through(
+        &self,
+        place: &str,
+        check: &Check,
+        chosen: &[(Choice, Json)],
+        read: &mut Vec<(String, Json)>,
+    ) -> Vec<Path> {
         let trigger = Trigger::Command(String::new());
         let mut results = Vec::new();
         let mut open = vec![chosen.to_vec()];
         while let Some(chosen) = open.pop() {
             let fork = Self::new(&self.ground, (*self.base).clone(), &trigger, chosen.clone());
             let mut found = Vec::new();
-            let result = fork.names(&trigger).find(check, &mut found).map_err(Fault::at("checks"));
+            let result = fork
+                .names(&trigger)
+                .find(check, &mut found)
+                .map_err(Fault::at(place));
             let mut chosen = chosen;
             for asked in fork.account() {
                 match asked.question {
@@ -280,7 +350,11 @@ impl Fork {
                         }
                     }
                     Question::Choice(choice) if !chosen.iter().any(|(made, _)| *made == choice) => {
-                        for option in asked.options.into_iter().filter(|option| *option != asked.answer) {
+                        for option in asked
+                            .options
+                            .into_iter()
+                            .filter(|option| *option != asked.answer)
+                        {
                             let mut other = chosen.clone();
                             other.push((choice.clone(), option));
                             open.push(other);
@@ -317,7 +391,13 @@ impl World for Fork {
         let question = Question::Field(name.to_owned());
         if self.known(&question).is_none() {
             // What a user sets at any time is chosen; the state says the rest.
-            let options = self.ground.domain.parameters.get(name).cloned().unwrap_or_default();
+            let options = self
+                .ground
+                .domain
+                .parameters
+                .get(name)
+                .cloned()
+                .unwrap_or_default();
             self.note(question, options, value);
         }
         Some(value)
@@ -349,13 +429,23 @@ impl World for Fork {
                 ])
             }
             Source::Files(set) => to_value(&self.choose(Choice::Files(set.clone()))),
-            Source::Table(name) => Value::from_object(TableView { fork: self.clone(), name: name.clone() }),
+            Source::Table(name) => Value::from_object(TableView {
+                fork: self.clone(),
+                name: name.clone(),
+            }),
             Source::Answers { answer, review } => {
-                let question = Question::Answered { answer: answer.clone(), review: review.clone() };
+                let question = Question::Answered {
+                    answer: answer.clone(),
+                    review: review.clone(),
+                };
                 let value = match self.known(&question) {
                     Some(value) => value,
                     None => {
-                        let known = self.base.answered.iter().find(|(known, of, _)| known == answer && of == review);
+                        let known = self
+                            .base
+                            .answered
+                            .iter()
+                            .find(|(known, of, _)| known == answer && of == review);
                         let value = json!(known.is_some_and(|(_, _, value)| *value));
                         self.note(question, vec![json!(false), json!(true)], &value);
                         value
@@ -382,10 +472,16 @@ impl fmt::Debug for TableView {
 impl TableView {
     /// False where the file's name has a hole that no context field fills.
     fn has_file(&self) -> bool {
-        let Some(table) = self.fork.ground.chart.tables.get(&self.name) else { return false };
+        let Some(table) = self.fork.ground.chart.tables.get(&self.name) else {
+            return false;
+        };
         let file = table.file.render(|hole| {
             let value = self.fork.read(hole);
-            value.as_str().filter(|text| crate::scope::pattern::is_slug(text)).map(str::to_owned).ok_or(())
+            value
+                .as_str()
+                .filter(|text| crate::scope::pattern::is_slug(text))
+                .map(str::to_owned)
+                .ok_or(())
         });
         file.is_ok()
     }
@@ -401,7 +497,10 @@ impl TableView {
     }
 
     fn content(&self, key: &'static str) -> Json {
-        self.fork.choose(Choice::Content { table: self.name.clone(), key })
+        self.fork.choose(Choice::Content {
+            table: self.name.clone(),
+            key,
+        })
     }
 
     fn exists(&self) -> bool {
@@ -428,11 +527,17 @@ impl Object for TableView {
             }
             "exists" => json!(self.exists()),
             // A row stands below a header, and takes a line.
-            "head" => json!(!self.rows().is_empty() || self.exists() && self.content("head") == json!(true)),
+            "head" => json!(
+                !self.rows().is_empty() || self.exists() && self.content("head") == json!(true)
+            ),
             "prose" => json!(self.exists() && self.content("prose") == json!(true)),
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
-                let lines = if self.exists() { self.content("lines").as_i64().unwrap_or(0) } else { 0 };
+                let lines = if self.exists() {
+                    self.content("lines").as_i64().unwrap_or(0)
+                } else {
+                    0
+                };
                 json!(lines.max(rows))
             }
             _ => return None,

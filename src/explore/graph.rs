@@ -20,9 +20,16 @@ pub(crate) fn way_to(search: &Search, state: usize) -> Way {
 }
 
 /// The states from which one of `goals` can be reached by arrows that are `kept`.
-pub(crate) fn leads_to(search: &Search, goals: &[bool], kept: impl Fn(usize, &Arrow) -> bool) -> Vec<bool> {
+pub(crate) fn leads_to(
+    search: &Search,
+    goals: &[bool],
+    kept: impl Fn(usize, &Arrow) -> bool,
+) -> Vec<bool> {
     let mut counts = vec![0_usize; search.states.len() + 1];
-    let all = || (0..search.states.len()).flat_map(|from| search.arrows(from).iter().map(move |arrow| (from, arrow)));
+    let all = || {
+        (0..search.states.len())
+            .flat_map(|from| search.arrows(from).iter().map(move |arrow| (from, arrow)))
+    };
     for (from, arrow) in all() {
         if kept(from, arrow) {
             counts[arrow.to() + 1] += 1;
@@ -70,7 +77,13 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
     pub(crate) fn of(search: &'s Search, weight: K) -> Self {
         const NONE: usize = usize::MAX;
         let count = search.states.len();
-        let mut found = Self { search, weight, component: vec![NONE; count], best: Vec::new(), endless: Vec::new() };
+        let mut found = Self {
+            search,
+            weight,
+            component: vec![NONE; count],
+            best: Vec::new(),
+            endless: Vec::new(),
+        };
         let mut order = vec![NONE; count];
         let mut low = vec![NONE; count];
         let mut stack: Vec<usize> = Vec::new();
@@ -125,7 +138,9 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
         let mut best = 0;
         for state in &members {
             for arrow in self.search.arrows(*state) {
-                let Some(weight) = (self.weight)(*state, arrow) else { continue };
+                let Some(weight) = (self.weight)(*state, arrow) else {
+                    continue;
+                };
                 let target = self.component[arrow.to()];
                 if target != number {
                     best = best.max(weight + self.best[target]);
@@ -148,7 +163,9 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
         let mut at = state;
         while self.from(at) > 0 {
             let left = self.from(at);
-            let steps = self.shortest(at, |arrow, weight| weight > 0 && weight + self.from(arrow.to()) == left);
+            let steps = self.shortest(at, |arrow, weight| {
+                weight > 0 && weight + self.from(arrow.to()) == left
+            });
             let Some((steps, to)) = steps else { break };
             way.extend(steps);
             at = to;
@@ -163,7 +180,9 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
         let mut open = VecDeque::from([start]);
         while let Some(state) = open.pop_front() {
             for arrow in self.search.arrows(state) {
-                let Some(weight) = (self.weight)(state, arrow) else { continue };
+                let Some(weight) = (self.weight)(state, arrow) else {
+                    continue;
+                };
                 if last(arrow, weight) {
                     let mut way = vec![(state, arrow.edge())];
                     let mut at = state;
@@ -189,13 +208,25 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
         let mut best: Option<(Way, usize)> = None;
         for (state, arrow) in &self.endless {
             let stem = way_to(self.search, *state);
-            if best.as_ref().is_some_and(|(way, _)| stem.len() + 1 >= way.len()) {
+            if best
+                .as_ref()
+                .is_some_and(|(way, _)| stem.len() + 1 >= way.len())
+            {
                 continue;
             }
-            let Some(back) = self.back(arrow.to(), *state) else { continue };
+            let Some(back) = self.back(arrow.to(), *state) else {
+                continue;
+            };
             let again = stem.len() + 1;
-            let way: Way = stem.into_iter().chain([(*state, arrow.edge())]).chain(back).collect();
-            if best.as_ref().is_none_or(|(known, _)| way.len() < known.len()) {
+            let way: Way = stem
+                .into_iter()
+                .chain([(*state, arrow.edge())])
+                .chain(back)
+                .collect();
+            if best
+                .as_ref()
+                .is_none_or(|(known, _)| way.len() < known.len())
+            {
                 best = Some((way, again));
             }
         }
@@ -220,7 +251,8 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
             }
             for arrow in self.search.arrows(state) {
                 let to = arrow.to();
-                let inside = (self.weight)(state, arrow).is_some() && self.component[to] == self.component[goal];
+                let inside = (self.weight)(state, arrow).is_some()
+                    && self.component[to] == self.component[goal];
                 if inside && to != start && !parents.contains_key(&to) {
                     parents.insert(to, (state, arrow.edge()));
                     open.push_back(to);

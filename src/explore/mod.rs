@@ -57,6 +57,16 @@ pub(crate) struct PropertyResult {
     pub(crate) verdict: Verdict,
 }
 
+impl PropertyResult {
+    /// How long the story of its refutation is; the longest where it is not refuted.
+    fn steps(&self) -> usize {
+        match &self.verdict {
+            Verdict::Refuted { trace, .. } => trace.steps.len(),
+            Verdict::Proved { .. } | Verdict::Bounded { .. } => usize::MAX,
+        }
+    }
+}
+
 /// Whether a property holds.
 #[derive(Debug, Clone)]
 pub(crate) enum Verdict {
@@ -86,40 +96,4 @@ pub(crate) fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    #[test]
-    fn measure() {
-        for embedded in crate::chart::embedded::CHARTS {
-            let mut chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
-            if let Ok(path) = std::env::var("CH") { chart = std::sync::Arc::new(crate::chart::load::from_path(std::path::Path::new(&path)).unwrap_or_else(|e| panic!("{e}"))); }
-            let now = std::time::Instant::now();
-            let search = search::Search::of(&chart, std::env::var("CAP").ok().and_then(|c| c.parse().ok()).unwrap_or(300_000));
-            let mut search = search;
-            let then = std::time::Instant::now();
-            for r in judge::judge(&mut search) { match r.verdict { Verdict::Proved{detail} => eprintln!("ok  {} [{}]: {detail}", r.name, r.code), Verdict::Bounded{why} => eprintln!("??  {} [{}]: {why}", r.name, r.code), Verdict::Refuted{trace, path} => eprintln!("BAD {} [{}] {path:?}\n  {trace}", r.name, r.code) } }
-            eprintln!("judged in {:?}", then.elapsed());
-            for line in search.moves.domain_in_words() { eprintln!("{line}"); }
-            eprintln!("{} states {} arrows {} edges {} eval {} complete {} in {:?}", embedded.id, search.looked_at(), search.transitions(), search.edges.len(), search.moves.tree.evaluations, search.complete, now.elapsed());
-            for (fault, at) in &search.faults { eprintln!("{}: {:?}", search.moves.faults[*fault as usize], at); }
-            if let Ok(want) = std::env::var("WANT") {
-                let (f, v) = want.split_once('=').unwrap();
-                let f = chart.context.get_index_of(f).unwrap();
-                if let Some(mut s) = (0..search.states.len()).find(|s| search.value(*s, f).to_string() == v) {
-                    loop {
-                        let show: Vec<String> = chart.context.keys().enumerate().map(|(i, k)| format!("{k}={}", search.value(s, i))).collect();
-                        eprintln!("   {s}: {}", show.join(" "));
-                        let Some(p) = search.parents[s] else { break };
-                        let (e, st) = &search.edges[p.edge];
-                        eprintln!("{:?} fired {:?} review {:?}", search.moves.all[e.mover].trigger, st.fired.iter().map(|f| search.moves.tree.places[*f as usize].clone()).collect::<Vec<_>>(), e.review.map(|r| search.moves.tree.runs[r as usize].outcome.clone()));
-                        s = p.from;
-                    }
-                }
-            }
-            if std::env::var("STATS").is_err() { continue; }
-            let mut fields: Vec<_> = (0..chart.context.len()).map(|f| { let mut v: Vec<String> = (0..search.states.len()).map(|s| search.value(s, f).to_string()).collect(); v.sort(); v.dedup(); format!("{}: {}", chart.context.get_index(f).unwrap().0, v.join(" ")) }).collect();
-            fields.sort();
-            eprintln!("{}", fields.join("\n"));
-        }
-    }
-}
+mod tests;

@@ -115,7 +115,14 @@ enum End {
 
 impl Tail {
     fn of(end: End) -> Self {
-        Self { end, assigned: Vec::new(), choices: Vec::new(), fired: Vec::new(), arms: Vec::new(), review: None }
+        Self {
+            end,
+            assigned: Vec::new(),
+            choices: Vec::new(),
+            fired: Vec::new(),
+            arms: Vec::new(),
+            review: None,
+        }
     }
 
     /// True where what follows is the same with this before it.
@@ -129,7 +136,10 @@ impl Tail {
 
     /// This, and after it `rest`.
     fn then(&self, rest: &Self) -> Self {
-        let kept = self.assigned.iter().filter(|(field, _)| rest.assigned.iter().all(|(later, _)| later != field));
+        let kept = self
+            .assigned
+            .iter()
+            .filter(|(field, _)| rest.assigned.iter().all(|(later, _)| later != field));
         Self {
             end: rest.end,
             assigned: kept.chain(&rest.assigned).copied().collect(),
@@ -172,12 +182,30 @@ pub(crate) struct Moves {
 impl Moves {
     /// The host's moves, then the agent's, then the user's, each in the order of the chart.
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
-        let events = chart.on.keys().filter(|name| *name != "enter").map(|name| Trigger::Hook(name.clone()));
+        let events = chart
+            .on
+            .keys()
+            .filter(|name| *name != "enter")
+            .map(|name| Trigger::Hook(name.clone()));
         let (hooks, asked): (Vec<Trigger>, Vec<Trigger>) = events.partition(is_of_the_host);
-        let enters = chart.phases.keys().map(|phase| Trigger::Enter { phase: phase.clone(), force: false });
-        let commands = chart.commands.keys().map(|name| Trigger::Command(name.clone()));
-        let by = |actor: Actor| move |trigger: Trigger| Move { actor, trigger: Some(trigger) };
-        let answer = (!chart.cycles.is_empty()).then_some(Move { actor: Actor::Agent, trigger: None });
+        let enters = chart.phases.keys().map(|phase| Trigger::Enter {
+            phase: phase.clone(),
+            force: false,
+        });
+        let commands = chart
+            .commands
+            .keys()
+            .map(|name| Trigger::Command(name.clone()));
+        let by = |actor: Actor| {
+            move |trigger: Trigger| Move {
+                actor,
+                trigger: Some(trigger),
+            }
+        };
+        let answer = (!chart.cycles.is_empty()).then_some(Move {
+            actor: Actor::Agent,
+            trigger: None,
+        });
         let all = hooks
             .into_iter()
             .map(by(Actor::Host))
@@ -195,12 +223,19 @@ impl Moves {
     }
 
     /// All that can come of a move in a state, and what it looked at there.
-    pub(crate) fn edges(&mut self, mover: usize, state: StateRef<'_>) -> (Vec<(Edge, Story)>, Looks) {
+    pub(crate) fn edges(
+        &mut self,
+        mover: usize,
+        state: StateRef<'_>,
+    ) -> (Vec<(Edge, Story)>, Looks) {
         let mut looks = Looks::default();
         let edges = match self.all[mover].trigger.clone() {
             Some(trigger) => {
                 let tails = self.decide(mover, &trigger, state, &mut looks);
-                tails.iter().map(|tail| self.edge(mover, state, tail)).collect()
+                tails
+                    .iter()
+                    .map(|tail| self.edge(mover, state, tail))
+                    .collect()
             }
             None => self.answer(mover, state, &mut looks),
         };
@@ -209,10 +244,18 @@ impl Moves {
 
     /// Whether a condition holds in a state, under each combination of choices that it looks at; and what it
     /// looked at.
-    pub(crate) fn holds(&mut self, condition: &str, state: StateRef<'_>) -> (Vec<Result<bool, Fault>>, Looks) {
+    pub(crate) fn holds(
+        &mut self,
+        condition: &str,
+        state: StateRef<'_>,
+    ) -> (Vec<Result<bool, Fault>>, Looks) {
         let mut looks = Looks::default();
         let index = self.tree.conditions.insert_full(condition.to_owned()).0;
-        let segment = Segment { what: What::Condition(index), review: None, ended: None };
+        let segment = Segment {
+            what: What::Condition(index),
+            review: None,
+            ended: None,
+        };
         let trigger = Trigger::Command(String::new());
         let ends = self.tree.walk(segment, &trigger, state, &[], &mut looks);
         let results = ends.iter().map(|(leaf, _)| match leaf.as_ref() {
@@ -224,19 +267,32 @@ impl Moves {
     }
 
     /// The agent writes the file that answers the last review of the running cycle.
-    fn answer(&mut self, mover: usize, state: StateRef<'_>, looks: &mut Looks) -> Vec<(Edge, Story)> {
+    fn answer(
+        &mut self,
+        mover: usize,
+        state: StateRef<'_>,
+        looks: &mut Looks,
+    ) -> Vec<(Edge, Story)> {
         let chart = Arc::clone(&self.tree.chart);
         looks.answered = true;
         if let Some(next) = chart.next.as_ref().and_then(|next| self.tree.field(next)) {
             looks.add(next);
         }
-        let Some(cycle) = self.tree.running(state) else { return Vec::new() };
+        let Some(cycle) = self.tree.running(state) else {
+            return Vec::new();
+        };
         for field in self.tree.fields_of_names(&chart.cycles[cycle]) {
             looks.add(field);
         }
         match self.tree.last_answer(cycle, state.fields()) {
             Some(question) if state.answered() != Some((question, true)) => {
-                vec![(Edge { answered: Some((question, true)), ..Edge::of(mover) }, Story::default())]
+                vec![(
+                    Edge {
+                        answered: Some((question, true)),
+                        ..Edge::of(mover)
+                    },
+                    Story::default(),
+                )]
             }
             _ => Vec::new(),
         }
@@ -244,20 +300,42 @@ impl Moves {
 
     // ── a decision, part by part, as `decide` takes it ──
 
-    fn decide(&mut self, mover: usize, trigger: &Trigger, state: StateRef<'_>, looks: &mut Looks) -> Rc<[Tail]> {
+    fn decide(
+        &mut self,
+        mover: usize,
+        trigger: &Trigger,
+        state: StateRef<'_>,
+        looks: &mut Looks,
+    ) -> Rc<[Tail]> {
         let (list, _) = rules_of(&self.tree.chart, trigger);
         let list = self.tree.lists.insert_full(list.to_owned()).0;
-        let standing = Standing { situation: state.to_situation(), choices: Vec::new() };
-        let head = Segment { what: What::Head(mover), review: None, ended: None };
-        let rules = Segment { what: What::Rule { list, index: 0 }, ..head };
+        let standing = Standing {
+            situation: state.to_situation(),
+            choices: Vec::new(),
+        };
+        let head = Segment {
+            what: What::Head(mover),
+            review: None,
+            ended: None,
+        };
+        let rules = Segment {
+            what: What::Rule { list, index: 0 },
+            ..head
+        };
         self.part(head, rules, trigger, &standing, looks)
     }
 
     /// What comes of the rules from one on, and what they look at.
-    fn rest(&mut self, segment: Segment, trigger: &Trigger, standing: &Standing) -> (Rc<[Tail]>, Looks) {
+    fn rest(
+        &mut self,
+        segment: Segment,
+        trigger: &Trigger,
+        standing: &Standing,
+    ) -> (Rc<[Tail]>, Looks) {
         let mut key = Vec::new();
         if let Some(rest) = self.rests.get(&segment) {
-            rest.looks.project(standing.situation.as_ref(), &standing.choices, &mut key);
+            rest.looks
+                .project(standing.situation.as_ref(), &standing.choices, &mut key);
             if let Some(tails) = rest.tails.get(key.as_slice()) {
                 return (Rc::clone(tails), rest.looks.clone());
             }
@@ -269,19 +347,35 @@ impl Moves {
             // The keys so far do not tell enough apart any more.
             rest.tails.clear();
         }
-        rest.looks.project(standing.situation.as_ref(), &standing.choices, &mut key);
+        rest.looks
+            .project(standing.situation.as_ref(), &standing.choices, &mut key);
         rest.tails.insert(key.into(), Rc::clone(&tails));
         (tails, rest.looks.clone())
     }
 
-    fn rules(&mut self, segment: Segment, trigger: &Trigger, standing: &Standing, looks: &mut Looks) -> Rc<[Tail]> {
-        let What::Rule { list, index } = segment.what else { return Rc::new([]) };
+    fn rules(
+        &mut self,
+        segment: Segment,
+        trigger: &Trigger,
+        standing: &Standing,
+        looks: &mut Looks,
+    ) -> Rc<[Tail]> {
+        let What::Rule { list, index } = segment.what else {
+            return Rc::new([]);
+        };
         let (_, rules) = rules_of(&self.tree.chart, trigger);
         if index == rules.len() {
             return Rc::new([Tail::of(End::Done { block: false })]);
         }
         self.coverage.tried.insert((list, index));
-        let next = Segment { what: What::Rule { list, index: index + 1 }, ended: None, ..segment };
+        let next = Segment {
+            what: What::Rule {
+                list,
+                index: index + 1,
+            },
+            ended: None,
+            ..segment
+        };
         self.part(segment, next, trigger, standing, looks)
     }
 
@@ -295,7 +389,9 @@ impl Moves {
         looks: &mut Looks,
     ) -> Rc<[Tail]> {
         let state = standing.situation.as_ref();
-        let ends = self.tree.walk(here, trigger, state, &standing.choices, looks);
+        let ends = self
+            .tree
+            .walk(here, trigger, state, &standing.choices, looks);
         let is_only = ends.len() == 1;
         let mut tails: Vec<Tail> = Vec::new();
         for (leaf, choices) in ends {
@@ -305,7 +401,10 @@ impl Moves {
                 Leaf::Fault(Fault::Argument { .. }) => continue,
                 Leaf::Fault(fault) => {
                     let end = End::Fault(self.fault(fault));
-                    tails.push(Tail { choices, ..Tail::of(end) });
+                    tails.push(Tail {
+                        choices,
+                        ..Tail::of(end)
+                    });
                     continue;
                 }
                 Leaf::Holds(_) => continue,
@@ -313,7 +412,9 @@ impl Moves {
             self.coverage.fired.extend(&part.fired);
             self.coverage.advanced.extend(part.advance);
             let first = Tail {
-                end: End::Done { block: matches!(part.turn, Turn::Answered { block: true }) },
+                end: End::Done {
+                    block: matches!(part.turn, Turn::Answered { block: true }),
+                },
                 assigned: part.assigned.clone(),
                 choices,
                 fired: part.fired.clone(),
@@ -324,7 +425,10 @@ impl Moves {
                 let end = End::Fault(self.fault(fault));
                 tails.push(first.then(&Tail::of(end)));
             }
-            let next = Segment { review: part.review.or(next.review), ..next };
+            let next = Segment {
+                review: part.review.or(next.review),
+                ..next
+            };
             let nexts = match part.turn {
                 Turn::Answered { .. } => {
                     tails.push(first);
@@ -346,7 +450,10 @@ impl Moves {
                         seen.remove_question(question);
                     }
                 }
-                first.choices.iter().for_each(|(question, _)| seen.remove_question(*question));
+                first
+                    .choices
+                    .iter()
+                    .for_each(|(question, _)| seen.remove_question(*question));
                 looks.add_all(&seen);
                 if is_only && first.says_nothing() && matches!(part.turn, Turn::On) {
                     return rest;
@@ -363,7 +470,9 @@ impl Moves {
         for (question, value) in &part.choices {
             if self.is_about_an_answer(*question, standing.situation.as_ref().fields()) {
                 // From here on it is known.
-                after.situation.set_answered(Some((*question, self.tree.is_true(*value))));
+                after
+                    .situation
+                    .set_answered(Some((*question, self.tree.is_true(*value))));
             } else {
                 after.choices.push((*question, *value));
             }
@@ -382,23 +491,42 @@ impl Moves {
 
     /// True for the question whether the last review of some cycle is answered.
     fn is_about_an_answer(&mut self, question: u32, fields: &[u32]) -> bool {
-        if !matches!(self.tree.questions[question as usize], Question::Answered { .. }) {
+        if !matches!(
+            self.tree.questions[question as usize],
+            Question::Answered { .. }
+        ) {
             return false;
         }
-        (0..self.tree.chart.cycles.len()).any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
+        (0..self.tree.chart.cycles.len())
+            .any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
     }
 
     /// The ways in which a run can end: each verdict, none, failed.
     fn endings(&mut self, invocation: u32, here: Segment) -> Vec<Segment> {
         let invocation = self.tree.invocations[invocation as usize].clone();
         let invoke = self.tree.chart.invoke.get(&invocation.name);
-        let verdicts = invoke.map(|invoke| invoke.verdicts.clone()).unwrap_or_default();
-        let ran = verdicts.into_iter().map(Some).chain([None]).map(|verdict| Outcome::Ran { verdict });
-        let endings: Vec<Outcome> = ran.chain([Outcome::Failed("it failed".to_owned())]).collect();
+        let verdicts = invoke
+            .map(|invoke| invoke.verdicts.clone())
+            .unwrap_or_default();
+        let ran = verdicts
+            .into_iter()
+            .map(Some)
+            .chain([None])
+            .map(|verdict| Outcome::Ran { verdict });
+        let endings: Vec<Outcome> = ran
+            .chain([Outcome::Failed("it failed".to_owned())])
+            .collect();
         let runs = endings.into_iter().map(|outcome| {
-            let ended = Ended { invocation: invocation.clone(), outcome, superseded: false };
+            let ended = Ended {
+                invocation: invocation.clone(),
+                outcome,
+                superseded: false,
+            };
             let ended = number(self.tree.runs.insert_full(ended).0);
-            Segment { ended: Some(ended), ..here }
+            Segment {
+                ended: Some(ended),
+                ..here
+            }
         });
         runs.collect()
     }
@@ -423,20 +551,29 @@ impl Moves {
                 needs.extend(self.tree.field(name).map(|field| (field, *value)));
             } else if self.is_about_an_answer(*question, state.fields()) {
                 answered = Some((*question, is_true));
-            } else if matches!(&self.tree.questions[*question as usize], Question::Choice(Choice::Event(name)) if name == ACTIVE) {
+            } else if matches!(&self.tree.questions[*question as usize], Question::Choice(Choice::Event(name)) if name == ACTIVE)
+            {
                 active = Some(is_true);
             }
         }
         // A review that has just been written has no answer yet.
         if let Some(review) = tail.review
-            && let Ended { invocation, outcome: Outcome::Ran { .. }, .. } = &self.tree.runs[review as usize]
+            && let Ended {
+                invocation,
+                outcome: Outcome::Ran { .. },
+                ..
+            } = &self.tree.runs[review as usize]
             && let Some(cycle) = self.tree.chart.cycles.get_index_of(&invocation.cycle)
         {
             let n = invocation.n;
-            answered = self.tree.answer(cycle, n, state.fields()).map(|question| (question, false));
+            answered = self
+                .tree
+                .answer(cycle, n, state.fields())
+                .map(|question| (question, false));
         }
         let all = tail.assigned.iter().copied();
-        let (mut sets, mut assigned): (Vec<_>, Vec<_>) = all.partition(|(field, _)| self.tree.parameter(*field).is_some());
+        let (mut sets, mut assigned): (Vec<_>, Vec<_>) =
+            all.partition(|(field, _)| self.tree.parameter(*field).is_some());
         sets.sort_unstable();
         assigned.sort_unstable();
         let edge = Edge {
@@ -454,7 +591,13 @@ impl Moves {
                 End::Done { .. } => None,
             },
         };
-        (edge, Story { fired: tail.fired.clone(), choices: tail.choices.clone() })
+        (
+            edge,
+            Story {
+                fired: tail.fired.clone(),
+                choices: tail.choices.clone(),
+            },
+        )
     }
 
     /// What was tried, one line for each input and each kind of move.
@@ -463,24 +606,42 @@ impl Moves {
         let ground = &self.tree.ground;
         let list = |values: &[Json]| values.iter().map(plain).collect::<Vec<_>>().join(", ");
         let parameters = ground.domain.parameters.iter();
-        let mut lines: Vec<String> =
-            parameters.map(|(name, values)| format!("{name}: {}, set by the user at any time", list(values))).collect();
-        let asked = self.tree.questions.iter().filter_map(|question| match question {
-            Question::Choice(choice) => Some(choice.clone()),
-            _ => None,
-        });
+        let mut lines: Vec<String> = parameters
+            .map(|(name, values)| format!("{name}: {}, set by the user at any time", list(values)))
+            .collect();
+        let asked = self
+            .tree
+            .questions
+            .iter()
+            .filter_map(|question| match question {
+                Question::Choice(choice) => Some(choice.clone()),
+                _ => None,
+            });
         let choices: IndexSet<Choice> = asked.chain(ground.choices_of_checks()).collect();
         lines.extend(choices.iter().map(|choice| ground.domain.in_words(choice)));
         for (name, invoke) in &chart.invoke {
-            lines.push(format!("{name}: {}, no verdict, failed", invoke.verdicts.join(", ")));
+            lines.push(format!(
+                "{name}: {}, no verdict, failed",
+                invoke.verdicts.join(", ")
+            ));
         }
-        let hooks: Vec<&str> = self.all.iter().filter_map(|one| match &one.trigger {
-            Some(Trigger::Hook(name)) => Some(name.as_str()),
-            _ => None,
-        }).collect();
+        let hooks: Vec<&str> = self
+            .all
+            .iter()
+            .filter_map(|one| match &one.trigger {
+                Some(Trigger::Hook(name)) => Some(name.as_str()),
+                _ => None,
+            })
+            .collect();
         lines.push(format!("events: {}", hooks.join(", ")));
-        let answers = if chart.cycles.is_empty() { "" } else { ", writes the answer to a review or does not" };
-        lines.push(format!("the agent: enters any phase whose guard holds{answers}, does nothing and stops again"));
+        let answers = if chart.cycles.is_empty() {
+            ""
+        } else {
+            ", writes the answer to a review or does not"
+        };
+        lines.push(format!(
+            "the agent: enters any phase whose guard holds{answers}, does nothing and stops again"
+        ));
         if !chart.commands.is_empty() {
             let commands: Vec<&str> = chart.commands.keys().map(String::as_str).collect();
             lines.push(format!("the user: runs {}", commands.join(", ")));

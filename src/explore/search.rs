@@ -105,7 +105,11 @@ impl Search {
     /// The state in which an instance begins: nothing is written.
     fn begin(&mut self, chart: &Arc<Chart>) {
         let context = context::initial(chart);
-        let state = Situation::unstarted(context.values().map(|value| self.moves.tree.value_id(value)));
+        let state = Situation::unstarted(
+            context
+                .values()
+                .map(|value| self.moves.tree.value_id(value)),
+        );
         self.states.insert(&state);
         self.parents.push(None);
     }
@@ -118,7 +122,10 @@ impl Search {
         }
         let state = self.states.get(at).to_situation();
         let (found, looks) = self.moves.edges(mover, state.as_ref());
-        let edges: IndexSet<u32> = found.into_iter().map(|(edge, story)| self.number(edge, story)).collect();
+        let edges: IndexSet<u32> = found
+            .into_iter()
+            .map(|(edge, story)| self.number(edge, story))
+            .collect();
         let edges: Rc<[u32]> = edges.into_iter().collect();
         let known = &mut self.known[mover];
         if known.looks.add_all(&looks) {
@@ -126,7 +133,9 @@ impl Search {
             known.edges.clear();
         }
         known.looks.project(state.as_ref(), &[], &mut self.key);
-        known.edges.insert(self.key.as_slice().into(), Rc::clone(&edges));
+        known
+            .edges
+            .insert(self.key.as_slice().into(), Rc::clone(&edges));
         edges
     }
 
@@ -157,14 +166,21 @@ impl Search {
         }
         let answered = edge.answered.or(before.answered());
         let tree = &self.moves.tree;
-        let answered = answered.filter(|(question, _)| tree.is_current(*question, after.as_ref().fields()));
+        let answered =
+            answered.filter(|(question, _)| tree.is_current(*question, after.as_ref().fields()));
         after.set_answered(answered);
         let (to, is_new) = self.states.insert(after);
         if is_new {
-            self.parents.push(Some(Parent { from, edge: edge_number }));
+            self.parents.push(Some(Parent {
+                from,
+                edge: edge_number,
+            }));
         }
         if to != from || edge.block || edge.review.is_some() || !edge.sets.is_empty() {
-            self.arrows.push(Arrow { to: number(to), edge: number(edge_number) });
+            self.arrows.push(Arrow {
+                to: number(to),
+                edge: number(edge_number),
+            });
         }
     }
 
@@ -193,6 +209,8 @@ impl Search {
 
     /// What a field holds in a state.
     pub(crate) fn value(&self, state: usize, field: usize) -> &Json {
-        self.moves.tree.value(self.states.get(state).fields()[field])
+        self.moves
+            .tree
+            .value(self.states.get(state).fields()[field])
     }
 }

@@ -54,7 +54,9 @@ impl Situation {
     }
 
     pub(crate) fn set_answered(&mut self, answered: Option<(u32, bool)>) {
-        let known = answered.map_or(0, |(question, is_there)| (question << 1 | u32::from(is_there)) + 1);
+        let known = answered.map_or(0, |(question, is_there)| {
+            (question << 1 | u32::from(is_there)) + 1
+        });
         self.0[0] = self.0[0] & 1 | known << 1;
     }
 
@@ -174,12 +176,26 @@ impl Looks {
 
     /// Adds another's; true where that made a difference.
     pub(crate) fn add_all(&mut self, other: &Self) -> bool {
-        let before = (self.fields, self.started, self.answered, self.questions.len());
+        let before = (
+            self.fields,
+            self.started,
+            self.answered,
+            self.questions.len(),
+        );
         self.fields |= other.fields;
         self.started |= other.started;
         self.answered |= other.answered;
-        other.questions.iter().for_each(|question| self.add_question(*question));
-        before != (self.fields, self.started, self.answered, self.questions.len())
+        other
+            .questions
+            .iter()
+            .for_each(|question| self.add_question(*question));
+        before
+            != (
+                self.fields,
+                self.started,
+                self.answered,
+                self.questions.len(),
+            )
     }
 
     /// What was looked at, as it is in `state` and in what was chosen: where that is the same, the same comes
@@ -195,7 +211,11 @@ impl Looks {
         while fields != 0 {
             let field = fields.trailing_zeros() as usize;
             fields &= fields - 1;
-            let shared = if field == 127 { state.fields().len() } else { field + 1 };
+            let shared = if field == 127 {
+                state.fields().len()
+            } else {
+                field + 1
+            };
             key.extend_from_slice(state.fields().get(field..shared).unwrap_or_default());
         }
         for question in &self.questions {
@@ -228,7 +248,10 @@ mod tests {
             let state = states.get(number as usize);
             assert_eq!(state.fields(), [number % 7, number / 7, 9]);
             assert_eq!(state.is_started(), number % 5 == 0);
-            assert_eq!(state.answered(), (number % 3 == 0).then_some((number, number % 2 == 0)));
+            assert_eq!(
+                state.answered(),
+                (number % 3 == 0).then_some((number, number % 2 == 0))
+            );
         }
     }
 
@@ -247,7 +270,10 @@ mod tests {
         b.start();
         assert_eq!(key(&looks, &a, &[(5, 1)]), key(&looks, &b, &[]));
         assert_ne!(key(&looks, &a, &[(4, 1)]), key(&looks, &b, &[]));
-        assert_ne!(key(&looks, &a, &[]), key(&looks, &Situation::unstarted([1, 3, 3].into_iter()), &[]));
+        assert_ne!(
+            key(&looks, &a, &[]),
+            key(&looks, &Situation::unstarted([1, 3, 3].into_iter()), &[])
+        );
         looks.started = true;
         assert_ne!(key(&looks, &a, &[]), key(&looks, &b, &[]));
         looks.remove(1);

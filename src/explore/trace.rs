@@ -8,8 +8,8 @@ use serde_json::Value as Json;
 
 use super::domain::Choice;
 use super::fork::Question;
-use super::search::Search;
 use super::moves::Move;
+use super::search::Search;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
 
@@ -43,7 +43,12 @@ pub(crate) struct TraceStep {
 impl Trace {
     /// What is wrong, where no way can be shown because there is none.
     pub(crate) fn absent(claim: String) -> Self {
-        Self { claim, start: None, steps: Vec::new(), again: None }
+        Self {
+            claim,
+            start: None,
+            steps: Vec::new(),
+            again: None,
+        }
     }
 
     /// What is wrong at the end of a way, which goes on from the first state by (state, edge).
@@ -55,30 +60,42 @@ impl Trace {
             let (edge, _) = &search.edges[*number];
             // A parameter is told where it is looked at and is not what it was.
             for (field, value) in &edge.needs {
-                let before = parameters.insert(*field, *value).unwrap_or(search.states.get(0).fields()[*field]);
+                let before = parameters
+                    .insert(*field, *value)
+                    .unwrap_or(search.states.get(0).fields()[*field]);
                 if before != *value
                     && let Some((name, _)) = tree.chart.context.get_index(*field)
                 {
-                    step.given.insert(0, format!("{name} is {}", plain(tree.value(*value))));
+                    step.given
+                        .insert(0, format!("{name} is {}", plain(tree.value(*value))));
                 }
             }
             for (field, value) in &edge.sets {
                 parameters.insert(*field, *value);
                 if let Some((name, _)) = tree.chart.context.get_index(*field) {
-                    step.changes.push(format!("{name}: {}", plain(tree.value(*value))));
+                    step.changes
+                        .push(format!("{name}: {}", plain(tree.value(*value))));
                 }
             }
             step
         });
         let steps = steps.collect();
-        Self { claim, start: Some(opening(search)), steps, again: None }
+        Self {
+            claim,
+            start: Some(opening(search)),
+            steps,
+            again: None,
+        }
     }
 }
 
 /// How things stand at the start.
 fn opening(search: &Search) -> String {
     let state = &search.moves.tree.chart.state;
-    let held = search.field(state).map(|field| plain(search.value(0, field))).unwrap_or_default();
+    let held = search
+        .field(state)
+        .map(|field| plain(search.value(0, field)))
+        .unwrap_or_default();
     format!("Nothing is written yet: {state} is {held}.")
 }
 
@@ -88,11 +105,22 @@ impl TraceStep {
         let (edge, story) = &search.edges[number];
         let chart = &tree.chart;
         let mut event = match &search.moves.all[edge.mover] {
-            Move { trigger: Some(Trigger::Hook(name)), .. } => format!("The event {name}"),
-            Move { trigger: Some(Trigger::Enter { phase, .. }), .. } => format!("The agent enters {phase}"),
-            Move { trigger: Some(Trigger::Command(name)), .. } => format!("The user runs {name}"),
+            Move {
+                trigger: Some(Trigger::Hook(name)),
+                ..
+            } => format!("The event {name}"),
+            Move {
+                trigger: Some(Trigger::Enter { phase, .. }),
+                ..
+            } => format!("The agent enters {phase}"),
+            Move {
+                trigger: Some(Trigger::Command(name)),
+                ..
+            } => format!("The user runs {name}"),
             Move { trigger: None, .. } => {
-                let question = edge.answered.map(|(question, _)| &tree.questions[question as usize]);
+                let question = edge
+                    .answered
+                    .map(|(question, _)| &tree.questions[question as usize]);
                 match question {
                     Some(Question::Answered { answer, .. }) => format!("The agent writes {answer}"),
                     _ => "The agent writes its answer".to_owned(),
@@ -101,11 +129,16 @@ impl TraceStep {
         };
         if let Some(run) = edge.review.map(|run| &tree.runs[run as usize]) {
             let outcome = match &run.outcome {
-                Outcome::Ran { verdict: Some(verdict) } => format!("gives {verdict}"),
+                Outcome::Ran {
+                    verdict: Some(verdict),
+                } => format!("gives {verdict}"),
                 Outcome::Ran { verdict: None } => "gives no verdict".to_owned(),
                 Outcome::Failed(_) => "fails".to_owned(),
             };
-            event = format!("{event}; {} {} {outcome}", run.invocation.cycle, run.invocation.n);
+            event = format!(
+                "{event}; {} {} {outcome}",
+                run.invocation.cycle, run.invocation.n
+            );
         }
         let given = story.choices.iter().filter_map(|(question, value)| {
             words(&tree.questions[*question as usize], tree.value(*value))
@@ -119,7 +152,11 @@ impl TraceStep {
         Self {
             event,
             given: given.collect(),
-            fired: story.fired.iter().map(|place| tree.places[*place as usize].clone()).collect(),
+            fired: story
+                .fired
+                .iter()
+                .map(|place| tree.places[*place as usize].clone())
+                .collect(),
             changes: changes.collect(),
             blocked: edge.block,
         }
@@ -129,7 +166,9 @@ impl TraceStep {
 impl fmt::Display for Trace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.claim)?;
-        let Some(start) = &self.start else { return Ok(()) };
+        let Some(start) = &self.start else {
+            return Ok(());
+        };
         write!(out, "\n  0. {start}")?;
         for (index, step) in self.steps.iter().enumerate() {
             write!(out, "\n  {}. {step}", index + 1)?;
@@ -154,7 +193,11 @@ impl fmt::Display for TraceStep {
         if !self.changes.is_empty() {
             write!(out, "\n     {}", self.changes.join(", "))?;
         }
-        if self.blocked { out.write_str("\n     the agent is blocked") } else { Ok(()) }
+        if self.blocked {
+            out.write_str("\n     the agent is blocked")
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -162,7 +205,11 @@ impl fmt::Display for TraceStep {
 fn words(question: &Question, value: &Json) -> Option<String> {
     let choice = match question {
         Question::Answered { answer, .. } => {
-            let is_there = if *value == Json::Bool(true) { "is there" } else { "is not there" };
+            let is_there = if *value == Json::Bool(true) {
+                "is there"
+            } else {
+                "is not there"
+            };
             return Some(format!("{answer} {is_there}"));
         }
         Question::Field(_) | Question::Started => return None,
@@ -173,13 +220,22 @@ fn words(question: &Question, value: &Json) -> Option<String> {
     }
     Some(match choice {
         Choice::Files(name) => match first(value) {
-            Some(file) => format!("files.{name} has {}", file.get("name").map(plain).unwrap_or_default()),
+            Some(file) => format!(
+                "files.{name} has {}",
+                file.get("name").map(plain).unwrap_or_default()
+            ),
             None => format!("files.{name} is empty"),
         },
         Choice::Rows(name) => match first(value) {
             Some(row) => {
-                let fields = row.as_object().into_iter().flatten().filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
-                let fields: Vec<String> = fields.map(|(key, value)| format!("{key} {}", plain(value))).collect();
+                let fields = row
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                    .filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
+                let fields: Vec<String> = fields
+                    .map(|(key, value)| format!("{key} {}", plain(value)))
+                    .collect();
                 format!("tables.{name} has a row: {}", fields.join(", "))
             }
             None => format!("tables.{name} has no row"),

@@ -84,7 +84,11 @@ pub(crate) enum Turn {
 #[derive(Debug)]
 enum Node {
     Unknown,
-    Ask { question: u32, options: Vec<u32>, next: Vec<(u32, u32)> },
+    Ask {
+        question: u32,
+        options: Vec<u32>,
+        next: Vec<(u32, u32)>,
+    },
     Leaf(Rc<Leaf>),
 }
 
@@ -190,7 +194,9 @@ impl Tree {
                     ends.push((Rc::clone(leaf), choices));
                     continue;
                 }
-                Node::Ask { question, options, .. } => (*question, options),
+                Node::Ask {
+                    question, options, ..
+                } => (*question, options),
             };
             let told = match &self.questions[question as usize] {
                 Question::Field(_) if !options.is_empty() => {
@@ -203,19 +209,29 @@ impl Tree {
                 }),
                 Question::Started => {
                     looks.started = true;
-                    self.values.get_index_of(&json!(state.is_started())).map(number)
+                    self.values
+                        .get_index_of(&json!(state.is_started()))
+                        .map(number)
                 }
                 Question::Answered { .. } => {
                     looks.answered = true;
                     let known = state.answered().filter(|(asked, _)| *asked == question);
-                    known.and_then(|(_, is_there)| self.values.get_index_of(&json!(is_there)).map(number))
+                    known.and_then(|(_, is_there)| {
+                        self.values.get_index_of(&json!(is_there)).map(number)
+                    })
                 }
                 Question::Choice(_) => {
                     looks.add_question(question);
                     None
                 }
             };
-            let made = || choices.iter().chain(before).find(|(asked, _)| *asked == question).map(|(_, value)| *value);
+            let made = || {
+                choices
+                    .iter()
+                    .chain(before)
+                    .find(|(asked, _)| *asked == question)
+                    .map(|(_, value)| *value)
+            };
             match told.or_else(made) {
                 Some(value) => {
                     let next = self.next(at, value);
@@ -265,7 +281,9 @@ impl Tree {
     ) {
         self.evaluations += 1;
         let fields = self.chart.context.keys().zip(state.fields());
-        let mut context: Context = fields.map(|(name, value)| (name.clone(), self.value(*value).clone())).collect();
+        let mut context: Context = fields
+            .map(|(name, value)| (name.clone(), self.value(*value).clone()))
+            .collect();
         let mut answered = Vec::new();
         let mut chosen = Vec::new();
         let mut tell = |question: u32, is_there: bool| {
@@ -278,23 +296,38 @@ impl Tree {
         }
         for (question, value) in choices {
             match &self.questions[*question as usize] {
-                Question::Choice(choice) => chosen.push((choice.clone(), self.value(*value).clone())),
+                Question::Choice(choice) => {
+                    chosen.push((choice.clone(), self.value(*value).clone()))
+                }
                 Question::Field(name) => {
                     context.insert(name.clone(), self.value(*value).clone());
                 }
                 _ => tell(*question, self.is_true(*value)),
             }
         }
-        let base = Base { context, started: state.is_started(), answered };
+        let base = Base {
+            context,
+            started: state.is_started(),
+            answered,
+        };
         let fork = Fork::new(&self.ground, base, trigger, chosen);
         let leaf = self.leaf(segment, trigger, &fork);
         let mut at = root;
-        for Asked { question, options, answer } in fork.account() {
+        for Asked {
+            question,
+            options,
+            answer,
+        } in fork.account()
+        {
             let question = number(self.questions.insert_full(question).0);
             let options: Vec<u32> = options.iter().map(|option| self.value_id(option)).collect();
             let answer = self.value_id(&answer);
             if matches!(self.nodes[at as usize], Node::Unknown) {
-                self.nodes[at as usize] = Node::Ask { question, options, next: Vec::new() };
+                self.nodes[at as usize] = Node::Ask {
+                    question,
+                    options,
+                    next: Vec::new(),
+                };
             }
             at = self.next(at, answer);
         }
@@ -308,7 +341,9 @@ impl Tree {
         }
         let part = match segment.what {
             What::Condition(index) => {
-                let holds = names.expressions.holds(&self.conditions[index], &names.root());
+                let holds = names
+                    .expressions
+                    .holds(&self.conditions[index], &names.root());
                 return match holds.map_err(Fault::at("properties")) {
                     Ok(holds) => Leaf::Holds(holds),
                     Err(fault) => Leaf::Fault(fault),
@@ -337,14 +372,21 @@ impl Tree {
         let chart = Arc::clone(&self.chart);
         let turn = match flow {
             Flow::On => Turn::On,
-            Flow::Answered => Turn::Answered { block: matches!(decision.answer, Answer::Block(_)) },
+            Flow::Answered => Turn::Answered {
+                block: matches!(decision.answer, Answer::Block(_)),
+            },
             Flow::Leave(Step::Invoke(invocation)) => {
-                let invocation = Invocation { argv: Vec::new(), ..*invocation };
+                let invocation = Invocation {
+                    argv: Vec::new(),
+                    ..*invocation
+                };
                 Turn::Invoke(number(self.invocations.insert_full(invocation).0))
             }
             Flow::Leave(Step::Done(_)) => Turn::Gone,
         };
-        let review = decision.ended.map(|ended| number(self.runs.insert_full(ended).0));
+        let review = decision
+            .ended
+            .map(|ended| number(self.runs.insert_full(ended).0));
         let mut settled = Settled {
             turn,
             assigned: Vec::new(),
@@ -360,7 +402,9 @@ impl Tree {
             }
         }
         for Fired { place, advance } in decision.fired {
-            let phase = place.strip_prefix("phases.").and_then(|name| chart.phases.get(name));
+            let phase = place
+                .strip_prefix("phases.")
+                .and_then(|name| chart.phases.get(name));
             if let Some(cycle) = phase.and_then(|entry| entry.phase.arms.as_ref()) {
                 settled.arms = chart.cycles.get_index_of(cycle);
             }
@@ -381,7 +425,10 @@ impl Tree {
     pub(crate) fn running(&self, state: StateRef<'_>) -> Option<usize> {
         let next = self.field(self.chart.next.as_ref()?)?;
         let due = self.value(state.fields()[next]).as_str()?;
-        self.chart.cycles.values().position(|cycle| cycle.id == due || cycle.post == due)
+        self.chart
+            .cycles
+            .values()
+            .position(|cycle| cycle.id == due || cycle.post == due)
     }
 
     /// True while the files that a question is about are those that the fields name.
@@ -392,7 +439,9 @@ impl Tree {
 
     /// The context fields that the names of a cycle's files are made of, its count first.
     pub(crate) fn fields_of_names(&self, cycle: &Cycle) -> Vec<usize> {
-        let holes = [&cycle.base, &cycle.answer, &cycle.review].into_iter().flat_map(Pattern::holes);
+        let holes = [&cycle.base, &cycle.answer, &cycle.review]
+            .into_iter()
+            .flat_map(Pattern::holes);
         let names = std::iter::once(cycle.count.as_str()).chain(holes.map(|(hole, _)| hole));
         names.filter_map(|name| self.field(name)).collect()
     }
@@ -409,7 +458,10 @@ impl Tree {
         let chart = Arc::clone(&self.chart);
         let made_of = self.fields_of_names(&chart.cycles[cycle]);
         let count = self.value_id(&json!(n));
-        let values = made_of.iter().enumerate().map(|(index, field)| if index == 0 { count } else { fields[*field] });
+        let values = made_of
+            .iter()
+            .enumerate()
+            .map(|(index, field)| if index == 0 { count } else { fields[*field] });
         let key = (cycle, n, values.collect::<Vec<u32>>());
         if let Some(known) = self.known_names.get(&key) {
             return *known;
@@ -431,8 +483,15 @@ impl Tree {
         };
         let names = name(&cycle.answer).and_then(|answer| Ok((answer, name(&cycle.review)?)));
         let question = names.ok().map(|(answer, review)| {
-            let question = number(self.questions.insert_full(Question::Answered { answer, review }).0);
-            self.names.insert(question, made_of.into_iter().zip(key.2.iter().copied()).collect());
+            let question = number(
+                self.questions
+                    .insert_full(Question::Answered { answer, review })
+                    .0,
+            );
+            self.names.insert(
+                question,
+                made_of.into_iter().zip(key.2.iter().copied()).collect(),
+            );
             question
         });
         self.known_names.insert(key, question);

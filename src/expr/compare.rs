@@ -30,7 +30,11 @@ pub(crate) struct Comparisons<'c> {
 impl<'c> Comparisons<'c> {
     /// None yet; `lets` resolves a name to the expression it stands for.
     pub(crate) fn new(lets: &'c dyn Fn(&str) -> Option<String>) -> Self {
-        Self { lets, open: Vec::new(), pairs: Vec::new() }
+        Self {
+            lets,
+            open: Vec::new(),
+            pairs: Vec::new(),
+        }
     }
 
     /// Notes the comparisons of `source` and gives what its value can be. `it` is what `it` stands for.
@@ -59,7 +63,9 @@ impl<'c> Comparisons<'c> {
             Expr::Var(var) => self.name(var.id),
             Expr::Const(constant) => match serde_json::to_value(&constant.value) {
                 Ok(Json::Array(items)) => items.into_iter().map(Term::Literal).collect(),
-                Ok(value @ (Json::String(_) | Json::Number(_) | Json::Bool(_))) => vec![Term::Literal(value)],
+                Ok(value @ (Json::String(_) | Json::Number(_) | Json::Bool(_))) => {
+                    vec![Term::Literal(value)]
+                }
                 _ => Vec::new(),
             },
             Expr::List(list) => self.all(&list.items, it),
@@ -115,20 +121,38 @@ impl<'c> Comparisons<'c> {
             Expr::IfExpr(choice) => {
                 self.expr(&choice.test_expr, it);
                 let mut terms = self.expr(&choice.true_expr, it);
-                terms.extend(choice.false_expr.iter().flat_map(|expr| self.expr(expr, it)));
+                terms.extend(
+                    choice
+                        .false_expr
+                        .iter()
+                        .flat_map(|expr| self.expr(expr, it)),
+                );
                 terms
             }
             Expr::Filter(filter) => {
-                let input = filter.expr.as_ref().map(|expr| self.expr(expr, it)).unwrap_or_default();
-                let args: Vec<Vec<Term>> = filter.args.iter().map(|arg| self.expr(value_of(arg), it)).collect();
+                let input = filter
+                    .expr
+                    .as_ref()
+                    .map(|expr| self.expr(expr, it))
+                    .unwrap_or_default();
+                let args: Vec<Vec<Term>> = filter
+                    .args
+                    .iter()
+                    .map(|arg| self.expr(value_of(arg), it))
+                    .collect();
                 let named = |name: &str| {
-                    let found = filter.args.iter().position(|arg| matches!(arg, CallArg::Kwarg(key, _) if *key == name));
+                    let found = filter
+                        .args
+                        .iter()
+                        .position(|arg| matches!(arg, CallArg::Kwarg(key, _) if *key == name));
                     found.and_then(|index| text(args.get(index)?))
                 };
                 match filter.name {
                     // ("field", "test", value), or ("test", value).
                     "selectattr" | "rejectattr" => {
-                        if let (Some(name), Some(value)) = (args.first().and_then(text), args.get(2)) {
+                        if let (Some(name), Some(value)) =
+                            (args.first().and_then(text), args.get(2))
+                        {
                             self.pair(&field(&input, &name), value);
                         }
                         input
@@ -139,9 +163,11 @@ impl<'c> Comparisons<'c> {
                         }
                         input
                     }
-                    "map" => named("attribute").map(|name| field(&input, &name)).unwrap_or_default(),
-                    "list" | "sort" | "unique" | "reverse" | "first" | "last" | "string" | "int" | "trim" | "lower"
-                    | "upper" => input,
+                    "map" => named("attribute")
+                        .map(|name| field(&input, &name))
+                        .unwrap_or_default(),
+                    "list" | "sort" | "unique" | "reverse" | "first" | "last" | "string"
+                    | "int" | "trim" | "lower" | "upper" => input,
                     "default" | "d" => [input, args.concat()].concat(),
                     _ => Vec::new(),
                 }
@@ -176,7 +202,10 @@ impl<'c> Comparisons<'c> {
 
 fn value_of<'e, 'a>(arg: &'e CallArg<'a>) -> &'e Expr<'a> {
     match arg {
-        CallArg::Pos(expr) | CallArg::Kwarg(_, expr) | CallArg::PosSplat(expr) | CallArg::KwargSplat(expr) => expr,
+        CallArg::Pos(expr)
+        | CallArg::Kwarg(_, expr)
+        | CallArg::PosSplat(expr)
+        | CallArg::KwargSplat(expr) => expr,
     }
 }
 
@@ -203,25 +232,44 @@ mod tests {
     use super::*;
 
     fn pairs(source: &str) -> Vec<String> {
-        let lets = |name: &str| (name == "left").then(|| "tables.t.open | rejectattr('id', 'eq', now) | list".to_owned());
+        let lets = |name: &str| {
+            (name == "left")
+                .then(|| "tables.t.open | rejectattr('id', 'eq', now) | list".to_owned())
+        };
         let mut found = Comparisons::new(&lets);
         found.read(source, &[Term::Path("files.x".to_owned())]);
         let show = |term: &Term| match term {
             Term::Path(path) => path.clone(),
             Term::Literal(value) => value.to_string(),
         };
-        found.pairs.iter().map(|(a, b)| format!("{} {}", show(a), show(b))).collect()
+        found
+            .pairs
+            .iter()
+            .map(|(a, b)| format!("{} {}", show(a), show(b)))
+            .collect()
     }
 
     #[test]
     fn both_sides_of_every_comparison_are_found() {
         let cases: &[(&str, &[&str])] = &[
-            ("event.session_id not in ['', owner]", &["event.session_id \"\"", "event.session_id owner"]),
+            (
+                "event.session_id not in ['', owner]",
+                &["event.session_id \"\"", "event.session_id owner"],
+            ),
             ("left", &["tables.t.open.id now"]),
-            ("left[0].id == 'a'", &["tables.t.open.id now", "tables.t.open.id \"a\""]),
+            (
+                "left[0].id == 'a'",
+                &["tables.t.open.id now", "tables.t.open.id \"a\""],
+            ),
             ("tables.plan.lines > 50", &["tables.plan.lines 50"]),
-            ("'A' in tables.plan.rows | map(attribute='title') | list", &["\"A\" tables.plan.rows.title"]),
-            ("it.n == 3 and not (it.base is eq 'x')", &["files.x.n 3", "files.x.base \"x\""]),
+            (
+                "'A' in tables.plan.rows | map(attribute='title') | list",
+                &["\"A\" tables.plan.rows.title"],
+            ),
+            (
+                "it.n == 3 and not (it.base is eq 'x')",
+                &["files.x.n 3", "files.x.base \"x\""],
+            ),
             ("(a if b == 1 else c) == 2", &["b 1", "a 2", "c 2"]),
             ("x ~ '.md' in y", &[]),
         ];
