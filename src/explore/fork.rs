@@ -344,10 +344,8 @@ impl Fork {
             let mut chosen = chosen;
             for asked in fork.account() {
                 match asked.question {
-                    Question::Field(field) => {
-                        if !read.iter().any(|(known, _)| *known == field) {
-                            read.push((field, asked.answer));
-                        }
+                    Question::Field(field) if read.iter().all(|(known, _)| *known != field) => {
+                        read.push((field, asked.answer));
                     }
                     Question::Choice(choice) if !chosen.iter().any(|(made, _)| *made == choice) => {
                         for option in asked

@@ -31,7 +31,7 @@ pub(crate) struct Caps {
 
 impl Default for Caps {
     fn default() -> Self {
-        Self { states: 200_000 }
+        Self { states: 100_000 }
     }
 }
 
@@ -58,11 +58,11 @@ pub(crate) struct PropertyResult {
 }
 
 impl PropertyResult {
-    /// How long the story of its refutation is; the longest where it is not refuted.
-    fn steps(&self) -> usize {
-        match &self.verdict {
-            Verdict::Refuted { trace, .. } => trace.steps.len(),
-            Verdict::Proved { .. } | Verdict::Bounded { .. } => usize::MAX,
+    fn new(name: impl Into<String>, code: &'static str, verdict: Verdict) -> Self {
+        Self {
+            name: name.into(),
+            code,
+            verdict,
         }
     }
 }
@@ -80,6 +80,16 @@ pub(crate) enum Verdict {
         /// The element of the chart to point at.
         path: Vec<Step>,
     },
+}
+
+impl Verdict {
+    /// How long the story of a refutation is; the longest where there is none.
+    fn steps(&self) -> usize {
+        match self {
+            Self::Refuted { trace, .. } => trace.steps.len(),
+            Self::Proved { .. } | Self::Bounded { .. } => usize::MAX,
+        }
+    }
 }
 
 /// Explores `chart`, whose expressions have been checked.

@@ -234,8 +234,12 @@ mod tests {
         let mut states = States::default();
         let make = |number: u32| {
             let mut state = Situation::unstarted([number % 7, number / 7, 9].into_iter());
-            state.set_answered((number % 3 == 0).then_some((number, number % 2 == 0)));
-            if number % 5 == 0 {
+            state.set_answered(
+                number
+                    .is_multiple_of(3)
+                    .then_some((number, number.is_multiple_of(2))),
+            );
+            if number.is_multiple_of(5) {
                 state.start();
             }
             state
@@ -247,10 +251,12 @@ mod tests {
             assert_eq!(states.insert(&make(number)), (number as usize, false));
             let state = states.get(number as usize);
             assert_eq!(state.fields(), [number % 7, number / 7, 9]);
-            assert_eq!(state.is_started(), number % 5 == 0);
+            assert_eq!(state.is_started(), number.is_multiple_of(5));
             assert_eq!(
                 state.answered(),
-                (number % 3 == 0).then_some((number, number % 2 == 0))
+                number
+                    .is_multiple_of(3)
+                    .then_some((number, number.is_multiple_of(2)))
             );
         }
     }

@@ -10,7 +10,6 @@ use std::path::Path;
 
 use super::fork::{Base, Fork, Question};
 use super::*;
-use crate::chart::check;
 use crate::chart::embedded::CHARTS;
 use crate::chart::load;
 use crate::chart::templates::Templates;
@@ -121,6 +120,7 @@ fn all_is_proved_on_the_base_chart() {
         ]
     );
     assert!(report.complete);
+    assert!(report.transitions > report.states);
 }
 
 #[test]
