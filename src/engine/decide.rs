@@ -83,6 +83,13 @@ pub(crate) struct Part {
     pub(crate) swallowed: Option<Fault>,
 }
 
+/// The head of a decision by itself: a phase's guard, entry and arms, or a command.
+pub(crate) fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> {
+    let mut deciding = Deciding::new(names, None);
+    let flow = deciding.head(trigger)?;
+    Ok(deciding.into_part(flow))
+}
+
 /// One rule of a list by itself, in a world whose context is as the parts before it have left it.
 pub(crate) fn rule(
     names: Arc<Names>,

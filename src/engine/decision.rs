@@ -69,7 +69,7 @@ pub(crate) enum Answer {
 }
 
 /// A process to run, with all texts rendered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Invocation {
     /// Its name in the chart.
     pub(crate) name: String,
@@ -102,7 +102,7 @@ impl Invocation {
 }
 
 /// A run that has ended, as the second call of `decide` is told.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Ended {
     /// What was run.
     pub(crate) invocation: Invocation,
@@ -113,7 +113,7 @@ pub(crate) struct Ended {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Outcome {
     /// It wrote its file; with the verdict it gave, if it gave one.
     Ran { verdict: Option<String> },

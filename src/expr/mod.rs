@@ -3,6 +3,7 @@
 //! An expression is evaluated against one root object, the names of a decision. Strict: an undefined
 //! name is an error, and so is a condition that is neither a boolean nor a list.
 
+pub(crate) mod compare;
 pub(crate) mod infer;
 pub(crate) mod types;
 

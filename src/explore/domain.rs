@@ -1,0 +1,656 @@
+//! The values that the model checker tries: for each input of a decision a small set, taken from the
+//! chart's own comparisons.
+//!
+//! A boolean is both; a word of a known set is each; a list is empty or has one witness; an integer is
+//! each number it is compared with, that minus one and plus one; a text is each literal and each context
+//! field it is compared with, and one that is none of them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Map, Value as Json, json};
+
+use super::trace::plain;
+use crate::chart::model::{Arg, Assign, Field, FieldType, Literal};
+use crate::chart::{Chart, FileSet, RowShape, Table};
+use crate::engine::context::{admit, default_of};
+use crate::engine::event::{EVENT_DEFAULTS, FieldDefault};
+use crate::expr::compare::{Comparisons, Term};
+use crate::expr::single_expression;
+use crate::scope::pattern::{Capture, HoleKind, is_slug};
+use crate::scope::table::is_finished;
+
+/// A value that a decision looks at and that neither the state nor the chart determines.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Choice {
+    /// `files.NAME`.
+    Files(String),
+    /// The rows of `tables.NAME`.
+    Rows(String),
+    /// `exists`, `head`, `prose` or `lines` of `tables.NAME`.
+    Content { table: String, key: &'static str },
+    /// A field of the event.
+    Event(String),
+    /// An option; null: it was left out.
+    Arg(String),
+    /// The session that asks.
+    Session,
+    /// What the checks of `checks.NAME` find.
+    Findings(String),
+}
+
+/// What an input is compared with.
+#[derive(Debug, Default)]
+struct Compared {
+    literals: IndexSet<Json>,
+    /// Context fields.
+    fields: IndexSet<String>,
+}
+
+/// Where the values of a chart's inputs come from.
+#[derive(Debug)]
+pub(crate) struct Domain {
+    chart: Arc<Chart>,
+    compared: HashMap<String, Compared>,
+    /// Context fields that only a user sets, at any time, with the values that are tried; the default first.
+    pub(crate) parameters: IndexMap<String, Vec<Json>>,
+}
+
+/// Reads a context field as it stands.
+pub(crate) type Read<'r> = dyn FnMut(&str) -> Json + 'r;
+
+/// Values of no meaning to any chart: what a text is that equals nothing it is compared with.
+fn fresh() -> impl Iterator<Item = String> {
+    (1..).map(|number: u32| number.to_string())
+}
+
+impl Domain {
+    /// Reads all expressions of `chart`.
+    pub(crate) fn of(chart: &Arc<Chart>) -> Self {
+        let pairs = comparisons(chart);
+        let mut compared: HashMap<String, Compared> = HashMap::new();
+        for (left, right) in &pairs {
+            for (one, other) in [(left, right), (right, left)] {
+                let Term::Path(path) = one else { continue };
+                for path in paths(chart, path) {
+                    let entry = compared.entry(path).or_default();
+                    match other {
+                        Term::Literal(value) => {
+                            entry.literals.insert(value.clone());
+                        }
+                        Term::Path(field) if chart.context.contains_key(field) => {
+                            entry.fields.insert(field.clone());
+                        }
+                        Term::Path(_) => {}
+                    }
+                }
+            }
+        }
+        // An option that must be one of a list is what the items of that list are.
+        for (name, arg) in &chart.args {
+            let Some(one_of) = &arg.one_of else { continue };
+            let lets = lets(chart);
+            for term in Comparisons::new(&lets).read(&one_of.0, &[]) {
+                let Term::Path(path) = term else { continue };
+                let Some(items) = paths(chart, &path)
+                    .first()
+                    .and_then(|path| compared.get(path))
+                else {
+                    continue;
+                };
+                let (literals, fields) = (items.literals.clone(), items.fields.clone());
+                let entry = compared.entry(format!("args.{name}")).or_default();
+                entry.literals.extend(literals);
+                entry.fields.extend(fields);
+            }
+        }
+        let mut domain = Self {
+            chart: Arc::clone(chart),
+            compared,
+            parameters: IndexMap::new(),
+        };
+        domain.parameters = domain.find_parameters();
+        domain
+    }
+
+    /// The values of `choice`; the first one is the quietest. `read` gives context fields as they stand.
+    /// What checks find is not known here.
+    pub(crate) fn values(&self, choice: &Choice, read: &mut Read<'_>) -> Vec<Json> {
+        match choice {
+            Choice::Files(set) => self
+                .chart
+                .files
+                .get(set)
+                .map_or_else(Vec::new, |files| self.files(set, files, read)),
+            Choice::Rows(name) => self
+                .chart
+                .tables
+                .get(name)
+                .map_or_else(Vec::new, |table| self.rows(name, table, read)),
+            Choice::Content {
+                table,
+                key: "lines",
+            } => self.integers(&format!("tables.{table}.lines"), 0, 0),
+            Choice::Content { .. } => vec![json!(false), json!(true)],
+            Choice::Event(field) => self.event(field, read),
+            Choice::Arg(name) => self
+                .chart
+                .args
+                .get(name)
+                .map_or_else(Vec::new, |arg| self.arg(name, arg, read)),
+            Choice::Session => [Json::Null]
+                .into_iter()
+                .chain(self.texts("session", read))
+                .collect(),
+            Choice::Findings(_) => Vec::new(),
+        }
+    }
+
+    /// The values of `choice` in words.
+    pub(crate) fn in_words(&self, choice: &Choice) -> String {
+        // A context field that a text is compared with shows up as what it holds.
+        let held = |field: &str| format!("what {field} holds");
+        let values = self.values(choice, &mut |field| Json::from(held(field)));
+        let quiet = |nothing: &str, items: &dyn Fn(&Map<String, Json>) -> String| {
+            let items = values
+                .iter()
+                .filter_map(|value| value.as_array()?.first()?.as_object())
+                .map(items);
+            std::iter::once(nothing.to_owned())
+                .chain(items)
+                .collect::<Vec<_>>()
+                .join("; or ")
+        };
+        let texts = || {
+            values.iter().map(|value| {
+                if value.is_null() {
+                    "left out".to_owned()
+                } else {
+                    plain(value)
+                }
+            })
+        };
+        match choice {
+            Choice::Files(name) => format!(
+                "files.{name}: {}",
+                quiet("none", &|file| file
+                    .get("name")
+                    .map(plain)
+                    .unwrap_or_default())
+            ),
+            Choice::Rows(name) => {
+                let row = |row: &Map<String, Json>| {
+                    let own = row
+                        .iter()
+                        .filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
+                    own.map(|(key, value)| format!("{key} {}", plain(value)))
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                };
+                format!(
+                    "tables.{name}: no row; or {}",
+                    quiet("", &row).trim_start_matches("; or ")
+                )
+            }
+            Choice::Content { table, key } => format!(
+                "tables.{table}.{key}: {}",
+                texts().collect::<Vec<_>>().join(", ")
+            ),
+            Choice::Event(name) if values.iter().any(Json::is_array) => {
+                format!("event.{name}: none, or one")
+            }
+            Choice::Event(name) => {
+                format!("event.{name}: {}", texts().collect::<Vec<_>>().join(", "))
+            }
+            Choice::Arg(name) => format!("--{name}: {}", texts().collect::<Vec<_>>().join(", ")),
+            Choice::Session => format!(
+                "the session of a command: {}",
+                texts()
+                    .collect::<Vec<_>>()
+                    .join(", ")
+                    .replace("left out", "unknown")
+            ),
+            Choice::Findings(name) => {
+                format!("checks.{name}: nothing, or something, whatever else the files hold")
+            }
+        }
+    }
+
+    /// The directory of the instance that is explored, as the agent writes it.
+    pub(crate) fn dir(&self) -> String {
+        format!(
+            "{}/{}",
+            self.chart.scope.home,
+            self.chart.scope.newest.replace('*', "1")
+        )
+    }
+
+    /// The texts that `path` can be: each it is compared with, then one that is none of them.
+    fn texts(&self, path: &str, read: &mut Read<'_>) -> Vec<Json> {
+        let texts = self.known_texts(path, read);
+        let other = fresh().find(|text| !texts.contains(text));
+        texts.into_iter().chain(other).map(Json::from).collect()
+    }
+
+    fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
+        let mut texts: IndexSet<String> = IndexSet::new();
+        if let Some(compared) = self.compared.get(path) {
+            texts.extend(
+                compared
+                    .literals
+                    .iter()
+                    .filter_map(|value| value.as_str().map(str::to_owned)),
+            );
+            texts.extend(
+                compared
+                    .fields
+                    .iter()
+                    .filter_map(|field| read(field).as_str().map(str::to_owned)),
+            );
+        }
+        texts
+    }
+
+    /// The integers that `path` can be: on both sides of each it is compared with.
+    fn integers(&self, path: &str, minimum: i64, fallback: i64) -> Vec<Json> {
+        let mut numbers: IndexSet<i64> = IndexSet::new();
+        for number in self
+            .compared
+            .get(path)
+            .into_iter()
+            .flat_map(|compared| &compared.literals)
+        {
+            if let Some(number) = number.as_i64() {
+                numbers.extend([number - 1, number, number + 1].map(|number| number.max(minimum)));
+            }
+        }
+        if numbers.is_empty() {
+            numbers.insert(fallback.max(minimum));
+        }
+        numbers.sort_unstable();
+        numbers.into_iter().map(Json::from).collect()
+    }
+
+    fn event(&self, field: &str, read: &mut Read<'_>) -> Vec<Json> {
+        let path = format!("event.{field}");
+        match EVENT_DEFAULTS
+            .iter()
+            .find(|(name, _)| *name == field)
+            .map(|(_, default)| default)
+        {
+            Some(FieldDefault::False) => vec![json!(false), json!(true)],
+            Some(FieldDefault::List) => {
+                let start = format!("{path}.");
+                let mut attributes: Vec<&str> = self
+                    .compared
+                    .keys()
+                    .filter_map(|key| key.strip_prefix(&start))
+                    .collect();
+                attributes.sort_unstable();
+                let columns = attributes
+                    .into_iter()
+                    .map(|name| (name.to_owned(), self.texts(&format!("{start}{name}"), read)));
+                none_or_one(product(columns.collect()))
+            }
+            Some(FieldDefault::Text) | None => self.texts(&path, read),
+        }
+    }
+
+    fn arg(&self, name: &str, arg: &Arg, read: &mut Read<'_>) -> Vec<Json> {
+        let path = format!("args.{name}");
+        let given = match arg.kind {
+            FieldType::Boolean => vec![json!(false), json!(true)],
+            FieldType::Integer => {
+                let minimum = arg.minimum.unwrap_or(0);
+                let mut numbers: IndexSet<Json> = IndexSet::new();
+                // An option that sets a parameter has the parameter's values.
+                for (field, literal) in self
+                    .chart
+                    .commands
+                    .values()
+                    .flat_map(|command| &command.rule.assign)
+                {
+                    if assigns_arg(literal, name) {
+                        numbers.extend(self.parameters.get(field).into_iter().flatten().cloned());
+                    }
+                }
+                if numbers.is_empty() || self.compared.contains_key(&path) {
+                    numbers.extend(self.integers(&path, minimum, minimum));
+                }
+                numbers.into_iter().collect()
+            }
+            FieldType::String => self.texts(&path, read),
+            FieldType::Phase => self.chart.phases.keys().map(|name| json!(name)).collect(),
+        };
+        arg.default
+            .iter()
+            .map(|_| Json::Null)
+            .chain(given)
+            .collect()
+    }
+
+    /// No row, or one: each witness.
+    fn rows(&self, name: &str, table: &Table, read: &mut Read<'_>) -> Vec<Json> {
+        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::new();
+        let path = |column: &str| format!("tables.{name}.rows.{column}");
+        let slugs_only = |column: &str, values: Vec<Json>| -> Vec<Json> {
+            let is_safe = |value: &Json| column != "id" || value.as_str().is_some_and(is_slug);
+            values.into_iter().filter(is_safe).collect()
+        };
+        match &table.rows {
+            RowShape::Columns(own) => {
+                for column in own.keys() {
+                    columns.insert(
+                        column.clone(),
+                        slugs_only(column, self.texts(&path(column), read)),
+                    );
+                }
+            }
+            RowShape::Line(line) => {
+                for (hole, kind) in line.holes() {
+                    let values = match kind {
+                        HoleKind::Text => self.texts(&path(hole), read),
+                        HoleKind::Integer => self
+                            .integers(&path(hole), 0, 1)
+                            .iter()
+                            .map(|number| json!(number.to_string()))
+                            .collect(),
+                        HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
+                    };
+                    columns.insert(hole.to_owned(), slugs_only(hole, values));
+                }
+            }
+        }
+        if let (Some(status), Some(word)) = (columns.get_mut("status"), table.finished.first()) {
+            // A status says first of all whether the row is finished.
+            let is_done = |text: &str| is_finished(text, &table.finished);
+            let open = std::iter::once("open".to_owned())
+                .chain(fresh())
+                .find(|text| !is_done(text));
+            let known = self.known_texts(&path("status"), read);
+            *status = open
+                .into_iter()
+                .chain([word.clone()])
+                .chain(known)
+                .collect::<IndexSet<_>>()
+                .into_iter()
+                .map(Json::from)
+                .collect();
+        }
+        let rows = product(columns).into_iter().map(|mut row| {
+            let text = |row: &Map<String, Json>, key: &str| {
+                row.get(key).and_then(Json::as_str).map(str::to_owned)
+            };
+            let done =
+                text(&row, "status").is_some_and(|status| is_finished(&status, &table.finished));
+            let path = table
+                .path
+                .as_ref()
+                .and_then(|path| path.render(|hole| text(&row, hole).ok_or(())).ok());
+            row.insert("done".to_owned(), json!(done));
+            row.insert("path".to_owned(), json!(path));
+            row
+        });
+        none_or_one(rows.collect())
+    }
+
+    /// No file, or one: each witness.
+    fn files(&self, name: &str, set: &FileSet, read: &mut Read<'_>) -> Vec<Json> {
+        let mut names: IndexSet<String> = IndexSet::new();
+        for literal in self
+            .compared
+            .get(&format!("files.{name}.name"))
+            .into_iter()
+            .flat_map(|compared| &compared.literals)
+        {
+            names.extend(literal.as_str().map(str::to_owned));
+        }
+        for pattern in &set.with {
+            let holes = pattern.holes().map(|(hole, kind)| {
+                let path = format!("files.{name}.{hole}");
+                let values = match kind {
+                    HoleKind::Text => self.texts(&path, read),
+                    HoleKind::Integer => self.integers(&path, 0, 1),
+                    HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
+                };
+                (hole.to_owned(), values)
+            });
+            for holes in product(holes.collect()) {
+                let fill = |hole: &str| Ok::<_, ()>(holes.get(hole).map(raw).unwrap_or_default());
+                let Ok(name) = pattern.render(fill) else {
+                    continue;
+                };
+                let name = |star: &str| name.replace("**/", "").replace('*', star);
+                names.extend(
+                    fresh()
+                        .take(3)
+                        .map(|star| name(&star))
+                        .find(|name| set.matches(name).is_some()),
+                );
+            }
+        }
+        let files = names.iter().filter_map(|name| {
+            let captures = set.matches(name)?;
+            let mut file = Map::new();
+            file.insert("name".to_owned(), json!(name));
+            file.insert("path".to_owned(), json!(format!("{}/{name}", self.dir())));
+            for (hole, capture) in captures {
+                let value = match capture {
+                    Capture::Text(text) => json!(text),
+                    Capture::Integer(number) => json!(number),
+                };
+                file.insert(hole.to_owned(), value);
+            }
+            Some(file)
+        });
+        none_or_one(files.collect())
+    }
+
+    /// The context fields that are set by commands alone, to what their options or the chart itself say.
+    fn find_parameters(&self) -> IndexMap<String, Vec<Json>> {
+        let chart = &self.chart;
+        let own = [Some(&chart.state), chart.next.as_ref()];
+        let mut assigned: IndexSet<&str> = own.into_iter().flatten().map(String::as_str).collect();
+        let phases = chart.phases.values().map(|entry| &entry.phase.entry);
+        let cycles = chart.cycles.values().map(|cycle| &cycle.entry);
+        let rules = chart.on.values().flatten().map(|rule| &rule.assign);
+        assigned.extend(
+            phases
+                .chain(cycles)
+                .chain(rules)
+                .flat_map(IndexMap::keys)
+                .map(String::as_str),
+        );
+        let commands = || {
+            chart
+                .commands
+                .values()
+                .flat_map(|command| &command.rule.assign)
+        };
+        let is_computed = |literal: &Literal| {
+            !matches!(literal, Literal::Boolean(_) | Literal::Integer(_))
+                && !chart.args.keys().any(|arg| assigns_arg(literal, arg))
+        };
+        assigned.extend(
+            commands()
+                .filter(|(_, literal)| is_computed(literal))
+                .map(|(field, _)| field.as_str()),
+        );
+        let free = chart
+            .context
+            .iter()
+            .filter(|(name, _)| !assigned.contains(name.as_str()));
+        let values = free.map(|(name, field)| {
+            let mut values: IndexSet<Json> = self.parameter(name, field).into_iter().collect();
+            values.extend(commands().filter(|(field, _)| *field == name).filter_map(
+                |(_, literal)| match literal {
+                    Literal::Boolean(value) => Some(json!(value)),
+                    Literal::Integer(value) => Some(json!(value)),
+                    Literal::Text(_) => None,
+                },
+            ));
+            (name.clone(), values.into_iter().collect())
+        });
+        values.collect()
+    }
+
+    /// The default first.
+    fn parameter(&self, name: &str, field: &Field) -> Vec<Json> {
+        let chart = &self.chart;
+        let mut values: IndexSet<Json> = [default_of(chart, field)].into();
+        match field.kind {
+            FieldType::Boolean => values.extend([json!(false), json!(true)]),
+            FieldType::Integer => {
+                let least = field.minimum.unwrap_or(0);
+                values.extend([least, least + 1, least + 2].map(Json::from));
+                if self.compared.contains_key(name) {
+                    values.extend(self.integers(name, least, least));
+                }
+            }
+            FieldType::String => values.extend(self.texts(name, &mut |_| Json::Null)),
+            FieldType::Phase => values.extend(chart.phases.keys().map(|name| json!(name))),
+        }
+        if field.nullable {
+            values.insert(Json::Null);
+        }
+        values
+            .into_iter()
+            .filter(|value| admit(chart, field, value).is_ok())
+            .collect()
+    }
+}
+
+fn lets(chart: &Chart) -> impl Fn(&str) -> Option<String> {
+    |name| {
+        // A field hides a let of its name.
+        let is_let = !chart.context.contains_key(name);
+        chart
+            .lets
+            .get(name)
+            .filter(|_| is_let)
+            .map(|expr| expr.0.clone())
+    }
+}
+
+/// The two sides of every comparison in the chart.
+fn comparisons(chart: &Chart) -> Vec<(Term, Term)> {
+    let lets = lets(chart);
+    let mut found = Comparisons::new(&lets);
+    let assign = |found: &mut Comparisons<'_>, assign: &Assign| {
+        for literal in assign.values() {
+            if let Literal::Text(text) = literal
+                && let Some(expr) = single_expression(&text.0)
+            {
+                found.read(expr, &[]);
+            }
+        }
+    };
+    let guard = |found: &mut Comparisons<'_>, guard: Option<&crate::chart::model::Expr>| {
+        if let Some(guard) = guard {
+            found.read(&guard.0, &[]);
+        }
+    };
+    for expr in chart.lets.values() {
+        found.read(&expr.0, &[]);
+    }
+    for arg in chart.args.values() {
+        if let Some(Literal::Text(text)) = &arg.default {
+            found.read(single_expression(&text.0).unwrap_or_default(), &[]);
+        }
+    }
+    for check in chart.checks.values().flatten() {
+        let it = check
+            .each
+            .as_ref()
+            .map(|each| found.read(&each.0, &[]))
+            .unwrap_or_default();
+        if let Some(guard) = &check.guard {
+            found.read(&guard.0, &it);
+        }
+    }
+    for entry in chart.phases.values() {
+        guard(&mut found, entry.phase.guard.as_ref());
+        assign(&mut found, &entry.phase.entry);
+    }
+    for cycle in chart.cycles.values() {
+        guard(&mut found, Some(&cycle.exit));
+        guard(&mut found, cycle.ready.as_ref());
+        assign(&mut found, &cycle.entry);
+        for advance in &cycle.advance {
+            guard(&mut found, advance.guard.as_ref());
+        }
+    }
+    let commands = chart.commands.values().map(|command| &command.rule);
+    for rule in chart.on.values().flatten().chain(commands) {
+        guard(&mut found, rule.guard.as_ref());
+        assign(&mut found, &rule.assign);
+    }
+    for property in &chart.properties {
+        for expr in [&property.always, &property.never, &property.eventually] {
+            guard(&mut found, expr.as_ref());
+        }
+    }
+    found.pairs
+}
+
+/// The inputs that a dotted name means: the rows that are open are rows, and what a cycle counts is a field.
+fn paths(chart: &Chart, path: &str) -> Vec<String> {
+    match path {
+        "cycle.limit" => chart
+            .cycles
+            .values()
+            .map(|cycle| cycle.limit.clone())
+            .collect(),
+        "cycle.n" => chart
+            .cycles
+            .values()
+            .map(|cycle| cycle.count.clone())
+            .collect(),
+        _ => {
+            let mut parts: Vec<&str> = path.split('.').collect();
+            if parts.first() == Some(&"tables") && parts.get(2) == Some(&"open") {
+                parts[2] = "rows";
+            }
+            vec![parts.join(".")]
+        }
+    }
+}
+
+fn assigns_arg(literal: &Literal, name: &str) -> bool {
+    match literal {
+        Literal::Text(text) => {
+            single_expression(&text.0).is_some_and(|expr| expr == format!("args.{name}"))
+        }
+        _ => false,
+    }
+}
+
+fn raw(value: &Json) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Every combination of the columns' values.
+fn product(columns: IndexMap<String, Vec<Json>>) -> Vec<Map<String, Json>> {
+    columns
+        .into_iter()
+        .fold(vec![Map::new()], |rows, (name, values)| {
+            let extend = |row: &Map<String, Json>, value: &Json| {
+                let mut row = row.clone();
+                row.insert(name.clone(), value.clone());
+                row
+            };
+            rows.iter()
+                .flat_map(|row| values.iter().map(move |value| (row, value)))
+                .map(|(row, value)| extend(row, value))
+                .collect()
+        })
+}
+
+fn none_or_one(items: Vec<Map<String, Json>>) -> Vec<Json> {
+    std::iter::once(json!([]))
+        .chain(items.into_iter().map(|item| json!([item])))
+        .collect()
+}

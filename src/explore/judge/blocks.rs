@@ -1,0 +1,116 @@
+//! The agent is let go: it is not blocked too often in a row, and not for nothing.
+
+use super::Judge;
+use super::place::path_of;
+use crate::chart::error::Step;
+use crate::explore::graph::{Longest, Way, way_to};
+use crate::explore::moves::{Actor, Edge};
+use crate::explore::search::Arrow;
+use crate::explore::{PropertyResult, Verdict};
+
+/// So many blocks in a row the host honours; after that it lets the agent go.
+const BLOCKS: usize = 8;
+
+impl Judge<'_> {
+    pub(super) fn blocks(&self) -> Vec<PropertyResult> {
+        let in_a_row = self.under_any_setting(|allows| self.in_a_row(allows));
+        let is_endless =
+            matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
+        let name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
+        let mut results = vec![PropertyResult::new(name, "blocks-in-a-row", in_a_row)];
+        // Where an idle agent goes round for ever, the same story would be told twice.
+        if !is_endless {
+            let verdict = self.under_any_setting(|allows| self.round(allows));
+            results.push(PropertyResult::new(
+                "no blocks without progress",
+                "block-loop",
+                verdict,
+            ));
+        }
+        results
+    }
+
+    /// What is refuted while a user sets parameters in between must be so without, too.
+    fn under_any_setting(&self, judge: impl Fn(&dyn Fn(&Arrow) -> bool) -> Verdict) -> Verdict {
+        let verdict = judge(&|_| true);
+        if !matches!(verdict, Verdict::Refuted { .. }) {
+            return verdict;
+        }
+        let verdicts = self
+            .settings
+            .iter()
+            .map(|setting| judge(&|arrow| setting.allows(arrow)));
+        verdicts.min_by_key(Verdict::steps).unwrap_or(verdict)
+    }
+
+    /// A block that can come after a block: the host then says so.
+    fn is_further_block(edge: &Edge) -> bool {
+        edge.block && edge.active != Some(false)
+    }
+
+    /// How often an agent that does nothing is blocked.
+    fn in_a_row(&self, allows: &dyn Fn(&Arrow) -> bool) -> Verdict {
+        let search = self.search;
+        let idle = Longest::of(search, |_, arrow| {
+            (Self::is_further_block(self.edge(arrow)) && allows(arrow)).then_some(1)
+        });
+        if let Some(round) = idle.endless_way() {
+            let claim = "An agent that does nothing is blocked without end.".to_owned();
+            return self.endless(claim, &round, self.blocking_rule(&round.0));
+        }
+        // The first one may come at the first stop of a turn.
+        let states = 0..search.looked_at();
+        let arrows =
+            states.flat_map(|state| search.arrows(state).iter().map(move |arrow| (state, arrow)));
+        let blocks = arrows.filter(|(_, arrow)| self.edge(arrow).block && allows(arrow));
+        let first =
+            blocks.max_by_key(|(state, arrow)| (idle.from(arrow.to()), std::cmp::Reverse(*state)));
+        let most = first.map_or(0, |(_, arrow)| 1 + idle.from(arrow.to()));
+        match first {
+            Some((state, arrow)) if most > BLOCKS => {
+                let mut way = way_to(search, state);
+                way.push((state, arrow.edge()));
+                way.extend(idle.way_from(arrow.to()));
+                let claim = format!("An agent that does nothing is blocked {most} times in a row.");
+                self.along(claim, &way, self.blocking_rule(&way))
+            }
+            _ => self.holds(format!("{most} at most")),
+        }
+    }
+
+    /// Whether blocks and what the agent does after them lead back to where they began.
+    fn round(&self, allows: &dyn Fn(&Arrow) -> bool) -> Verdict {
+        let goes_on = Longest::of(self.search, |_, arrow| {
+            let edge = self.edge(arrow);
+            // Starting a cycle afresh is progress.
+            let is_answer = self.actor(arrow) == Actor::Agent && edge.arms.is_empty();
+            let weight = if edge.block {
+                Self::is_further_block(edge).then_some(1)
+            } else {
+                is_answer.then_some(0)
+            };
+            weight.filter(|_| allows(arrow))
+        });
+        match goes_on.endless_way() {
+            Some(round) => {
+                let claim = "The agent is blocked again and again, and what it does leads nowhere."
+                    .to_owned();
+                self.endless(claim, &round, self.blocking_rule(&round.0))
+            }
+            None => self.holds("what the agent does after a block leads on".to_owned()),
+        }
+    }
+
+    /// The rule that blocks last on a way.
+    fn blocking_rule(&self, way: &Way) -> Vec<Step> {
+        let blocked = way
+            .iter()
+            .rev()
+            .find(|(_, edge)| self.search.edges[*edge].0.block);
+        let place = blocked.and_then(|(_, edge)| self.search.edges[*edge].1.fired.last());
+        let places = &self.search.moves.tree.places;
+        place
+            .map(|place| path_of(self.chart, &places[*place as usize]))
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,221 @@
+//! Reviews come to an end: each cycle within its limit, and how many there are altogether.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use serde_json::Value as Json;
+
+use super::Judge;
+use crate::chart::Cycle;
+use crate::engine::context::default_of;
+use crate::engine::decision::Outcome;
+use crate::explore::graph::{Longest, way_to};
+use crate::explore::moves::{Actor, Edge};
+use crate::explore::search::Arrow;
+use crate::explore::trace::plain;
+use crate::explore::{PropertyResult, Verdict};
+
+const CODE: &str = "cycle-unbounded";
+
+/// The most reviews that a cycle has, by the limit in force.
+type Most = BTreeMap<i64, usize>;
+
+impl Judge<'_> {
+    pub(super) fn cycles(&self) -> Vec<PropertyResult> {
+        let mut results = Vec::new();
+        let mut all: HashMap<&str, usize> = HashMap::new();
+        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
+            let mut most = Most::new();
+            let verdict = self.cycle(at, cycle, &mut most);
+            let default = self
+                .chart
+                .context
+                .get(&cycle.limit)
+                .and_then(|field| default_of(self.chart, field).as_i64());
+            if let Some(reviews) = default.and_then(|default| most.get(&default)) {
+                all.insert(id, *reviews);
+            }
+            results.push(PropertyResult::new(
+                format!("{id} ends within its limit"),
+                CODE,
+                verdict,
+            ));
+        }
+        let is_refuted =
+            |result: &PropertyResult| matches!(result.verdict, Verdict::Refuted { .. });
+        if !results.iter().any(is_refuted) && !all.is_empty() {
+            let verdict = self.holds(self.total(&all));
+            results.push(PropertyResult::new(
+                "the reviews on the way from cycle to cycle are bounded",
+                CODE,
+                verdict,
+            ));
+        }
+        results
+    }
+
+    /// Whether one cycle ends.
+    fn cycle(&self, at: usize, cycle: &Cycle, most: &mut Most) -> Verdict {
+        let search = self.search;
+        let path = || steps!["cycles", &cycle.id];
+        let (Some(limit), Some(count)) = (search.field(&cycle.limit), search.field(&cycle.count))
+        else {
+            return self.absent(
+                format!("The cycle `{}` counts or bounds nothing.", cycle.id),
+                path(),
+            );
+        };
+        let next = self.chart.next.as_ref().and_then(|next| search.field(next));
+        let has_begun = |state: usize| {
+            let due = next.and_then(|next| search.value(state, next).as_str());
+            let runs = due.is_some_and(|due| due == cycle.id || due == cycle.post);
+            runs && search
+                .value(state, count)
+                .as_i64()
+                .is_some_and(|count| count > 0)
+        };
+        let is_review = |edge: &Edge| {
+            let run = edge.review.map(|run| &search.moves.tree.runs[run as usize]);
+            run.is_some_and(|run| {
+                run.invocation.cycle == cycle.id && matches!(run.outcome, Outcome::Ran { .. })
+            })
+        };
+        // Per edge: what it weighs, and whether it starts the cycle afresh.
+        let edges = search
+            .edges
+            .iter()
+            .map(|(edge, _)| (usize::from(is_review(edge)), edge.arms.contains(&at)));
+        let edges: Vec<(usize, bool)> = edges.collect();
+        let mut refuted: Vec<Verdict> = Vec::new();
+        // A limit that is no parameter is read off the states.
+        let parameter = search.moves.tree.ground.domain.parameters.get(&cycle.limit);
+        let limits: Vec<Option<&Json>> =
+            parameter.map_or_else(|| vec![None], |values| values.iter().map(Some).collect());
+        for given in limits {
+            let value = given.and_then(|value| search.moves.tree.values.get_index_of(value));
+            let fits = |edge: &Edge| {
+                edge.needs
+                    .iter()
+                    .all(|(field, needed)| *field != limit || Some(*needed as usize) == value)
+            };
+            let fits: Vec<bool> = search.edges.iter().map(|(edge, _)| fits(edge)).collect();
+            let longest = Longest::of(search, |state: usize, arrow: &Arrow| {
+                let (weight, arms) = edges[arrow.edge()];
+                // Only a user may start a cycle afresh that has had a review.
+                let is_fresh = arms && (self.actor(arrow) == Actor::User || !has_begun(state));
+                (fits[arrow.edge()] && !is_fresh).then_some(weight)
+            });
+            if let Some(round) = longest.endless_way() {
+                let words = given
+                    .map(|value| format!(", {} being {}", cycle.limit, plain(value)))
+                    .unwrap_or_default();
+                let claim = format!("The cycle `{}` can go on without end{words}.", cycle.id);
+                refuted.push(self.endless(claim, &round, path()));
+                continue;
+            }
+            let held = |state: usize| {
+                given
+                    .unwrap_or_else(|| search.value(state, limit))
+                    .as_i64()
+                    .unwrap_or(0)
+            };
+            let exceeds = |state: &usize| {
+                usize::try_from(held(*state)).is_ok_and(|held| longest.from(*state) > held)
+            };
+            if let Some(state) = (0..search.looked_at()).find(exceeds) {
+                let mut way = way_to(search, state);
+                way.extend(longest.way_from(state));
+                let (id, reviews) = (&cycle.id, in_words(longest.from(state)));
+                let claim = format!(
+                    "The cycle `{id}` has {reviews}, {} being {}.",
+                    cycle.limit,
+                    held(state)
+                );
+                refuted.push(self.along(claim, &way, path()));
+                continue;
+            }
+            for state in 0..search.looked_at() {
+                let reviews = most.entry(held(state)).or_default();
+                *reviews = longest.from(state).max(*reviews);
+            }
+        }
+        refuted
+            .into_iter()
+            .min_by_key(Verdict::steps)
+            .unwrap_or_else(|| {
+                let words = most.iter().rev();
+                let words = words.map(|(held, reviews)| {
+                    format!("{} where {} is {held}", in_words(*reviews), cycle.limit)
+                });
+                self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
+            })
+    }
+
+    /// On the way from cycle to cycle: the reviews of those that are run once, and of those that come again.
+    fn total(&self, most: &HashMap<&str, usize>) -> String {
+        let cycles = &self.chart.cycles;
+        let (again, once): (Vec<&str>, Vec<&str>) = cycles
+            .keys()
+            .map(String::as_str)
+            .partition(|id| self.comes_again(id));
+        let sum = |ids: &[&str]| ids.iter().filter_map(|id| most.get(id)).sum::<usize>();
+        let rounds = format!("{} for each round of {}", sum(&again), again.join(", "));
+        let detail = match (once.is_empty(), again.is_empty()) {
+            (_, true) => sum(&once).to_string(),
+            (true, false) => rounds,
+            (false, false) => format!("{} + {rounds}", sum(&once)),
+        };
+        let limits: BTreeSet<&str> = cycles.values().map(|cycle| cycle.limit.as_str()).collect();
+        let limits: Vec<&str> = limits.into_iter().collect();
+        format!(
+            "at most {detail}, with the default of {}",
+            limits.join(", ")
+        )
+    }
+
+    /// True where the advance targets of a cycle lead back to it, by way of others or not.
+    fn comes_again(&self, id: &str) -> bool {
+        let mut open = self.leads_from(id);
+        let mut seen: HashSet<&str> = HashSet::new();
+        while let Some(next) = open.pop() {
+            if next == id {
+                return true;
+            }
+            if seen.insert(next) {
+                open.extend(self.leads_from(next));
+            }
+        }
+        false
+    }
+
+    /// The cycles that the advance targets of a cycle are, or arm.
+    fn leads_from(&self, id: &str) -> Vec<&str> {
+        let targets = self
+            .chart
+            .cycles
+            .get(id)
+            .into_iter()
+            .flat_map(|cycle| &cycle.advance);
+        let cycles =
+            targets.filter_map(
+                |advance| match self.chart.cycles.get_key_value(&advance.target) {
+                    Some((cycle, _)) => Some(cycle.as_str()),
+                    None => self
+                        .chart
+                        .phases
+                        .get(&advance.target)?
+                        .phase
+                        .arms
+                        .as_deref(),
+                },
+            );
+        cycles.collect()
+    }
+}
+
+fn in_words(reviews: usize) -> String {
+    if reviews == 1 {
+        "1 review".to_owned()
+    } else {
+        format!("{reviews} reviews")
+    }
+}

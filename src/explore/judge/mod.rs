@@ -1,0 +1,297 @@
+//! The properties, each proved or refuted on the space of states.
+//!
+//! Here is what they share: how a result is put, the settings of parameters, and that every event leads to a
+//! sound state. The rest has a file for each theme.
+
+/// The way to an element of the chart.
+macro_rules! steps {
+    ($($step:expr),* $(,)?) => { vec![$(crate::chart::error::Step::from($step)),*] };
+}
+
+mod blocks;
+mod cycles;
+mod ends;
+mod own;
+mod place;
+mod vain;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::graph::{Way, way_to};
+use super::moves::{Actor, Edge};
+use super::search::{Arrow, Search};
+use super::state::number;
+use super::trace::{Trace, plain};
+use super::{PropertyResult, Verdict};
+use crate::chart::Chart;
+use crate::chart::error::Step;
+use crate::engine::context::admit;
+use crate::engine::fault::Fault;
+use place::path_of_fault;
+
+/// All results, in the order in which a person reads them.
+pub(crate) fn judge(search: &mut Search) -> Vec<PropertyResult> {
+    let mut results = Vec::new();
+    let own = own::own_properties(search);
+    let chart = Arc::clone(&search.moves.tree.chart);
+    let judge = Judge::of(&chart, search);
+    results.extend(judge.decisions());
+    results.push(judge.schema());
+    results.extend(judge.phases());
+    results.extend(judge.rules());
+    results.extend(judge.finals());
+    results.extend(judge.cycles());
+    results.extend(judge.blocks());
+    results.extend(own);
+    results
+}
+
+struct Judge<'s> {
+    chart: &'s Chart,
+    search: &'s Search,
+    /// The combinations of what a user can set.
+    settings: Vec<Setting>,
+}
+
+/// What the parameters are, all of them or one.
+#[derive(Debug)]
+struct Setting {
+    /// Fields and their values.
+    values: Vec<(usize, u32)>,
+    /// Per edge, whether it needs nothing else.
+    fits: Vec<bool>,
+    /// `, max_reviews being 0`.
+    words: String,
+}
+
+impl Setting {
+    fn allows(&self, arrow: &Arrow) -> bool {
+        self.fits[arrow.edge()]
+    }
+}
+
+impl<'s> Judge<'s> {
+    fn of(chart: &'s Chart, search: &'s Search) -> Self {
+        Self {
+            chart,
+            search,
+            settings: settings(search),
+        }
+    }
+
+    /// What no state has refuted.
+    fn holds(&self, detail: String) -> Verdict {
+        if self.search.complete {
+            Verdict::Proved { detail }
+        } else {
+            self.cut_off()
+        }
+    }
+
+    /// What was seen nowhere: where the search was cut off, that says nothing.
+    fn absent(&self, claim: String, path: Vec<Step>) -> Verdict {
+        if self.search.complete {
+            Verdict::Refuted {
+                trace: Trace::absent(claim),
+                path,
+            }
+        } else {
+            self.cut_off()
+        }
+    }
+
+    /// Refuted in a state.
+    fn at(&self, claim: String, state: usize, path: Vec<Step>) -> Verdict {
+        self.along(claim, &way_to(self.search, state), path)
+    }
+
+    /// Refuted by a way.
+    fn along(&self, claim: String, way: &Way, path: Vec<Step>) -> Verdict {
+        Verdict::Refuted {
+            trace: Trace::along(self.search, claim, way),
+            path,
+        }
+    }
+
+    /// Refuted by a way whose end leads back to one of its steps, by its number.
+    fn endless(&self, claim: String, (way, again): &(Way, usize), path: Vec<Step>) -> Verdict {
+        let trace = Trace {
+            again: Some(*again),
+            ..Trace::along(self.search, claim, way)
+        };
+        Verdict::Refuted { trace, path }
+    }
+
+    fn cut_off(&self) -> Verdict {
+        Verdict::Bounded {
+            why: format!(
+                "only the first {} states were looked at",
+                self.search.looked_at()
+            ),
+        }
+    }
+
+    fn edge(&self, arrow: &Arrow) -> &Edge {
+        &self.search.edges[arrow.edge()].0
+    }
+
+    fn actor(&self, arrow: &Arrow) -> Actor {
+        self.search.moves.all[self.edge(arrow).mover].actor
+    }
+
+    fn phase(&self, state: usize) -> &str {
+        let field = self.search.field(&self.chart.state);
+        field
+            .and_then(|field| self.search.value(state, field).as_str())
+            .unwrap_or_default()
+    }
+
+    fn decisions(&self) -> Vec<PropertyResult> {
+        let name = "every event leads to a decision";
+        let code = "no-decision";
+        let moves = &self.search.moves;
+        let mut met: Vec<(u32, (usize, usize))> = self
+            .search
+            .faults
+            .iter()
+            .map(|(fault, at)| (*fault, *at))
+            .collect();
+        met.sort_by_key(|(_, at)| *at);
+        let mut results: Vec<PropertyResult> = Vec::new();
+        for (fault, (state, edge)) in met {
+            let fault = &moves.faults[fault as usize];
+            let mut way = way_to(self.search, state);
+            way.push((state, edge));
+            let verdict = self.along(format!("{fault}."), &way, path_of_fault(self.chart, fault));
+            results.push(match fault {
+                Fault::Assignment { .. } => PropertyResult::new(
+                    "every assignment fits its field",
+                    "assignment-misfit",
+                    verdict,
+                ),
+                _ => PropertyResult::new(name, code, verdict),
+            });
+        }
+        for (list, index, fault) in moves.tree.ground.faults_of_checks() {
+            let verdict = Verdict::Refuted {
+                trace: Trace::absent(format!("{fault}.")),
+                path: steps!["checks", &list, index],
+            };
+            results.push(PropertyResult::new(name, code, verdict));
+        }
+        if results.is_empty() {
+            let detail = format!(
+                "{} states, {} kinds of move",
+                self.search.states.len(),
+                moves.all.len()
+            );
+            results.push(PropertyResult::new(name, code, self.holds(detail)));
+        }
+        results
+    }
+
+    /// Assignments are admitted one by one; targets are phases. What a state holds must fit all the same.
+    fn schema(&self) -> PropertyResult {
+        let misfit = self
+            .misfit()
+            .map(|(state, key, claim)| self.at(claim, state, steps!["context", key]));
+        let verdict =
+            misfit.unwrap_or_else(|| self.holds(format!("{} fields", self.chart.context.len())));
+        PropertyResult::new("every state fits the schema", "state-misfit", verdict)
+    }
+
+    /// The first state that holds what its field may not, the field, and what that is.
+    fn misfit(&self) -> Option<(usize, &String, String)> {
+        let tree = &self.search.moves.tree;
+        let mut seen: HashSet<(usize, u32)> = HashSet::new();
+        for (state, situation) in self.search.states.iter().enumerate() {
+            for (field, value) in situation.fields().iter().enumerate() {
+                if !seen.insert((field, *value)) {
+                    continue;
+                }
+                let (key, kind) = self.chart.context.get_index(field)?;
+                if let Err(expected) = admit(self.chart, kind, tree.value(*value)) {
+                    let claim = format!(
+                        "`{key}` is {expected}, and it becomes {}.",
+                        plain(tree.value(*value))
+                    );
+                    return Some((state, key, claim));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// So many combinations of parameters are looked at one by one; of more, each parameter by itself.
+const SETTINGS: usize = 64;
+
+/// The combinations of what a user can set, the defaults first.
+fn settings(search: &Search) -> Vec<Setting> {
+    let tree = &search.moves.tree;
+    let parameters = tree.ground.domain.parameters.iter();
+    let parameters: Vec<(usize, Vec<u32>)> = parameters
+        .filter_map(|(name, values)| {
+            // A value that was never looked at makes no difference.
+            let known = values
+                .iter()
+                .filter_map(|value| tree.values.get_index_of(value))
+                .map(number);
+            Some((search.field(name)?, known.collect::<Vec<u32>>()))
+        })
+        .filter(|(field, _)| {
+            search
+                .edges
+                .iter()
+                .any(|(edge, _)| edge.needs.iter().any(|(needed, _)| needed == field))
+        })
+        .collect();
+    let defaults: Vec<(usize, u32)> = parameters
+        .iter()
+        .filter_map(|(field, values)| Some((*field, *values.first()?)))
+        .collect();
+    let count = parameters
+        .iter()
+        .map(|(_, values)| values.len())
+        .try_fold(1_usize, usize::checked_mul);
+    let mut all: Vec<Vec<(usize, u32)>> = vec![Vec::new()];
+    if count.is_some_and(|count| count <= SETTINGS) {
+        for (field, values) in &parameters {
+            all = values
+                .iter()
+                .flat_map(|value| {
+                    all.iter()
+                        .map(move |setting| [setting.as_slice(), &[(*field, *value)]].concat())
+                })
+                .collect();
+        }
+    } else {
+        all = vec![defaults.clone()];
+        for (index, (field, values)) in parameters.iter().enumerate() {
+            for value in values.iter().skip(1) {
+                let mut setting = defaults.clone();
+                setting[index] = (*field, *value);
+                all.push(setting);
+            }
+        }
+    }
+    let name = |field: usize| {
+        tree.chart
+            .context
+            .get_index(field)
+            .map_or("", |(name, _)| name.as_str())
+    };
+    let made = all.into_iter().map(|values| {
+        let fits = |edge: &Edge| edge.needs.iter().all(|need| values.contains(need));
+        let words = values.iter().map(|(field, value)| {
+            format!(", {} being {}", name(*field), plain(tree.value(*value)))
+        });
+        Setting {
+            fits: search.edges.iter().map(|(edge, _)| fits(edge)).collect(),
+            words: words.collect(),
+            values,
+        }
+    });
+    made.collect()
+}

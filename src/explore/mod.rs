@@ -1,0 +1,109 @@
+//! Model checking: every state that a chart can reach, by the very decisions that the hook makes.
+//!
+//! [`domain`] says which values of the inputs are tried, [`fork`] is a world made up of them, [`tree`]
+//! finds what comes of each move, [`search`] the states, [`graph`] the ways between them; [`judge`] proves
+//! or refutes, and a [`trace`] tells how it comes to what must not be.
+
+pub(crate) mod domain;
+mod fast;
+pub(crate) mod fork;
+mod graph;
+mod judge;
+mod moves;
+pub(crate) mod search;
+mod state;
+pub(crate) mod trace;
+pub(crate) mod tree;
+
+use std::sync::Arc;
+
+use crate::chart::Chart;
+use crate::chart::error::Step;
+use search::Search;
+use trace::Trace;
+
+/// How far an exploration goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Caps {
+    /// The most states that are looked at.
+    pub(crate) states: usize,
+}
+
+impl Default for Caps {
+    fn default() -> Self {
+        Self { states: 100_000 }
+    }
+}
+
+/// What an exploration has found.
+#[derive(Debug)]
+pub(crate) struct Report {
+    /// What was tried: one line for each input and each kind of move.
+    pub(crate) domain: Vec<String>,
+    pub(crate) states: usize,
+    pub(crate) transitions: usize,
+    /// Every state was looked at: what is proved is proved for the whole domain.
+    pub(crate) complete: bool,
+    pub(crate) results: Vec<PropertyResult>,
+}
+
+/// A property, and whether it holds.
+#[derive(Debug, Clone)]
+pub(crate) struct PropertyResult {
+    /// What it says, in words.
+    pub(crate) name: String,
+    /// Stable.
+    pub(crate) code: &'static str,
+    pub(crate) verdict: Verdict,
+}
+
+impl PropertyResult {
+    fn new(name: impl Into<String>, code: &'static str, verdict: Verdict) -> Self {
+        Self {
+            name: name.into(),
+            code,
+            verdict,
+        }
+    }
+}
+
+/// Whether a property holds.
+#[derive(Debug, Clone)]
+pub(crate) enum Verdict {
+    /// It holds in all of the domain.
+    Proved { detail: String },
+    /// It was not refuted as far as the exploration went.
+    Bounded { why: String },
+    /// It does not hold.
+    Refuted {
+        trace: Trace,
+        /// The element of the chart to point at.
+        path: Vec<Step>,
+    },
+}
+
+impl Verdict {
+    /// How long the story of a refutation is; the longest where there is none.
+    fn steps(&self) -> usize {
+        match self {
+            Self::Refuted { trace, .. } => trace.steps.len(),
+            Self::Proved { .. } | Self::Bounded { .. } => usize::MAX,
+        }
+    }
+}
+
+/// Explores `chart`, whose expressions have been checked.
+pub(crate) fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
+    let mut search = Search::of(chart, caps.states);
+    let results = judge::judge(&mut search);
+    Report {
+        domain: search.moves.domain_in_words(),
+        states: search.looked_at(),
+        transitions: search.transitions(),
+        complete: search.complete,
+        results,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! Every state that can be reached, breadth first, and the moves that lead from one to the next.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use serde_json::Value as Json;
+
+use super::fast::FastMap;
+use super::moves::{Edge, Moves, Story};
+use super::state::{Looks, Situation, States, number};
+use crate::chart::Chart;
+use crate::engine::context;
+
+/// A move from one state to another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrow {
+    to: u32,
+    edge: u32,
+}
+
+impl Arrow {
+    /// The state it leads to.
+    pub(crate) fn to(self) -> usize {
+        self.to as usize
+    }
+
+    /// What happens on the way.
+    pub(crate) fn edge(self) -> usize {
+        self.edge as usize
+    }
+}
+
+/// How a state was first reached.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Parent {
+    pub(crate) from: usize,
+    pub(crate) edge: usize,
+}
+
+/// The edges of one move, by what it looks at.
+#[derive(Debug, Default)]
+struct Known {
+    looks: Looks,
+    edges: FastMap<Box<[u32]>, Rc<[u32]>>,
+}
+
+/// The space of states, as far as it has been searched.
+#[derive(Debug)]
+pub(crate) struct Search {
+    pub(crate) moves: Moves,
+    pub(crate) states: States,
+    /// `None` for the first state.
+    pub(crate) parents: Vec<Option<Parent>>,
+    /// What comes of moves, and one way in which it does.
+    pub(crate) edges: Vec<(Edge, Story)>,
+    /// For each fault, the first state and edge in which it was met.
+    pub(crate) faults: HashMap<u32, (usize, usize)>,
+    /// True where every state was looked at.
+    pub(crate) complete: bool,
+    arrows: Vec<Arrow>,
+    /// The arrows of state `s` are `arrows[ends[s]..ends[s + 1]]`.
+    ends: Vec<usize>,
+    numbers: FastMap<Edge, u32>,
+    known: Vec<Known>,
+    /// Kept for their memory: the key of a look-up, and the state that a move leads to.
+    key: Vec<u32>,
+    after: Situation,
+}
+
+impl Search {
+    /// Looks at every state that can be reached, but at no more than `most`.
+    pub(crate) fn of(chart: &Arc<Chart>, most: usize) -> Self {
+        let moves = Moves::of(chart);
+        let mut search = Self {
+            known: moves.all.iter().map(|_| Known::default()).collect(),
+            moves,
+            states: States::default(),
+            parents: Vec::new(),
+            edges: Vec::new(),
+            faults: HashMap::new(),
+            complete: false,
+            arrows: Vec::new(),
+            ends: vec![0],
+            numbers: FastMap::default(),
+            key: Vec::new(),
+            after: Situation::unstarted(std::iter::empty()),
+        };
+        search.begin(chart);
+        let mut at = 0;
+        while at < search.states.len() && at < most {
+            for mover in 0..search.moves.all.len() {
+                for edge in search.edges_of(mover, at).iter() {
+                    search.follow(at, *edge as usize);
+                }
+            }
+            search.ends.push(search.arrows.len());
+            at += 1;
+        }
+        search.complete = at == search.states.len();
+        search
+    }
+
+    /// The state in which an instance begins: nothing is written.
+    fn begin(&mut self, chart: &Arc<Chart>) {
+        let context = context::initial(chart);
+        let state = Situation::unstarted(
+            context
+                .values()
+                .map(|value| self.moves.tree.value_id(value)),
+        );
+        self.states.insert(&state);
+        self.parents.push(None);
+    }
+
+    fn edges_of(&mut self, mover: usize, at: usize) -> Rc<[u32]> {
+        let known = &self.known[mover];
+        known.looks.project(self.states.get(at), &[], &mut self.key);
+        if let Some(edges) = known.edges.get(self.key.as_slice()) {
+            return Rc::clone(edges);
+        }
+        let state = self.states.get(at).to_situation();
+        let (found, looks) = self.moves.edges(mover, state.as_ref());
+        let edges: IndexSet<u32> = found
+            .into_iter()
+            .map(|(edge, story)| self.number(edge, story))
+            .collect();
+        let edges: Rc<[u32]> = edges.into_iter().collect();
+        let known = &mut self.known[mover];
+        if known.looks.add_all(&looks) {
+            // The keys so far do not tell enough apart any more.
+            known.edges.clear();
+        }
+        known.looks.project(state.as_ref(), &[], &mut self.key);
+        known
+            .edges
+            .insert(self.key.as_slice().into(), Rc::clone(&edges));
+        edges
+    }
+
+    fn number(&mut self, edge: Edge, story: Story) -> u32 {
+        if let Some(known) = self.numbers.get(&edge) {
+            return *known;
+        }
+        let new = number(self.edges.len());
+        self.numbers.insert(edge.clone(), new);
+        self.edges.push((edge, story));
+        new
+    }
+
+    fn follow(&mut self, from: usize, edge_number: usize) {
+        let (edge, _) = &self.edges[edge_number];
+        if let Some(fault) = edge.fault {
+            self.faults.entry(fault).or_insert((from, edge_number));
+            return;
+        }
+        let before = self.states.get(from);
+        let after = &mut self.after;
+        after.become_state(before);
+        for (field, value) in &edge.assigned {
+            after.assign(*field, *value);
+        }
+        if !edge.assigned.is_empty() || !edge.sets.is_empty() {
+            after.start();
+        }
+        let answered = edge.answered.or(before.answered());
+        let tree = &self.moves.tree;
+        let answered =
+            answered.filter(|(question, _)| tree.is_current(*question, after.as_ref().fields()));
+        after.set_answered(answered);
+        let (to, is_new) = self.states.insert(after);
+        if is_new {
+            self.parents.push(Some(Parent {
+                from,
+                edge: edge_number,
+            }));
+        }
+        if to != from || edge.block || edge.review.is_some() || !edge.sets.is_empty() {
+            self.arrows.push(Arrow {
+                to: number(to),
+                edge: number(edge_number),
+            });
+        }
+    }
+
+    /// The moves out of a state; none where it was not looked at.
+    pub(crate) fn arrows(&self, state: usize) -> &[Arrow] {
+        match self.ends.get(state + 1) {
+            Some(end) => &self.arrows[self.ends[state]..*end],
+            None => &[],
+        }
+    }
+
+    /// How many moves lead from one state to another.
+    pub(crate) fn transitions(&self) -> usize {
+        self.arrows.len()
+    }
+
+    /// How many states have been looked at.
+    pub(crate) fn looked_at(&self) -> usize {
+        self.ends.len() - 1
+    }
+
+    /// The number of a context field.
+    pub(crate) fn field(&self, name: &str) -> Option<usize> {
+        self.moves.tree.field(name)
+    }
+
+    /// What a field holds in a state.
+    pub(crate) fn value(&self, state: usize, field: usize) -> &Json {
+        self.moves
+            .tree
+            .value(self.states.get(state).fields()[field])
+    }
+}

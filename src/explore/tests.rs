@@ -1,0 +1,770 @@
+//! Each property refuted by a small chart, with the story that shows it; and all of them proved on the
+//! charts compiled in.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that panics has failed, which is what it should do"
+)]
+
+use std::path::Path;
+
+use super::fork::{Base, Fork, Question};
+use super::*;
+use crate::chart::embedded::CHARTS;
+use crate::chart::load;
+use crate::chart::templates::Templates;
+use crate::engine::decide::decide;
+use crate::engine::decision::{Answer, Ended, Step as Decided};
+use crate::engine::event::{Event, Trigger};
+use crate::engine::world::World;
+
+/// A small chart of which every property is proved.
+const BASE: &str = include_str!("../../tests/charts/base.toml");
+
+/// The base chart with edits: each text, which must be there, becomes another.
+fn chart(edits: &[(&str, &str)]) -> Arc<Chart> {
+    let mut text = BASE.to_owned();
+    for (from, to) in edits {
+        assert!(text.contains(from), "{from}");
+        text = text.replacen(from, to, 1);
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/charts/templates");
+    let chart = load::from_text("base.toml", &text, Templates::Folders(vec![folder]));
+    Arc::new(chart.unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn embedded() -> impl Iterator<Item = Arc<Chart>> {
+    CHARTS
+        .iter()
+        .map(|embedded| embedded.load().unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// What is not proved: the code, then where and the story, or the reason.
+fn findings(report: &Report) -> Vec<(&'static str, String)> {
+    let findings = report.results.iter().filter_map(|result| {
+        let text = match &result.verdict {
+            Verdict::Proved { .. } => return None,
+            Verdict::Bounded { why } => format!("bounded: {why}"),
+            Verdict::Refuted { trace, path } => {
+                let step = |step: &Step| match step {
+                    Step::Key(key) => key.clone(),
+                    Step::Index(index) => index.to_string(),
+                };
+                let path: Vec<String> = path.iter().map(step).collect();
+                format!("{}: {trace}", path.join("."))
+            }
+        };
+        Some((result.code, text))
+    });
+    findings.collect()
+}
+
+/// The findings on the base chart with edits, which are expected as code and text.
+fn assert_findings(edits: &[(&str, &str)], expected: &[(&str, &str)]) {
+    let report = explore(&chart(edits), &Caps::default());
+    let found = findings(&report);
+    let found: Vec<(&str, &str)> = found
+        .iter()
+        .map(|(code, text)| (*code, text.as_str()))
+        .collect();
+    assert_eq!(found, expected, "{edits:?}");
+}
+
+/// What was said of the properties that are proved.
+fn proofs(report: &Report) -> Vec<String> {
+    let proofs = report
+        .results
+        .iter()
+        .filter_map(|result| match &result.verdict {
+            Verdict::Proved { detail } => Some(format!("{}: {detail}", result.name)),
+            _ => None,
+        });
+    proofs.collect()
+}
+
+const NEVER: &str = "never = \"phase == 'done' and next_phase is not none\"";
+
+#[test]
+fn all_is_proved_on_the_base_chart() {
+    let report = explore(&chart(&[]), &Caps::default());
+    assert_eq!(findings(&report), []);
+    assert_eq!(
+        proofs(&report),
+        [
+            "every event leads to a decision: 67 states, 8 kinds of move",
+            "every state fits the schema: 5 fields",
+            "every phase can be reached: 4 phases",
+            "every rule can fire: 9 rules, commands, advance targets and checks",
+            "no dead end before a final phase: 67 states",
+            "a final phase stays within reach: from every state",
+            "text-review ends within its limit: at most 3 reviews where max_reviews is 3, 2 reviews where max_reviews is 2, \
+             1 review where max_reviews is 1, 0 reviews where max_reviews is 0",
+            "the reviews on the way from cycle to cycle are bounded: at most 3 for each round of text-review, with the \
+             default of max_reviews",
+            "at most 8 blocks in a row while the agent does nothing: 1 at most",
+            "no blocks without progress: what the agent does after a block leads on",
+            "what is done asks for nothing more: never phase == 'done' and next_phase is not none",
+        ]
+    );
+    assert_eq!(
+        report.domain,
+        [
+            "max_reviews: 3, 0, 1, 2, set by the user at any time",
+            "--reviews: 3, 0, 1, 2",
+            "tables.tasks: no row; or id 1, status open; or id 1, status done",
+            "review: PASS, FAIL, no verdict, failed",
+            "events: Stop",
+            "the agent: enters any phase whose guard holds, writes the answer to a review or does not, does nothing and stops again",
+            "the user: runs limit, skip",
+            "files and tables: chosen anew at every event",
+        ]
+    );
+    assert!(report.complete);
+    assert!(report.transitions > report.states);
+}
+
+#[test]
+fn no_decision() {
+    assert_findings(
+        &[("message = \"The limit of", "message = \"{{ cycle.last.nope }} of")],
+        &[(
+            "no-decision",
+            "on.Stop.4.message: on.Stop[4].message: `{{ cycle.last.nope }} of {{ cycle.limit }} reviews is reached.`: \
+an undefined name: `cycle.last.nope` is undefined.
+  0. Nothing is written yet: phase is write.
+  1. The agent enters write.
+     fires: phases.write
+     next_phase: null → text-review
+  2. The event Stop; text-review 1 fails.
+     fires: on.Stop[0]",
+        )],
+    );
+}
+
+#[test]
+fn no_text_for_a_reviewer() {
+    let report = explore(
+        &chart(&[("\"{% include 'review.md' %}\"", "\"{{ cycle.last.nope }}\"")]),
+        &Caps::default(),
+    );
+    let found = findings(&report);
+    let (code, text) = &found[0];
+    assert_eq!(*code, "no-decision");
+    assert_eq!(
+        text,
+        "invoke.review.argv.1: invoke.review.argv[1]: `{{ cycle.last.nope }}`: an undefined name: `cycle.last.nope` is undefined.
+  0. Nothing is written yet: phase is write.
+  1. The agent enters write.
+     fires: phases.write
+     next_phase: null → text-review
+  2. The event Stop; text-review 1 fails.
+     fires: on.Stop[0]"
+    );
+}
+
+#[test]
+fn no_finding_of_a_check() {
+    assert_findings(
+        &[
+            (
+                "[commands]\n",
+                "[checks]\nform = [{ guard = \"open and tables.tasks.rows[0].nope\", say = \"Never.\" }]\n\n[commands]\n",
+            ),
+            (
+                "message = \"The limit of",
+                "message = \"{{ checks.form | length }}: the limit of",
+            ),
+        ],
+        &[(
+            "no-decision",
+            "checks.form.0: checks.form[0]: `open and tables.tasks.rows[0].nope`: a condition is a boolean or a list, \
+this is undefined.",
+        )],
+    );
+}
+
+#[test]
+fn an_assignment_that_does_not_fit() {
+    assert_findings(
+        &[("max_reviews = \"{{ args.reviews }}\"", "max_reviews = \"{{ max_reviews - 2 }}\"")],
+        &[(
+            "assignment-misfit",
+            "commands.limit.assign.max_reviews: commands.limit.assign assigns -1 to `max_reviews`, which is an integer of \
+at least 0.
+  0. Nothing is written yet: phase is write.
+  1. The user runs limit.
+     fires: commands.limit
+     max_reviews: 3 → 1
+  2. The user runs limit.",
+        )],
+    );
+}
+
+#[test]
+fn a_state_that_does_not_fit() {
+    let report = explore(
+        &chart(&[(
+            "next_phase = { type = \"phase\", nullable = true }",
+            "next_phase = { type = \"boolean\", nullable = true }",
+        )]),
+        &Caps::default(),
+    );
+    let misfit = findings(&report)
+        .into_iter()
+        .find(|(code, _)| *code == "state-misfit")
+        .unwrap();
+    assert_eq!(
+        misfit.1,
+        "context.next_phase: `next_phase` is a boolean, or null, and it becomes text-review.
+  0. Nothing is written yet: phase is write.
+  1. The agent enters write.
+     fires: phases.write
+     next_phase: null → text-review"
+    );
+}
+
+#[test]
+fn what_is_there_in_vain() {
+    assert_findings(
+        &[(
+            "[phases]\n",
+            "[phases]\nlost = { guard = \"phase == 'lost'\" }\n",
+        )],
+        &[(
+            "phase-unreachable",
+            "phases.lost: No way leads to the phase `lost`.",
+        )],
+    );
+    assert_findings(
+        &[(
+            "\"{cycle}\" = { guard = \"free\"",
+            "\"{cycle}\" = { guard = \"phase == 'done' and not free\"",
+        )],
+        &[(
+            "phase-never-entered",
+            "phases.{cycle}: The guard of the phase `text-review` holds nowhere: it is reached, but never entered.",
+        )],
+    );
+    assert_findings(
+        &[(
+            "guard = \"cycle.due\"\n",
+            "guard = \"cycle.due and cycle.n < 0\"\n",
+        )],
+        &[(
+            "rule-never-fires",
+            "on.Stop.4: on.Stop[4] never fires: its guard holds nowhere.",
+        )],
+    );
+    assert_findings(
+        &[
+            (
+                "[[on.Stop]]\n",
+                "[[on.Stop]]\nguard = \"true\"\nallow = true\n\n[[on.Stop]]\n",
+            ),
+            (NEVER, "always = \"true\""),
+        ],
+        &[
+            (
+                "phase-unreachable",
+                "phases.post-{cycle}: No way leads to the phase `post-text-review`.",
+            ),
+            (
+                "rule-never-fires",
+                "on.Stop.1: on.Stop[1] never fires: an earlier rule always answers first.",
+            ),
+            (
+                "rule-never-fires",
+                "on.Stop.2: on.Stop[2] never fires: an earlier rule always answers first.",
+            ),
+            (
+                "rule-never-fires",
+                "on.Stop.3: on.Stop[3] never fires: an earlier rule always answers first.",
+            ),
+            (
+                "rule-never-fires",
+                "on.Stop.4: on.Stop[4] never fires: an earlier rule always answers first.",
+            ),
+            (
+                "rule-never-fires",
+                "on.Stop.5: on.Stop[5] never fires: an earlier rule always answers first.",
+            ),
+        ],
+    );
+    assert_findings(
+        &[(
+            "guard = \"not free\", else",
+            "guard = \"free and phase == 'post-text-review'\", else",
+        )],
+        &[
+            (
+                "command-never-applies",
+                "commands.skip: The command `skip` applies nowhere.",
+            ),
+            ("final-out-of-reach", STUCK_AT_THE_LIMIT),
+        ],
+    );
+    assert_findings(
+        &[(
+            "{ guard = \"open\", target = \"write\" }",
+            "{ guard = \"reviews > 9\", target = \"write\" }",
+        )],
+        &[(
+            "target-never-taken",
+            "cycles.text-review.advance.0: cycles.text-review.advance[0] is never taken: `text-review` never leads to \
+`write` that way.",
+        )],
+    );
+    assert_findings(
+        &[
+            (
+                "[commands]\n",
+                "[checks]\nform = [{ guard = \"open and not open\", say = \"Never.\" }]\n\n[commands]\n",
+            ),
+            (
+                "message = \"The limit of",
+                "message = \"{{ checks.form | length }}: the limit of",
+            ),
+        ],
+        &[(
+            "check-never-finds",
+            "checks.form.0: checks.form[0] never finds anything.",
+        )],
+    );
+}
+
+/// There is a command that allows more reviews than were tried: this is not refuted.
+const STUCK_AT_THE_LIMIT: &str = "bounded: From the phase `text-review` no way leads to a final phase any more, \
+max_reviews being 3. A value that was not tried may lead on.";
+
+#[test]
+fn a_way_out_beyond_the_values_that_were_tried_is_neither_proved_nor_refuted() {
+    assert_findings(
+        &[("skip = {", "# skip = {")],
+        &[("final-out-of-reach", STUCK_AT_THE_LIMIT)],
+    );
+}
+
+#[test]
+fn a_dead_end() {
+    assert_findings(
+        &[("skip = {", "# skip = {"), ("limit = {", "# limit = {")],
+        &[
+            (
+                "dead-end",
+                "phases.write: In the phase `write` nothing leads on, max_reviews being 0.
+  0. Nothing is written yet: phase is write.
+  1. The agent enters write.
+     fires: phases.write
+     next_phase: null → text-review",
+            ),
+            (
+                "final-out-of-reach",
+                "phases.write: From the phase `write` no way leads to a final phase any more, max_reviews being 0.
+  0. Nothing is written yet: phase is write.",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn round_and_round_without_an_end() {
+    let astray = "phase not in ['left', 'right']";
+    assert_findings(
+        &[
+            ("[phases]\n", "[phases]\nleft = { guard = \"phase in ['write', 'right'] and next_phase is none\" }\nright = { guard = \"phase == 'left'\" }\n"),
+            ("guard = \"free or phase == 'write'\"", &format!("guard = \"(free or phase == 'write') and {astray}\"")),
+            ("\"{cycle}\" = { guard = \"free\"", &format!("\"{{cycle}}\" = {{ guard = \"free and {astray}\"")),
+            ("limit = {", "# limit = {"),
+        ],
+        &[(
+            "final-out-of-reach",
+            "phases.left: From the phase `left` no way leads to a final phase any more, max_reviews being 3.
+  0. Nothing is written yet: phase is write.
+  1. The agent enters left.
+     fires: phases.left
+     phase: write → left",
+        )],
+    );
+}
+
+#[test]
+fn a_cycle_without_an_end() {
+    let story = "0. Nothing is written yet: phase is write.
+  1. The agent enters write.
+     fires: phases.write
+     next_phase: null → text-review
+  2. The event Stop; text-review 1 gives FAIL.
+     fires: on.Stop[0], on.Stop[1], on.Stop[3]
+     phase: write → text-review, next_phase: text-review → post-text-review
+     the agent is blocked
+  3. The agent enters post-text-review.
+     fires: phases.post-text-review
+     phase: text-review → post-text-review, next_phase: post-text-review → text-review
+  4. The event Stop; text-review 1 gives FAIL.
+     fires: on.Stop[0], on.Stop[1], on.Stop[3]
+     phase: post-text-review → text-review, next_phase: text-review → post-text-review
+     the agent is blocked
+  5. The agent enters post-text-review.
+     fires: phases.post-text-review
+     phase: text-review → post-text-review, next_phase: post-text-review → text-review
+  And again from step 4, without end.";
+    assert_findings(
+        &[("reviews = \"{{ review.n }}\", ", "")],
+        &[
+            (
+                "cycle-unbounded",
+                &format!(
+                    "cycles.text-review: The cycle `text-review` can go on without end, max_reviews being 3.\n  {story}"
+                ),
+            ),
+            (
+                "block-loop",
+                &format!(
+                    "on.Stop.3: The agent is blocked again and again, and what it does leads nowhere.\n  {story}"
+                ),
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_cycle_that_the_agent_can_start_over() {
+    assert_findings(
+        &[("guard = \"free or phase == 'write'\"", "guard = \"free or next_phase == 'post-text-review'\"")],
+        &[(
+            "cycle-unbounded",
+            "cycles.text-review: The cycle `text-review` can go on without end, max_reviews being 3.
+  0. Nothing is written yet: phase is write.
+  1. The agent enters write.
+     fires: phases.write
+     next_phase: null → text-review
+  2. The event Stop; text-review 1 gives FAIL.
+     fires: on.Stop[0], on.Stop[1], on.Stop[3]
+     phase: write → text-review, next_phase: text-review → post-text-review, reviews: 0 → 1
+     the agent is blocked
+  3. The agent enters write.
+     fires: phases.write
+     phase: text-review → write, next_phase: post-text-review → text-review, reviews: 1 → 0
+  And again from step 2, without end.",
+        )],
+    );
+}
+
+#[test]
+fn one_review_too_many() {
+    assert_findings(
+        &[("cycle.n <= cycle.limit", "cycle.n <= cycle.limit + 1")],
+        &[(
+            "cycle-unbounded",
+            "cycles.text-review: The cycle `text-review` has 1 review, max_reviews being 0.
+  0. Nothing is written yet: phase is write.
+  1. The agent enters write.
+     fires: phases.write
+     next_phase: null → text-review
+  2. The event Stop; text-review 1 gives PASS (max_reviews is 0, tables.tasks has no row).
+     fires: on.Stop[0], on.Stop[1], on.Stop[2]
+     phase: write → text-review, next_phase: text-review → done, reviews: 0 → 1, clean: false → true",
+        )],
+    );
+}
+
+#[test]
+fn blocks_without_end() {
+    assert_findings(
+        &[(
+            "[[on.Stop]]\n",
+            "[[on.Stop]]\nguard = \"free\"\nblock = \"Go on.\"\n\n[[on.Stop]]\n",
+        )],
+        &[(
+            "blocks-in-a-row",
+            "on.Stop.0: An agent that does nothing is blocked without end.
+  0. Nothing is written yet: phase is write.
+  1. The event Stop.
+     fires: on.Stop[0]
+     the agent is blocked
+  And again from step 1, without end.",
+        )],
+    );
+}
+
+#[test]
+fn a_block_that_minds_the_flag_is_none_too_many() {
+    assert_findings(
+        &[(
+            "[[on.Stop]]\n",
+            "[[on.Stop]]\nguard = \"free and not event.stop_hook_active\"\nblock = \"Go on.\"\n\n[[on.Stop]]\n",
+        )],
+        &[],
+    );
+}
+
+#[test]
+fn too_many_blocks_in_a_row() {
+    let step = |n: usize| {
+        format!(
+            "\n  {n}. The event Stop.\n     fires: on.Stop[0]\n     told: {} → {n}\n     the agent is blocked",
+            n - 1
+        )
+    };
+    let rule = |most: usize| {
+        format!(
+            "[[on.Stop]]\nguard = \"told < {most} and free\"\nassign = {{ told = \"{{{{ told + 1 }}}}\" }}\nblock = \"Go on.\"\n\n[[on.Stop]]\n"
+        )
+    };
+    let field = (
+        "clean = { type",
+        "told = { type = \"integer\", minimum = 0, default = 0 }\nclean = { type",
+    );
+    let story = "on.Stop.0: An agent that does nothing is blocked 9 times in a row.\n  0. Nothing is written yet: phase is write.";
+    let story = (1..=9).fold(story.to_owned(), |story, n| story + &step(n));
+    assert_findings(
+        &[field, ("[[on.Stop]]\n", &rule(9))],
+        &[("blocks-in-a-row", &story)],
+    );
+    assert_findings(&[field, ("[[on.Stop]]\n", &rule(8))], &[]);
+}
+
+#[test]
+fn blocks_whatever_the_agent_does() {
+    assert_findings(
+        &[
+            (
+                "[phases]\n",
+                "[phases]\nleft = { guard = \"phase in ['write', 'right']\" }\nright = { guard = \"phase == 'left'\" }\n",
+            ),
+            (
+                "[[on.Stop]]\n",
+                "[[on.Stop]]\nguard = \"phase == 'left'\"\ntarget = \"right\"\nblock = \"To the left.\"\n\n[[on.Stop]]\n",
+            ),
+        ],
+        &[(
+            "block-loop",
+            "on.Stop.0: The agent is blocked again and again, and what it does leads nowhere.
+  0. Nothing is written yet: phase is write.
+  1. The agent enters left.
+     fires: phases.left
+     phase: write → left
+  2. The event Stop.
+     fires: on.Stop[0]
+     phase: left → right
+     the agent is blocked
+  3. The agent enters left.
+     fires: phases.left
+     phase: right → left
+  And again from step 2, without end.",
+        )],
+    );
+}
+
+#[test]
+fn properties_of_the_chart() {
+    assert_findings(
+        &[(NEVER, "always = \"reviews < 2\"")],
+        &[(
+            "property",
+            "properties.0.always: `reviews < 2` does not hold here.
+  0. Nothing is written yet: phase is write.
+  1. The agent enters write.
+     fires: phases.write
+     next_phase: null → text-review
+  2. The event Stop; text-review 1 gives FAIL.
+     fires: on.Stop[0], on.Stop[1], on.Stop[3]
+     phase: write → text-review, next_phase: text-review → post-text-review, reviews: 0 → 1
+     the agent is blocked
+  3. The agent writes text-answer-1.md.
+  4. The event Stop; text-review 2 gives PASS (tables.tasks has no row).
+     fires: on.Stop[0], on.Stop[1], on.Stop[2]
+     next_phase: post-text-review → done, reviews: 1 → 2, clean: false → true",
+        )],
+    );
+    assert_findings(
+        &[(NEVER, "never = \"phase == 'done' and max_reviews == 0\"")],
+        &[(
+            "property",
+            "properties.0.never: `phase == 'done' and max_reviews == 0` holds here.
+  0. Nothing is written yet: phase is write.
+  1. The agent enters write.
+     fires: phases.write
+     next_phase: null → text-review
+  2. The event Stop; text-review 1 gives PASS (tables.tasks has no row).
+     fires: on.Stop[0], on.Stop[1], on.Stop[2]
+     phase: write → text-review, next_phase: text-review → done, reviews: 0 → 1, clean: false → true
+  3. The agent enters done.
+     fires: phases.done
+     phase: text-review → done, next_phase: done → null",
+        )],
+    );
+    assert_findings(
+        &[(NEVER, "eventually = \"phase == 'write' and reviews == 0 and clean\""), ("limit = {", "# limit = {")],
+        &[(
+            "property",
+            "properties.0.eventually: From here no way leads to `phase == 'write' and reviews == 0 and clean`, \
+max_reviews being 3.
+  0. Nothing is written yet: phase is write.",
+        )],
+    );
+    assert_findings(
+        &[(NEVER, "eventually = \"phase == 'write' and reviews == 0\"")],
+        &[],
+    );
+}
+
+#[test]
+fn what_a_cap_cut_off_is_bounded() {
+    let report = explore(&chart(&[]), &Caps { states: 3 });
+    assert!(!report.complete);
+    assert_eq!(report.states, 3);
+    let bounded = "bounded: only the first 3 states were looked at".to_owned();
+    assert_eq!(
+        findings(&report)
+            .iter()
+            .map(|(code, text)| (*code, text == &bounded))
+            .collect::<Vec<_>>(),
+        [
+            ("no-decision", true),
+            ("state-misfit", true),
+            ("phase-unreachable", true),
+            ("phase-unreachable", true),
+            ("dead-end", true),
+            ("final-out-of-reach", true),
+            ("cycle-unbounded", true),
+            ("cycle-unbounded", true),
+            ("blocks-in-a-row", true),
+            ("block-loop", true),
+            ("property", true),
+        ]
+    );
+    // What has been seen is there, however little of the rest was looked at.
+    assert_eq!(
+        proofs(&report),
+        ["every rule can fire: 9 rules, commands, advance targets and checks"]
+    );
+}
+
+#[test]
+fn all_is_proved_on_the_charts_compiled_in() {
+    for chart in embedded() {
+        let report = explore(&chart, &Caps::default());
+        assert_eq!(findings(&report), [], "{}", chart.id);
+        assert!(report.complete, "{}", chart.id);
+    }
+}
+
+/// The search takes a decision part by part and shares what comes of each. What it finds must be what
+/// `decide` says, called as the hook calls it.
+#[test]
+fn every_edge_is_a_decision_of_decide() {
+    for chart in embedded().chain([chart(&[])]) {
+        let mut search = Search::of(&chart, 3_000);
+        let mut compared = 0;
+        let states = search.looked_at();
+        for state in (0..states).step_by(states.div_ceil(50)) {
+            let situation = search.states.get(state).to_situation();
+            for mover in 0..search.moves.all.len() {
+                let Some(trigger) = search.moves.all[mover].trigger.clone() else {
+                    continue;
+                };
+                for (edge, story) in search.moves.edges(mover, situation.as_ref()).0 {
+                    compare(&search, state, &trigger, &edge, &story);
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 100, "{compared}");
+    }
+}
+
+fn compare(
+    search: &Search,
+    state: usize,
+    trigger: &Trigger,
+    edge: &moves::Edge,
+    story: &moves::Story,
+) {
+    let tree = &search.moves.tree;
+    let chart = &tree.chart;
+    let situation = search.states.get(state);
+    let mut context: crate::engine::context::Context = chart
+        .context
+        .keys()
+        .cloned()
+        .zip(
+            situation
+                .fields()
+                .iter()
+                .map(|value| tree.value(*value).clone()),
+        )
+        .collect();
+    let mut answered = Vec::new();
+    let mut chosen = Vec::new();
+    let known = situation
+        .answered()
+        .map(|(question, is_there)| (question, serde_json::json!(is_there)));
+    let choices = story
+        .choices
+        .iter()
+        .map(|(question, value)| (*question, tree.value(*value).clone()));
+    for (question, value) in known.into_iter().chain(choices) {
+        match &tree.questions[question as usize] {
+            Question::Answered { answer, review } => {
+                answered.push((answer.clone(), review.clone(), value == true))
+            }
+            Question::Choice(choice) => chosen.push((choice.clone(), value)),
+            Question::Field(name) => {
+                context.insert(name.clone(), value);
+            }
+            Question::Started => {}
+        }
+    }
+    let base = Base {
+        context,
+        started: situation.is_started(),
+        answered,
+    };
+    let world: Arc<dyn World> = Arc::new(Fork::new(&tree.ground, base, trigger, chosen));
+    let event = Event {
+        trigger: trigger.clone(),
+        fields: serde_json::Value::Null,
+        args: indexmap::IndexMap::new(),
+        session: None,
+    };
+    let mut step = decide(chart, &world, &event, None);
+    if let Ok(Decided::Invoke(invocation)) = &step {
+        let outcome = tree.runs[edge.review.unwrap() as usize].outcome.clone();
+        let ended = Ended {
+            invocation: (**invocation).clone(),
+            outcome,
+            superseded: false,
+        };
+        step = decide(chart, &world, &event, Some(ended));
+    }
+    if let Some(fault) = edge.fault {
+        assert_eq!(step.unwrap_err(), search.moves.faults[fault as usize]);
+        return;
+    }
+    let Ok(Decided::Done(decision)) = step else {
+        panic!("{trigger:?} {step:?}")
+    };
+    let fields: std::collections::BTreeMap<&String, &serde_json::Value> =
+        decision.patch.iter().collect();
+    let assigned = edge.assigned.iter().chain(&edge.sets);
+    let expected = assigned.map(|(field, value)| {
+        (
+            chart.context.get_index(*field).unwrap().0,
+            tree.value(*value),
+        )
+    });
+    assert_eq!(fields, expected.collect(), "{trigger:?}");
+    assert_eq!(
+        matches!(decision.answer, Answer::Block(_)),
+        edge.block,
+        "{trigger:?}"
+    );
+    let fired: Vec<&String> = decision.fired.iter().map(|fired| &fired.place).collect();
+    let expected: Vec<&String> = story
+        .fired
+        .iter()
+        .map(|place| &tree.places[*place as usize])
+        .collect();
+    assert_eq!(fired, expected, "{trigger:?}");
+}

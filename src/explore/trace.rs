@@ -1,0 +1,269 @@
+//! How a state is reached, as a story that a person can follow: one numbered step for each event, with
+//! the rules that fired and what changed.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde_json::Value as Json;
+
+use super::domain::Choice;
+use super::fork::Question;
+use super::moves::Move;
+use super::search::Search;
+use crate::engine::decision::Outcome;
+use crate::engine::event::Trigger;
+
+/// Why a property does not hold, and the shortest way there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Trace {
+    /// What is wrong, in one sentence.
+    pub(crate) claim: String,
+    /// How things stand before the first step; `None` where no way leads there.
+    pub(crate) start: Option<String>,
+    pub(crate) steps: Vec<TraceStep>,
+    /// The number of the step that comes again after the last, and so on without end.
+    pub(crate) again: Option<usize>,
+}
+
+/// One event of a story.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TraceStep {
+    /// What happened, in words.
+    pub(crate) event: String,
+    /// What else was the case that the decision looked at.
+    pub(crate) given: Vec<String>,
+    /// The rules that fired, in order.
+    pub(crate) fired: Vec<String>,
+    /// `field: before → after`.
+    pub(crate) changes: Vec<String>,
+    /// The agent was not let go.
+    pub(crate) blocked: bool,
+}
+
+impl Trace {
+    /// What is wrong, where no way can be shown because there is none.
+    pub(crate) fn absent(claim: String) -> Self {
+        Self {
+            claim,
+            start: None,
+            steps: Vec::new(),
+            again: None,
+        }
+    }
+
+    /// What is wrong at the end of a way, which goes on from the first state by (state, edge).
+    pub(crate) fn along(search: &Search, claim: String, way: &[(usize, usize)]) -> Self {
+        let tree = &search.moves.tree;
+        let mut parameters: HashMap<usize, u32> = HashMap::new();
+        let steps = way.iter().map(|(state, number)| {
+            let mut step = TraceStep::of(search, *state, *number);
+            let (edge, _) = &search.edges[*number];
+            // A parameter is told where it is looked at and is not what it was.
+            for (field, value) in &edge.needs {
+                let before = parameters
+                    .insert(*field, *value)
+                    .unwrap_or(search.states.get(0).fields()[*field]);
+                if before != *value
+                    && let Some((name, _)) = tree.chart.context.get_index(*field)
+                {
+                    step.given
+                        .insert(0, format!("{name} is {}", plain(tree.value(*value))));
+                }
+            }
+            for (field, value) in &edge.sets {
+                parameters.insert(*field, *value);
+                if let Some((name, _)) = tree.chart.context.get_index(*field) {
+                    step.changes
+                        .push(format!("{name}: {}", plain(tree.value(*value))));
+                }
+            }
+            step
+        });
+        let steps = steps.collect();
+        Self {
+            claim,
+            start: Some(opening(search)),
+            steps,
+            again: None,
+        }
+    }
+}
+
+/// How things stand at the start.
+fn opening(search: &Search) -> String {
+    let state = &search.moves.tree.chart.state;
+    let held = search
+        .field(state)
+        .map(|field| plain(search.value(0, field)))
+        .unwrap_or_default();
+    format!("Nothing is written yet: {state} is {held}.")
+}
+
+impl TraceStep {
+    fn of(search: &Search, state: usize, number: usize) -> Self {
+        let tree = &search.moves.tree;
+        let (edge, story) = &search.edges[number];
+        let chart = &tree.chart;
+        let mut event = match &search.moves.all[edge.mover] {
+            Move {
+                trigger: Some(Trigger::Hook(name)),
+                ..
+            } => format!("The event {name}"),
+            Move {
+                trigger: Some(Trigger::Enter { phase, .. }),
+                ..
+            } => format!("The agent enters {phase}"),
+            Move {
+                trigger: Some(Trigger::Command(name)),
+                ..
+            } => format!("The user runs {name}"),
+            Move { trigger: None, .. } => {
+                let question = edge
+                    .answered
+                    .map(|(question, _)| &tree.questions[question as usize]);
+                match question {
+                    Some(Question::Answered { answer, .. }) => format!("The agent writes {answer}"),
+                    _ => "The agent writes its answer".to_owned(),
+                }
+            }
+        };
+        if let Some(run) = edge.review.map(|run| &tree.runs[run as usize]) {
+            let outcome = match &run.outcome {
+                Outcome::Ran {
+                    verdict: Some(verdict),
+                } => format!("gives {verdict}"),
+                Outcome::Ran { verdict: None } => "gives no verdict".to_owned(),
+                Outcome::Failed(_) => "fails".to_owned(),
+            };
+            event = format!(
+                "{event}; {} {} {outcome}",
+                run.invocation.cycle, run.invocation.n
+            );
+        }
+        let given = story.choices.iter().filter_map(|(question, value)| {
+            words(&tree.questions[*question as usize], tree.value(*value))
+        });
+        let changes = edge.assigned.iter().filter_map(|(field, value)| {
+            let before = search.states.get(state).fields()[*field];
+            let name = chart.context.get_index(*field)?.0;
+            let (before_text, after) = (plain(tree.value(before)), plain(tree.value(*value)));
+            (before != *value).then(|| format!("{name}: {before_text} → {after}"))
+        });
+        Self {
+            event,
+            given: given.collect(),
+            fired: story
+                .fired
+                .iter()
+                .map(|place| tree.places[*place as usize].clone())
+                .collect(),
+            changes: changes.collect(),
+            blocked: edge.block,
+        }
+    }
+}
+
+impl fmt::Display for Trace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.claim)?;
+        let Some(start) = &self.start else {
+            return Ok(());
+        };
+        write!(out, "\n  0. {start}")?;
+        for (index, step) in self.steps.iter().enumerate() {
+            write!(out, "\n  {}. {step}", index + 1)?;
+        }
+        match self.again {
+            Some(step) => write!(out, "\n  And again from step {step}, without end."),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for TraceStep {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}", self.event)?;
+        if !self.given.is_empty() {
+            write!(out, " ({})", self.given.join(", "))?;
+        }
+        out.write_str(".")?;
+        if !self.fired.is_empty() {
+            write!(out, "\n     fires: {}", self.fired.join(", "))?;
+        }
+        if !self.changes.is_empty() {
+            write!(out, "\n     {}", self.changes.join(", "))?;
+        }
+        if self.blocked {
+            out.write_str("\n     the agent is blocked")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What was chosen, in words; `None` for what was left out.
+fn words(question: &Question, value: &Json) -> Option<String> {
+    let choice = match question {
+        Question::Answered { answer, .. } => {
+            let is_there = if *value == Json::Bool(true) {
+                "is there"
+            } else {
+                "is not there"
+            };
+            return Some(format!("{answer} {is_there}"));
+        }
+        Question::Field(_) | Question::Started => return None,
+        Question::Choice(choice) => choice,
+    };
+    if value.is_null() {
+        return None;
+    }
+    Some(match choice {
+        Choice::Files(name) => match first(value) {
+            Some(file) => format!(
+                "files.{name} has {}",
+                file.get("name").map(plain).unwrap_or_default()
+            ),
+            None => format!("files.{name} is empty"),
+        },
+        Choice::Rows(name) => match first(value) {
+            Some(row) => {
+                let fields = row
+                    .as_object()
+                    .into_iter()
+                    .flatten()
+                    .filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
+                let fields: Vec<String> = fields
+                    .map(|(key, value)| format!("{key} {}", plain(value)))
+                    .collect();
+                format!("tables.{name} has a row: {}", fields.join(", "))
+            }
+            None => format!("tables.{name} has no row"),
+        },
+        Choice::Content { table, key } => format!("tables.{table}.{key} is {}", plain(value)),
+        Choice::Event(name) => match value {
+            Json::Array(items) if items.is_empty() => format!("{name} is empty"),
+            Json::Array(_) => format!("{name} has an item"),
+            value => format!("{name} is {}", plain(value)),
+        },
+        Choice::Arg(name) => format!("--{name} {}", plain(value)),
+        Choice::Session => format!("the session is {}", plain(value)),
+        Choice::Findings(name) => match first(value) {
+            Some(finding) => format!("checks.{name} finds: {}", plain(finding)),
+            None => format!("checks.{name} finds nothing"),
+        },
+    })
+}
+
+fn first(list: &Json) -> Option<&Json> {
+    list.as_array()?.first()
+}
+
+/// A value as a person writes it: a text without quotes, unless it would not be seen.
+pub(crate) fn plain(value: &Json) -> String {
+    match value.as_str() {
+        Some("") => "''".to_owned(),
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
+    }
+}

@@ -1,0 +1,500 @@
+//! What comes of each part of a decision, evaluated once for each combination of answers that it asks for.
+//!
+//! The parts are those that `decide` itself is made of: a head, a rule. The questions that a part asks, in
+//! their order, make a tree with what comes of it at the leaves. So what a rule does not look at
+//! multiplies nothing.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use serde_json::{Value as Json, json};
+
+use super::fast::FastMap;
+use super::fork::{Asked, Base, Fork, Ground, Question};
+use super::state::{Looks, StateRef, number};
+use crate::chart::{Chart, Cycle};
+use crate::engine::context::Context;
+use crate::engine::decide::{self, Flow, Part};
+use crate::engine::decision::{Answer, Ended, Fired, Invocation, Step};
+use crate::engine::event::Trigger;
+use crate::engine::fault::Fault;
+use crate::scope::pattern::{Pattern, is_slug};
+
+/// A question and the value that was chosen as its answer, by their numbers.
+pub(crate) type Choices = Vec<(u32, u32)>;
+
+/// A part of a decision, with the runs that it sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Segment {
+    pub(crate) what: What,
+    /// The run whose outcome is visible.
+    pub(crate) review: Option<u32>,
+    /// The run that has ended, for the rule that asked for it.
+    pub(crate) ended: Option<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum What {
+    /// By the move.
+    Head(usize),
+    /// By the list and the place in it.
+    Rule { list: usize, index: usize },
+    /// A property's expression.
+    Condition(usize),
+}
+
+/// What comes of one part.
+#[derive(Debug)]
+pub(crate) enum Leaf {
+    Part(Settled),
+    Holds(bool),
+    Fault(Fault),
+}
+
+/// What a part has done, its values by number.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    pub(crate) turn: Turn,
+    pub(crate) assigned: Vec<(usize, u32)>,
+    /// Places of rules.
+    pub(crate) fired: Vec<u32>,
+    /// The cycle that it ended, and by which advance target.
+    pub(crate) advance: Option<(usize, usize)>,
+    /// The cycle that starts afresh.
+    pub(crate) arms: Option<usize>,
+    /// The run whose outcome it has made visible.
+    pub(crate) review: Option<u32>,
+    /// What went wrong where the decision went on all the same.
+    pub(crate) swallowed: Option<Fault>,
+}
+
+/// How a decision goes on after a part.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Turn {
+    On,
+    Answered {
+        block: bool,
+    },
+    Invoke(u32),
+    /// Nothing comes of it.
+    Gone,
+}
+
+#[derive(Debug)]
+enum Node {
+    Unknown,
+    Ask {
+        question: u32,
+        options: Vec<u32>,
+        next: Vec<(u32, u32)>,
+    },
+    Leaf(Rc<Leaf>),
+}
+
+/// All parts of a chart's decisions, as far as they were asked for.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) ground: Arc<Ground>,
+    pub(crate) chart: Arc<Chart>,
+    pub(crate) values: IndexSet<Json>,
+    pub(crate) questions: IndexSet<Question>,
+    /// Where rules stand.
+    pub(crate) places: IndexSet<String>,
+    /// Names of lists of rules.
+    pub(crate) lists: IndexSet<String>,
+    pub(crate) conditions: IndexSet<String>,
+    pub(crate) invocations: IndexSet<Invocation>,
+    pub(crate) runs: IndexSet<Ended>,
+    /// How often a part was really evaluated.
+    pub(crate) evaluations: usize,
+    nodes: Vec<Node>,
+    roots: FastMap<Segment, u32>,
+    /// For each question whether a review is answered, the fields that its file names are made of.
+    names: FastMap<u32, Vec<(usize, u32)>>,
+    known_names: FastMap<(usize, i64, Vec<u32>), Option<u32>>,
+}
+
+impl Tree {
+    pub(crate) fn of(chart: &Arc<Chart>) -> Self {
+        Self {
+            ground: Arc::new(Ground::of(chart)),
+            chart: Arc::clone(chart),
+            values: IndexSet::new(),
+            questions: IndexSet::new(),
+            places: IndexSet::new(),
+            lists: IndexSet::new(),
+            conditions: IndexSet::new(),
+            invocations: IndexSet::new(),
+            runs: IndexSet::new(),
+            evaluations: 0,
+            nodes: Vec::new(),
+            roots: FastMap::default(),
+            names: FastMap::default(),
+            known_names: FastMap::default(),
+        }
+    }
+
+    /// A value by its number.
+    pub(crate) fn value(&self, value: u32) -> &Json {
+        &self.values[value as usize]
+    }
+
+    pub(crate) fn is_true(&self, value: u32) -> bool {
+        *self.value(value) == json!(true)
+    }
+
+    /// The number of a value.
+    pub(crate) fn value_id(&mut self, value: &Json) -> u32 {
+        match self.values.get_index_of(value) {
+            Some(index) => number(index),
+            None => number(self.values.insert_full(value.clone()).0),
+        }
+    }
+
+    /// The question what a field holds, where the field is one that a user sets at any time.
+    pub(crate) fn parameter(&mut self, field: usize) -> Option<u32> {
+        let (name, _) = self.chart.context.get_index(field)?;
+        let is_parameter = self.ground.domain.parameters.contains_key(name);
+        is_parameter.then(|| number(self.questions.insert_full(Question::Field(name.clone())).0))
+    }
+
+    /// The number of a context field.
+    pub(crate) fn field(&self, name: &str) -> Option<usize> {
+        self.chart.context.get_index_of(name)
+    }
+
+    /// All that can come of a part in a state and with what was chosen before, each with what is chosen on
+    /// the way.
+    pub(crate) fn walk(
+        &mut self,
+        segment: Segment,
+        trigger: &Trigger,
+        state: StateRef<'_>,
+        before: &[(u32, u32)],
+        looks: &mut Looks,
+    ) -> Vec<(Rc<Leaf>, Choices)> {
+        let root = match self.roots.get(&segment) {
+            Some(root) => *root,
+            None => {
+                let root = self.unknown();
+                self.roots.insert(segment, root);
+                root
+            }
+        };
+        let mut ends = Vec::new();
+        let mut open = vec![(root, Choices::new())];
+        while let Some((at, choices)) = open.pop() {
+            if matches!(self.nodes[at as usize], Node::Unknown) {
+                self.evaluate(segment, root, trigger, state, &[before, &choices].concat());
+            }
+            let (question, options) = match &self.nodes[at as usize] {
+                Node::Unknown => continue,
+                Node::Leaf(leaf) => {
+                    ends.push((Rc::clone(leaf), choices));
+                    continue;
+                }
+                Node::Ask {
+                    question, options, ..
+                } => (*question, options),
+            };
+            let told = match &self.questions[question as usize] {
+                Question::Field(_) if !options.is_empty() => {
+                    looks.add_question(question);
+                    None
+                }
+                Question::Field(name) => self.field(name).map(|field| {
+                    looks.add(field);
+                    state.fields()[field]
+                }),
+                Question::Started => {
+                    looks.started = true;
+                    self.values
+                        .get_index_of(&json!(state.is_started()))
+                        .map(number)
+                }
+                Question::Answered { .. } => {
+                    looks.answered = true;
+                    let known = state.answered().filter(|(asked, _)| *asked == question);
+                    known.and_then(|(_, is_there)| {
+                        self.values.get_index_of(&json!(is_there)).map(number)
+                    })
+                }
+                Question::Choice(_) => {
+                    looks.add_question(question);
+                    None
+                }
+            };
+            let made = || {
+                choices
+                    .iter()
+                    .chain(before)
+                    .find(|(asked, _)| *asked == question)
+                    .map(|(_, value)| *value)
+            };
+            match told.or_else(made) {
+                Some(value) => {
+                    let next = self.next(at, value);
+                    open.push((next, choices));
+                }
+                None => {
+                    // Last in, first out: the first option is to be walked first.
+                    for option in options.clone().into_iter().rev() {
+                        let mut choices = choices.clone();
+                        choices.push((question, option));
+                        let next = self.next(at, option);
+                        open.push((next, choices));
+                    }
+                }
+            }
+        }
+        ends
+    }
+
+    fn unknown(&mut self) -> u32 {
+        self.nodes.push(Node::Unknown);
+        number(self.nodes.len() - 1)
+    }
+
+    /// The node that an answer leads to.
+    fn next(&mut self, at: u32, answer: u32) -> u32 {
+        if let Node::Ask { next, .. } = &self.nodes[at as usize]
+            && let Some((_, node)) = next.iter().find(|(known, _)| *known == answer)
+        {
+            return *node;
+        }
+        let node = self.unknown();
+        if let Node::Ask { next, .. } = &mut self.nodes[at as usize] {
+            next.push((answer, node));
+        }
+        node
+    }
+
+    /// Evaluates a part, and grows its tree by the path that it took.
+    fn evaluate(
+        &mut self,
+        segment: Segment,
+        root: u32,
+        trigger: &Trigger,
+        state: StateRef<'_>,
+        choices: &[(u32, u32)],
+    ) {
+        self.evaluations += 1;
+        let fields = self.chart.context.keys().zip(state.fields());
+        let mut context: Context = fields
+            .map(|(name, value)| (name.clone(), self.value(*value).clone()))
+            .collect();
+        let mut answered = Vec::new();
+        let mut chosen = Vec::new();
+        let mut tell = |question: u32, is_there: bool| {
+            if let Question::Answered { answer, review } = &self.questions[question as usize] {
+                answered.push((answer.clone(), review.clone(), is_there));
+            }
+        };
+        if let Some((question, is_there)) = state.answered() {
+            tell(question, is_there);
+        }
+        for (question, value) in choices {
+            match &self.questions[*question as usize] {
+                Question::Choice(choice) => {
+                    chosen.push((choice.clone(), self.value(*value).clone()))
+                }
+                Question::Field(name) => {
+                    context.insert(name.clone(), self.value(*value).clone());
+                }
+                _ => tell(*question, self.is_true(*value)),
+            }
+        }
+        let base = Base {
+            context,
+            started: state.is_started(),
+            answered,
+        };
+        let fork = Fork::new(&self.ground, base, trigger, chosen);
+        let leaf = self.leaf(segment, trigger, &fork);
+        let mut at = root;
+        for Asked {
+            question,
+            options,
+            answer,
+        } in fork.account()
+        {
+            let question = number(self.questions.insert_full(question).0);
+            let options: Vec<u32> = options.iter().map(|option| self.value_id(option)).collect();
+            let answer = self.value_id(&answer);
+            if matches!(self.nodes[at as usize], Node::Unknown) {
+                self.nodes[at as usize] = Node::Ask {
+                    question,
+                    options,
+                    next: Vec::new(),
+                };
+            }
+            at = self.next(at, answer);
+        }
+        self.nodes[at as usize] = Node::Leaf(Rc::new(leaf));
+    }
+
+    fn leaf(&mut self, segment: Segment, trigger: &Trigger, fork: &Fork) -> Leaf {
+        let names = fork.names(trigger);
+        if let Some(review) = segment.review {
+            names.set_review(Arc::new(self.runs[review as usize].clone()));
+        }
+        let part = match segment.what {
+            What::Condition(index) => {
+                let holds = names
+                    .expressions
+                    .holds(&self.conditions[index], &names.root());
+                return match holds.map_err(Fault::at("properties")) {
+                    Ok(holds) => Leaf::Holds(holds),
+                    Err(fault) => Leaf::Fault(fault),
+                };
+            }
+            What::Head(_) => decide::head(names, trigger),
+            What::Rule { list, index } => {
+                let list = &self.lists[list];
+                let ended = segment.ended.map(|ended| self.runs[ended as usize].clone());
+                decide::rule(names, list, index, &self.chart.on[list][index], ended)
+            }
+        };
+        match part {
+            Ok(part) => Leaf::Part(self.settle(part)),
+            Err(fault) => Leaf::Fault(fault),
+        }
+    }
+
+    fn settle(&mut self, part: Part) -> Settled {
+        let Part {
+            flow,
+            decision,
+            swallowed,
+            ..
+        } = part;
+        let chart = Arc::clone(&self.chart);
+        let turn = match flow {
+            Flow::On => Turn::On,
+            Flow::Answered => Turn::Answered {
+                block: matches!(decision.answer, Answer::Block(_)),
+            },
+            Flow::Leave(Step::Invoke(invocation)) => {
+                let invocation = Invocation {
+                    argv: Vec::new(),
+                    ..*invocation
+                };
+                Turn::Invoke(number(self.invocations.insert_full(invocation).0))
+            }
+            Flow::Leave(Step::Done(_)) => Turn::Gone,
+        };
+        let review = decision
+            .ended
+            .map(|ended| number(self.runs.insert_full(ended).0));
+        let mut settled = Settled {
+            turn,
+            assigned: Vec::new(),
+            fired: Vec::new(),
+            advance: None,
+            arms: None,
+            review,
+            swallowed,
+        };
+        for (name, value) in &decision.patch {
+            if let Some(field) = self.field(name) {
+                settled.assigned.push((field, self.value_id(value)));
+            }
+        }
+        for Fired { place, advance } in decision.fired {
+            let phase = place
+                .strip_prefix("phases.")
+                .and_then(|name| chart.phases.get(name));
+            if let Some(cycle) = phase.and_then(|entry| entry.phase.arms.as_ref()) {
+                settled.arms = chart.cycles.get_index_of(cycle);
+            }
+            if let Some((cycle, index)) = advance
+                && let Some((at, _, cycle)) = chart.cycles.get_full(&cycle)
+            {
+                settled.advance = Some((at, index));
+                settled.arms = chart.cycles.get_index_of(&cycle.advance[index].target);
+            }
+            settled.fired.push(number(self.places.insert_full(place).0));
+        }
+        settled
+    }
+
+    // ── the files that answer a review ──
+
+    /// The cycle that runs: the one that is due, or whose answer is.
+    pub(crate) fn running(&self, state: StateRef<'_>) -> Option<usize> {
+        let next = self.field(self.chart.next.as_ref()?)?;
+        let due = self.value(state.fields()[next]).as_str()?;
+        self.chart
+            .cycles
+            .values()
+            .position(|cycle| cycle.id == due || cycle.post == due)
+    }
+
+    /// True while the files that a question is about are those that the fields name.
+    pub(crate) fn is_current(&self, question: u32, fields: &[u32]) -> bool {
+        let names = self.names.get(&question);
+        names.is_some_and(|names| names.iter().all(|(field, value)| fields[*field] == *value))
+    }
+
+    /// The context fields that the names of a cycle's files are made of, its count first.
+    pub(crate) fn fields_of_names(&self, cycle: &Cycle) -> Vec<usize> {
+        let holes = [&cycle.base, &cycle.answer, &cycle.review]
+            .into_iter()
+            .flat_map(Pattern::holes);
+        let names = std::iter::once(cycle.count.as_str()).chain(holes.map(|(hole, _)| hole));
+        names.filter_map(|name| self.field(name)).collect()
+    }
+
+    /// The question whether the last review of a cycle, as its count says, is answered.
+    pub(crate) fn last_answer(&mut self, cycle: usize, fields: &[u32]) -> Option<u32> {
+        let count = self.field(&self.chart.cycles[cycle].count)?;
+        let n = self.value(fields[count]).as_i64().filter(|n| *n > 0)?;
+        self.answer(cycle, n, fields)
+    }
+
+    /// The question whether review `n` of a cycle is answered.
+    pub(crate) fn answer(&mut self, cycle: usize, n: i64, fields: &[u32]) -> Option<u32> {
+        let chart = Arc::clone(&self.chart);
+        let made_of = self.fields_of_names(&chart.cycles[cycle]);
+        let count = self.value_id(&json!(n));
+        let values = made_of
+            .iter()
+            .enumerate()
+            .map(|(index, field)| if index == 0 { count } else { fields[*field] });
+        let key = (cycle, n, values.collect::<Vec<u32>>());
+        if let Some(known) = self.known_names.get(&key) {
+            return *known;
+        }
+        let cycle = &chart.cycles[cycle];
+        let slug = |hole: &str| -> Result<String, ()> {
+            match self.value(fields[self.field(hole).ok_or(())?]) {
+                Json::Number(number) => Ok(number.to_string()),
+                Json::String(text) if is_slug(text) => Ok(text.clone()),
+                _ => Err(()),
+            }
+        };
+        let name = |pattern: &Pattern| {
+            pattern.render(|hole| match hole {
+                "base" => cycle.base.render(slug),
+                "n" => Ok(n.to_string()),
+                other => slug(other),
+            })
+        };
+        let names = name(&cycle.answer).and_then(|answer| Ok((answer, name(&cycle.review)?)));
+        let question = names.ok().map(|(answer, review)| {
+            let question = number(
+                self.questions
+                    .insert_full(Question::Answered { answer, review })
+                    .0,
+            );
+            self.names.insert(
+                question,
+                made_of.into_iter().zip(key.2.iter().copied()).collect(),
+            );
+            question
+        });
+        self.known_names.insert(key, question);
+        question
+    }
+}

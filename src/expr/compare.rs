@@ -1,0 +1,280 @@
+//! What an expression compares with what: the values on which its outcome turns.
+//!
+//! The model checker tries the inputs of a decision on both sides of each comparison, and this finds
+//! them. Nothing is evaluated here.
+
+use minijinja::machinery::ast::{BinOpKind, CallArg, Expr};
+use minijinja::machinery::parse_expr;
+use minijinja::value::ValueKind;
+use serde_json::Value as Json;
+
+/// One side of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Term {
+    /// A dotted name, lists having the name of their items: `tables.tasks.rows.id`.
+    Path(String),
+    /// A literal of the expression.
+    Literal(Json),
+}
+
+/// The comparisons of one chart's expressions, as they are found.
+pub(crate) struct Comparisons<'c> {
+    /// What a name stands for, where it stands for an expression.
+    lets: &'c dyn Fn(&str) -> Option<String>,
+    /// The names being resolved: one that refers to itself ends there.
+    open: Vec<String>,
+    /// The two sides of each comparison.
+    pub(crate) pairs: Vec<(Term, Term)>,
+}
+
+impl<'c> Comparisons<'c> {
+    /// None yet; `lets` resolves a name to the expression it stands for.
+    pub(crate) fn new(lets: &'c dyn Fn(&str) -> Option<String>) -> Self {
+        Self {
+            lets,
+            open: Vec::new(),
+            pairs: Vec::new(),
+        }
+    }
+
+    /// Notes the comparisons of `source` and gives what its value can be. `it` is what `it` stands for.
+    pub(crate) fn read(&mut self, source: &str, it: &[Term]) -> Vec<Term> {
+        match parse_expr(source) {
+            Ok(expr) => self.expr(&expr, it),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    fn pair(&mut self, left: &[Term], right: &[Term]) {
+        for a in left {
+            for b in right {
+                self.pairs.push((a.clone(), b.clone()));
+            }
+        }
+    }
+
+    fn all(&mut self, exprs: &[Expr<'_>], it: &[Term]) -> Vec<Term> {
+        exprs.iter().flat_map(|expr| self.expr(expr, it)).collect()
+    }
+
+    fn expr(&mut self, expr: &Expr<'_>, it: &[Term]) -> Vec<Term> {
+        match expr {
+            Expr::Var(var) if var.id == "it" => it.to_vec(),
+            Expr::Var(var) => self.name(var.id),
+            Expr::Const(constant) => match serde_json::to_value(&constant.value) {
+                Ok(Json::Array(items)) => items.into_iter().map(Term::Literal).collect(),
+                Ok(value @ (Json::String(_) | Json::Number(_) | Json::Bool(_))) => {
+                    vec![Term::Literal(value)]
+                }
+                _ => Vec::new(),
+            },
+            Expr::List(list) => self.all(&list.items, it),
+            Expr::Tuple(tuple) => self.all(&tuple.items, it),
+            Expr::Map(map) => {
+                self.all(&map.keys, it);
+                self.all(&map.values, it);
+                Vec::new()
+            }
+            Expr::GetAttr(get) => {
+                let terms = self.expr(&get.expr, it);
+                field(&terms, get.name)
+            }
+            Expr::GetItem(get) => {
+                let terms = self.expr(&get.expr, it);
+                self.expr(&get.subscript_expr, it);
+                match get.subscript_expr.as_const() {
+                    Some(key) if key.kind() == ValueKind::String => field(&terms, &key.to_string()),
+                    _ => terms,
+                }
+            }
+            Expr::Slice(slice) => self.expr(&slice.expr, it),
+            Expr::UnaryOp(op) => {
+                self.expr(&op.expr, it);
+                Vec::new()
+            }
+            Expr::BinOp(op) => {
+                let (left, right) = (self.expr(&op.left, it), self.expr(&op.right, it));
+                let compares = matches!(
+                    op.op,
+                    BinOpKind::Eq
+                        | BinOpKind::Ne
+                        | BinOpKind::Lt
+                        | BinOpKind::Lte
+                        | BinOpKind::Gt
+                        | BinOpKind::Gte
+                        | BinOpKind::In
+                );
+                if compares {
+                    self.pair(&left, &right);
+                }
+                Vec::new()
+            }
+            Expr::Compare(compare) => {
+                let mut left = self.expr(&compare.expr, it);
+                for op in &compare.ops {
+                    let right = self.expr(&op.expr, it);
+                    self.pair(&left, &right);
+                    left = right;
+                }
+                Vec::new()
+            }
+            Expr::IfExpr(choice) => {
+                self.expr(&choice.test_expr, it);
+                let mut terms = self.expr(&choice.true_expr, it);
+                terms.extend(
+                    choice
+                        .false_expr
+                        .iter()
+                        .flat_map(|expr| self.expr(expr, it)),
+                );
+                terms
+            }
+            Expr::Filter(filter) => {
+                let input = filter
+                    .expr
+                    .as_ref()
+                    .map(|expr| self.expr(expr, it))
+                    .unwrap_or_default();
+                let args: Vec<Vec<Term>> = filter
+                    .args
+                    .iter()
+                    .map(|arg| self.expr(value_of(arg), it))
+                    .collect();
+                let named = |name: &str| {
+                    let found = filter
+                        .args
+                        .iter()
+                        .position(|arg| matches!(arg, CallArg::Kwarg(key, _) if *key == name));
+                    found.and_then(|index| text(args.get(index)?))
+                };
+                match filter.name {
+                    // ("field", "test", value), or ("test", value).
+                    "selectattr" | "rejectattr" => {
+                        if let (Some(name), Some(value)) =
+                            (args.first().and_then(text), args.get(2))
+                        {
+                            self.pair(&field(&input, &name), value);
+                        }
+                        input
+                    }
+                    "select" | "reject" => {
+                        if let Some(value) = args.get(1) {
+                            self.pair(&input, value);
+                        }
+                        input
+                    }
+                    "map" => named("attribute")
+                        .map(|name| field(&input, &name))
+                        .unwrap_or_default(),
+                    "list" | "sort" | "unique" | "reverse" | "first" | "last" | "string"
+                    | "int" | "trim" | "lower" | "upper" => input,
+                    "default" | "d" => [input, args.concat()].concat(),
+                    _ => Vec::new(),
+                }
+            }
+            Expr::Test(test) => {
+                let input = self.expr(&test.expr, it);
+                for arg in &test.args {
+                    let value = self.expr(value_of(arg), it);
+                    self.pair(&input, &value);
+                }
+                Vec::new()
+            }
+            Expr::Call(_) => Vec::new(),
+        }
+    }
+
+    fn name(&mut self, name: &str) -> Vec<Term> {
+        if self.open.iter().any(|open| open == name) {
+            return Vec::new();
+        }
+        match (self.lets)(name) {
+            Some(source) => {
+                self.open.push(name.to_owned());
+                let terms = self.read(&source, &[]);
+                self.open.pop();
+                terms
+            }
+            None => vec![Term::Path(name.to_owned())],
+        }
+    }
+}
+
+fn value_of<'e, 'a>(arg: &'e CallArg<'a>) -> &'e Expr<'a> {
+    match arg {
+        CallArg::Pos(expr)
+        | CallArg::Kwarg(_, expr)
+        | CallArg::PosSplat(expr)
+        | CallArg::KwargSplat(expr) => expr,
+    }
+}
+
+fn field(terms: &[Term], name: &str) -> Vec<Term> {
+    terms
+        .iter()
+        .filter_map(|term| match term {
+            Term::Path(path) => Some(Term::Path(format!("{path}.{name}"))),
+            Term::Literal(_) => None,
+        })
+        .collect()
+}
+
+/// The text that the terms are, where they are one.
+fn text(terms: &Vec<Term>) -> Option<String> {
+    match terms.as_slice() {
+        [Term::Literal(Json::String(text))] => Some(text.clone()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pairs(source: &str) -> Vec<String> {
+        let lets = |name: &str| {
+            (name == "left")
+                .then(|| "tables.t.open | rejectattr('id', 'eq', now) | list".to_owned())
+        };
+        let mut found = Comparisons::new(&lets);
+        found.read(source, &[Term::Path("files.x".to_owned())]);
+        let show = |term: &Term| match term {
+            Term::Path(path) => path.clone(),
+            Term::Literal(value) => value.to_string(),
+        };
+        found
+            .pairs
+            .iter()
+            .map(|(a, b)| format!("{} {}", show(a), show(b)))
+            .collect()
+    }
+
+    #[test]
+    fn both_sides_of_every_comparison_are_found() {
+        let cases: &[(&str, &[&str])] = &[
+            (
+                "event.session_id not in ['', owner]",
+                &["event.session_id \"\"", "event.session_id owner"],
+            ),
+            ("left", &["tables.t.open.id now"]),
+            (
+                "left[0].id == 'a'",
+                &["tables.t.open.id now", "tables.t.open.id \"a\""],
+            ),
+            ("tables.plan.lines > 50", &["tables.plan.lines 50"]),
+            (
+                "'A' in tables.plan.rows | map(attribute='title') | list",
+                &["\"A\" tables.plan.rows.title"],
+            ),
+            (
+                "it.n == 3 and not (it.base is eq 'x')",
+                &["files.x.n 3", "files.x.base \"x\""],
+            ),
+            ("(a if b == 1 else c) == 2", &["b 1", "a 2", "c 2"]),
+            ("x ~ '.md' in y", &[]),
+        ];
+        for (source, expected) in cases {
+            assert_eq!(pairs(source), *expected, "{source}");
+        }
+    }
+}
