@@ -8,8 +8,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// (chart file, its demo scenario), in the order of `--help`; the first chart is the default one.
-const CHARTS: &[(&str, &str)] = &[("statechart.toml", "examples/demo.toml")];
+/// (chart file, its demo scenario if it has one), in the order of `--help`; the first chart is the default one.
+const CHARTS: &[(&str, Option<&str>)] = &[
+    ("statechart.toml", Some("examples/demo.toml")),
+    ("plugin/dr-done/statechart.toml", None),
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     link_at_a_fixed_address()?;
@@ -19,7 +22,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (index, (file, demo)) in CHARTS.iter().enumerate() {
         let path = root.join(file);
         watch(&path);
-        watch(&root.join(demo));
+        let demo = demo.map(|demo| root.join(demo));
+        demo.iter().for_each(|demo| watch(demo));
+        let demo = demo.map_or_else(
+            || "None".to_owned(),
+            |demo| format!("Some(include_str!({demo:?}))"),
+        );
         let chart: toml::Table = fs::read_to_string(&path)?
             .parse()
             .map_err(|error| format!("{file}: {error}"))?;
@@ -67,9 +75,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(
             table,
             "    Embedded {{\n        id: {id:?},\n        home: {home:?},\n        quiet: {quiet},\n        \
-             text: include_str!({path:?}),\n        json: include_str!({json:?}),\n        demo: include_str!({:?}),\n        \
-             validator: Validator::Compiled(breaches{index}),\n        templates: &[",
-            root.join(demo)
+             text: include_str!({path:?}),\n        json: include_str!({json:?}),\n        demo: {demo},\n        \
+             validator: Validator::Compiled(breaches{index}),\n        templates: &["
         )?;
         for (name, path) in &templates {
             writeln!(table, "            ({name:?}, include_str!({path:?})),")?;

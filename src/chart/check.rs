@@ -10,11 +10,12 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 
 use super::error::{ChartError, Document, Flaw, SourceFile, Step};
-use super::model::{Assign, Expr, FieldType, Literal, Rule, Text};
+use super::model::{Action, Assign, Deed, Expr, FieldType, Literal, Rule, Text};
 use super::names::{ChartNames, Uses};
-use super::{Chart, Cycle};
+use super::{Chart, Cycle, suggest};
 use crate::engine::context::describe;
 use crate::engine::names::MAX_DEPTH;
+use crate::engine::prompt;
 use crate::expr::Expressions;
 use crate::expr::infer::{self, Problem};
 use crate::expr::single_expression;
@@ -100,7 +101,7 @@ impl References<'_> {
             match (parts.next()?, parts.next()) {
                 (first, _) if self.chart.context.contains_key(first) => None,
                 (first, _) if lets.contains_key(first) => Some(first.to_owned()),
-                (first @ ("args" | "checks" | "cycle"), Some(second)) => {
+                (first @ ("args" | "checks" | "cycle" | "prompts"), Some(second)) => {
                     Some(format!("{first}.{second}"))
                 }
                 _ => None,
@@ -222,6 +223,7 @@ impl Checker<'_> {
             }
             self.assign(&to(&path, "entry"), &entry.phase.entry, &names);
         }
+        self.prompts(&names);
         for (id, cycle) in &chart.cycles {
             self.cycle(id, cycle, &names);
         }
@@ -286,6 +288,12 @@ impl Checker<'_> {
                 for text in exprs.chain([check.say.0.as_str()]) {
                     graph.add(format!("checks.{name}"), text);
                 }
+            }
+        }
+        // Whichever of them a user's prompt names.
+        for name in &chart.prompts.names {
+            for expr in chart.prompts.vars.values() {
+                graph.add(format!("prompts.{name}"), &expr.0);
             }
         }
         for cycle in chart.cycles.values() {
@@ -356,6 +364,9 @@ impl Checker<'_> {
     fn rule(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
         self.guard(path, rule.guard.as_ref(), names);
         self.assign(&to(path, "assign"), &rule.assign, names);
+        for (index, action) in rule.actions.iter().enumerate() {
+            self.action(&to(&to(path, "actions"), index), action, names);
+        }
         let texts = [
             ("message", &rule.message),
             ("say", &rule.say),
@@ -365,6 +376,77 @@ impl Checker<'_> {
         for (key, text) in texts {
             if let Some(text) = text {
                 self.say(&to(path, key), text, names);
+            }
+        }
+    }
+
+    fn action(&mut self, path: &[Step], action: &Action, names: &ChartNames<'_>) {
+        let it = action
+            .each
+            .as_ref()
+            .map(|each| self.list(&to(path, "each"), each, names));
+        let with_it = it.map(|it| ChartNames::with_it(self.chart, &self.uses, it));
+        let names = with_it.as_ref().unwrap_or(names);
+        self.guard(path, action.guard.as_ref(), names);
+        // Which keys do not go together is told where the chart is loaded.
+        let Ok(deed) = action.deed() else { return };
+        for (key, text) in deed.texts() {
+            self.say(&to(path, key), text, names);
+        }
+        if let Deed::Copy { template, .. } = deed {
+            self.template(&to(path, "copy"), template, names);
+        }
+    }
+
+    /// A template that is taken as it is.
+    fn template(&mut self, path: &[Step], name: &str, names: &ChartNames<'_>) -> Option<String> {
+        match infer::Scope::template(names, name) {
+            Some(text) => {
+                infer::Scope::used(names, &format!("template:{name}"));
+                Some(text)
+            }
+            None => {
+                let known = self.chart.templates.names();
+                let help = suggest(name, known.iter().map(String::as_str))
+                    .map(|name| format!("did you mean `{name}`?"));
+                let message = format!("there is no template `{name}`");
+                let flaw = Flaw::new(Code::UnknownTemplate, message).help(help);
+                self.flaws.push(flaw.at(self.document.locate(path)));
+                None
+            }
+        }
+    }
+
+    /// The chart's own prompts: what they name is filled in.
+    fn prompts(&mut self, names: &ChartNames<'_>) {
+        let prompts = &self.chart.prompts;
+        for (name, expr) in &prompts.vars {
+            let path = [top("prompts", "vars"), vec![Step::from(name)]].concat();
+            let (kind, mut problems) = infer::expression(&expr.0, names);
+            if matches!(kind, Type::List(_) | Type::Record(_)) {
+                problems.push(Problem {
+                    code: Code::WrongOperand,
+                    span: 0..expr.0.len(),
+                    template: None,
+                    message: format!("a text is expected, and this is {kind}"),
+                    help: Some("make one text of it: `| join('\\n')`".to_owned()),
+                });
+            }
+            self.report(&path, &expr.0, problems);
+        }
+        for (index, name) in prompts.names.iter().enumerate() {
+            let path = [top("prompts", "names"), vec![Step::from(index)]].concat();
+            let file = Chart::prompt_file(name);
+            let Some(text) = self.template(&path, &file, names) else {
+                continue;
+            };
+            for hole in prompt::names(&text).filter(|hole| !prompts.vars.contains_key(*hole)) {
+                let known = prompts.vars.keys().map(String::as_str);
+                let help = suggest(hole, known).map(|name| format!("did you mean `{name}`?"));
+                let message =
+                    format!("`{file}` has {{{{{hole}}}}}, which [prompts.vars] does not name");
+                let flaw = Flaw::new(Code::UnknownName, message).help(help);
+                self.flaws.push(flaw.at(self.document.locate(&path)));
             }
         }
     }

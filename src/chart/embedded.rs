@@ -25,8 +25,8 @@ pub(crate) struct Embedded {
     pub(crate) text: &'static str,
     /// The same as JSON.
     json: &'static str,
-    /// The scenario that `taskie demo` plays.
-    pub(crate) demo: &'static str,
+    /// The scenario that `taskie demo` plays, if there is one.
+    pub(crate) demo: Option<&'static str>,
     validator: Validator,
     /// Its templates, (name, text), sorted by name.
     pub(crate) templates: &'static [(&'static str, &'static str)],

@@ -8,10 +8,13 @@ use indexmap::IndexMap;
 use super::check;
 use super::error::{ChartError, Flaw, Step, locate};
 use super::model::{
-    Assign, CycleSource, FieldType, FilePattern, Literal, Phase, Rule, Source, Table as TableSource,
+    Action, Arg, Assign, CycleSource, Field, FieldType, FilePattern, Files, Literal, Phase, Rule,
+    Scope as ScopeSource, Source, Table as TableSource,
 };
 use super::templates::Templates;
-use super::{Chart, Command, Cycle, FileSet, PhaseEntry, RowShape, Scope, Table, suggest};
+use super::{
+    Chart, Command, Cycle, FileSet, InstanceChoice, PhaseEntry, RowShape, Scope, Table, suggest,
+};
 use crate::expr::single_expression;
 use crate::hook::protocol::EVENTS;
 use crate::lint::Code;
@@ -21,9 +24,10 @@ use crate::scope::pattern::{Pattern, is_slug};
 const CYCLE_HOLE: &str = "{cycle}";
 
 /// The options and arguments that commands have whatever the chart.
-const RESERVED: &[&str] = &[
-    "chart", "force", "help", "instance", "phase", "session", "version",
-];
+const RESERVED: &[&str] = &["chart", "help", "instance", "phase", "session", "version"];
+
+/// The option of `enter` that a chart's own could not be told from.
+const FORCE: &str = "force";
 
 /// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its
 /// expressions.
@@ -129,6 +133,7 @@ fn noun(code: Code) -> &'static str {
     match code {
         Code::UnknownCycle => "cycle",
         Code::UnknownField => "context field",
+        Code::UnknownCommand => "command",
         Code::UnknownInvocation => "invocation",
         _ => "phase",
     }
@@ -140,6 +145,22 @@ fn is_below(path: &str) -> bool {
         && Path::new(path)
             .components()
             .all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Whether running `from` runs `to` as well.
+fn leads_to(source: &Source, from: &str, to: &str, way: &mut Vec<String>) -> bool {
+    if from == to {
+        return true;
+    }
+    if way.iter().any(|name| name == from) {
+        return false;
+    }
+    way.push(from.to_owned());
+    let raised = source
+        .commands
+        .get(from)
+        .map_or(&[][..], |command| &command.raise);
+    raised.iter().any(|name| leads_to(source, name, to, way))
 }
 
 /// Collects flaws while names are resolved.
@@ -257,22 +278,7 @@ impl Resolver<'_> {
         self.targets(&source, &phases);
         let files = self.files(&source);
         let (tables, broken_tables) = self.tables(&source);
-        let touch: Vec<Pattern> = source
-            .scope
-            .touch
-            .iter()
-            .enumerate()
-            .filter_map(|(index, pattern)| self.pattern(path!["scope", "touch", index], pattern))
-            .collect();
-        if !source.scope.newest.ends_with("/*") || source.scope.newest.matches('*').count() != 1 {
-            let message = format!("`{}` names no directories", source.scope.newest);
-            self.flaw(
-                Code::BadPattern,
-                path!["scope", "newest"],
-                message,
-                Some("write a folder and `/*`: `plans/*`".to_owned()),
-            );
-        }
+        let scope = self.scope(&source.scope);
         let commands = source
             .commands
             .into_iter()
@@ -282,6 +288,7 @@ impl Resolver<'_> {
                     target: command.target,
                     assign: command.assign,
                     advance: command.advance,
+                    actions: command.actions,
                     say: command.say,
                     ..Rule::default()
                 };
@@ -291,6 +298,7 @@ impl Resolver<'_> {
                         about: command.about,
                         otherwise: command.otherwise,
                         rule,
+                        raise: command.raise,
                     },
                 )
             })
@@ -302,19 +310,15 @@ impl Resolver<'_> {
             state: source.state,
             next: source.next,
             quiet: source.quiet,
-            scope: Scope {
-                home: source.scope.home,
-                noun: source.scope.noun,
-                newest: source.scope.newest,
-                touch,
-                owner: source.scope.owner,
-            },
+            scope,
             context: source.context,
+            config: source.config,
             args: source.args,
             files,
             tables,
             broken_tables,
             lets: source.lets,
+            prompts: source.prompts,
             phases,
             cycles: cycles?,
             invoke: source.invoke,
@@ -327,6 +331,90 @@ impl Resolver<'_> {
         })
     }
 
+    /// Where instances live. What is wrong is told, and something like it taken in its place.
+    fn scope(&mut self, source: &ScopeSource) -> Scope {
+        let touch: Vec<Pattern> = source
+            .touch
+            .iter()
+            .enumerate()
+            .filter_map(|(index, pattern)| self.pattern(path!["scope", "touch", index], pattern))
+            .collect();
+        let (key, value, end) = match (&source.newest, &source.path) {
+            (Some(newest), None) => ("newest", newest.as_str(), "/*"),
+            (None, Some(path)) => ("path", path.as_str(), "/{session}"),
+            (Some(_), Some(_)) => {
+                let help =
+                    "the instance touched last is meant, or that of the session: take one out"
+                        .to_owned();
+                let message = "a scope has `newest` or `path`, and this one has both".to_owned();
+                self.flaw(
+                    Code::ConflictingKeys,
+                    path!["scope", "path"],
+                    message,
+                    Some(help),
+                );
+                ("newest", "x/*", "/*")
+            }
+            (None, None) => {
+                let help = "newest = \"plans/*\" for the instance touched last, path = \"sessions/{session}\" for one per session".to_owned();
+                let message = "the scope has neither `newest` nor `path`".to_owned();
+                self.flaw(Code::MissingKey, path!["scope"], message, Some(help));
+                ("newest", "x/*", "/*")
+            }
+        };
+        let folder = value.strip_suffix(end).unwrap_or(value);
+        if folder == value || folder.contains(['*', '{', '}']) {
+            let message = format!("`{value}` names no directories");
+            let help = match key {
+                "newest" => "write a folder and `/*`: `plans/*`",
+                _ => "write a folder and `/{session}`: `sessions/{session}`",
+            };
+            self.flaw(
+                Code::BadPattern,
+                path!["scope", key],
+                message,
+                Some(help.to_owned()),
+            );
+        }
+        if !is_below(folder) {
+            let message = format!("`{folder}` leads elsewhere");
+            let help = "write the path of a folder below, without `..`".to_owned();
+            self.flaw(Code::BadPattern, path!["scope", key], message, Some(help));
+        }
+        let is_per_session = key == "path";
+        for (other, is_given) in [
+            ("touch", !touch.is_empty()),
+            ("owner", source.owner.is_some()),
+        ] {
+            if is_per_session && is_given {
+                let message = format!("`{other}` beside `path` has no effect");
+                let help = "each session has an instance of its own: leave it out".to_owned();
+                self.flaw(
+                    Code::ConflictingKeys,
+                    path!["scope", other],
+                    message,
+                    Some(help),
+                );
+            }
+        }
+        if !is_per_session && source.touch.is_empty() && source.newest.is_some() {
+            let help = "touch = [\"*.md\", \"state.json\"]".to_owned();
+            let message =
+                "nothing says which files' modification makes an instance the newest".to_owned();
+            self.flaw(Code::MissingKey, path!["scope"], message, Some(help));
+        }
+        Scope {
+            home: source.home.clone(),
+            noun: source.noun.clone(),
+            folder: folder.to_owned(),
+            choice: match is_per_session {
+                true => InstanceChoice::Session,
+                false => InstanceChoice::Newest { touch },
+            },
+            owner: source.owner.clone(),
+        }
+    }
+
     /// Names that become paths, or words of the command line.
     fn names(&mut self, source: &Source) {
         let words = "a small letter, then small letters, digits, `-` and `_`";
@@ -336,7 +424,9 @@ impl Resolver<'_> {
                 && name == name.to_lowercase()
         };
         let noun = source.scope.noun.as_str();
-        if !is_word(noun) || RESERVED.contains(&noun) {
+        // Where each session has its own, the option that names it is `--session` all the same.
+        let is_session = source.scope.path.is_some() && noun == "session";
+        if !is_word(noun) || RESERVED.contains(&noun) && !is_session {
             let message = format!("`{noun}` cannot be an option of the command line");
             self.flaw(
                 Code::BadName,
@@ -348,14 +438,47 @@ impl Resolver<'_> {
                 )),
             );
         }
-        for name in source.args.keys() {
-            if !is_word(name) || RESERVED.contains(&name.as_str()) || name == noun {
+        let texts_of = |phase: &Phase| {
+            let values = phase.entry.values().filter_map(|value| match value {
+                Literal::Text(text) => Some(text.0.clone()),
+                Literal::Boolean(_) | Literal::Integer(_) => None,
+            });
+            values
+                .chain(phase.guard.iter().map(|guard| guard.0.clone()))
+                .collect::<Vec<_>>()
+        };
+        let mut of_phases = source.phases.values().flat_map(texts_of);
+        let is_forced = of_phases.any(|text| text.contains("args.force"));
+        for (name, arg) in &source.args {
+            let is_taken =
+                RESERVED.contains(&name.as_str()) || name == noun || name == FORCE && is_forced;
+            if !is_word(name) || is_taken {
                 let message = format!("`{name}` cannot be an option of the command line");
-                let help = format!(
-                    "an option is {words}, and none of {}, {noun}",
-                    RESERVED.join(", ")
-                );
+                let help = match name.as_str() {
+                    FORCE => format!(
+                        "`taskie enter` has its own --{FORCE}: call it otherwise, or name it in commands only"
+                    ),
+                    _ => format!(
+                        "an option is {words}, and none of {}, {noun}",
+                        RESERVED.join(", ")
+                    ),
+                };
                 self.flaw(Code::BadName, path!["args", name], message, Some(help));
+            }
+            let same =
+                |(other, option): (&String, &Arg)| other != name && option.short == arg.short;
+            let is_letter = |short: char| short.is_ascii_lowercase() && short != 'h';
+            if arg.short.is_some_and(|short| !is_letter(short))
+                || arg.short.is_some() && source.args.iter().any(same)
+            {
+                let message = format!("`{name}` cannot have this letter");
+                let help = "a small letter other than h, which no other option has".to_owned();
+                self.flaw(
+                    Code::BadName,
+                    path!["args", name, "short"],
+                    message,
+                    Some(help),
+                );
             }
         }
         for name in source.commands.keys() {
@@ -369,15 +492,29 @@ impl Resolver<'_> {
                 );
             }
         }
-        for (key, name) in [
-            ("home", source.scope.home.as_str()),
-            ("newest", source.scope.newest.trim_end_matches("/*")),
-        ] {
-            if !is_below(name) {
-                let message = format!("`{name}` leads elsewhere");
-                let help = "write the path of a folder below, without `..`".to_owned();
-                self.flaw(Code::BadPattern, path!["scope", key], message, Some(help));
+        for (index, name) in source.prompts.names.iter().enumerate() {
+            if !is_slug(name) {
+                let message =
+                    format!("`{name}` cannot be the name of a file and of `prompts.{name}`");
+                let help = "a prompt's name has letters, digits, `-` and `_`".to_owned();
+                self.flaw(
+                    Code::BadName,
+                    path!["prompts", "names", index],
+                    message,
+                    Some(help),
+                );
             }
+        }
+        let home = source.scope.home.as_str();
+        if !is_below(home) {
+            let message = format!("`{home}` leads elsewhere");
+            let help = "write the path of a folder below, without `..`".to_owned();
+            self.flaw(
+                Code::BadPattern,
+                path!["scope", "home"],
+                message,
+                Some(help),
+            );
         }
     }
 
@@ -599,7 +736,34 @@ impl Resolver<'_> {
                 Some(help),
             );
         }
-        for (name, field) in &source.context {
+        self.typed("context", &source.context, phases);
+        self.typed("config", &source.config, phases);
+        self.options(source);
+        self.cycle_fields(path!["cycle"], &source.cycle, source);
+        for (id, own) in &source.cycles {
+            self.cycle_fields(path!["cycles", id], own, source);
+        }
+        for (name, phase) in &source.phases {
+            self.assigned(path!["phases", name, "entry"], &phase.entry, source);
+        }
+        for (event, rules) in &source.on {
+            for (index, rule) in rules.iter().enumerate() {
+                self.assigned(path!["on", event, index, "assign"], &rule.assign, source);
+            }
+        }
+        for (name, command) in &source.commands {
+            self.assigned(path!["commands", name, "assign"], &command.assign, source);
+        }
+    }
+
+    /// Fields of the state or of the settings: their types, bounds and defaults.
+    fn typed(
+        &mut self,
+        table: &str,
+        fields: &IndexMap<String, Field>,
+        phases: &IndexMap<String, PhaseEntry>,
+    ) {
+        for (name, field) in fields {
             if field
                 .pattern
                 .as_deref()
@@ -609,7 +773,7 @@ impl Resolver<'_> {
                 let message = "the only pattern a field can have is that of a name".to_owned();
                 self.flaw(
                     Code::BadPattern,
-                    path!["context", name, "pattern"],
+                    path![table, name, "pattern"],
                     message,
                     Some(help),
                 );
@@ -627,7 +791,7 @@ impl Resolver<'_> {
                 (Some(Literal::Text(text)), FieldType::Phase) => {
                     let known = phases.keys().map(String::as_str);
                     self.known(
-                        path!["context", name, "default"],
+                        path![table, name, "default"],
                         Code::UnknownPhase,
                         &text.0,
                         known,
@@ -654,7 +818,7 @@ impl Resolver<'_> {
                     let message = format!("only {of} has a `{key}`");
                     self.flaw(
                         Code::WrongType,
-                        path!["context", name, key],
+                        path![table, name, key],
                         message,
                         Some("leave it out".to_owned()),
                     );
@@ -670,27 +834,11 @@ impl Resolver<'_> {
                 };
                 self.flaw(
                     Code::BadDefault,
-                    path!["context", name, "default"],
+                    path![table, name, "default"],
                     message,
                     None,
                 );
             }
-        }
-        self.options(source);
-        self.cycle_fields(path!["cycle"], &source.cycle, source);
-        for (id, own) in &source.cycles {
-            self.cycle_fields(path!["cycles", id], own, source);
-        }
-        for (name, phase) in &source.phases {
-            self.assigned(path!["phases", name, "entry"], &phase.entry, source);
-        }
-        for (event, rules) in &source.on {
-            for (index, rule) in rules.iter().enumerate() {
-                self.assigned(path!["on", event, index, "assign"], &rule.assign, source);
-            }
-        }
-        for (name, command) in &source.commands {
-            self.assigned(path!["commands", name, "assign"], &command.assign, source);
         }
     }
 
@@ -731,6 +879,19 @@ impl Resolver<'_> {
                 self.flaw(
                     Code::WrongType,
                     path!["args", name, "one_of"],
+                    message,
+                    Some(help),
+                );
+            }
+            if arg.stdin
+                && (arg.kind != FieldType::String || arg.positional || arg.default.is_some())
+            {
+                let message =
+                    "what comes on stdin is a text, with no place and no default".to_owned();
+                let help = "make it a string, and leave `positional` and `default` out".to_owned();
+                self.flaw(
+                    Code::ConflictingKeys,
+                    path!["args", name, "stdin"],
                     message,
                     Some(help),
                 );
@@ -863,7 +1024,7 @@ impl Resolver<'_> {
                 EVENTS
                     .iter()
                     .map(|(_, name)| *name)
-                    .chain(["enter", "next"])
+                    .chain(["enter", "next", "run"])
             };
             if !events().any(|name| name == event) {
                 let known = events().collect::<Vec<_>>().join(", ");
@@ -879,6 +1040,7 @@ impl Resolver<'_> {
             }
             for (index, rule) in rules.iter().enumerate() {
                 self.rule_keys(path!["on", event, index], rule);
+                self.actions(path!["on", event, index, "actions"], &rule.actions);
                 if let Some(target) = &rule.target {
                     self.known(
                         path!["on", event, index, "target"],
@@ -895,6 +1057,26 @@ impl Resolver<'_> {
                         name,
                         known,
                     );
+                }
+            }
+        }
+        for (name, command) in &source.commands {
+            self.actions(path!["commands", name, "actions"], &command.actions);
+            if let Some(target) = &command.target {
+                self.known(
+                    path!["commands", name, "target"],
+                    Code::UnknownPhase,
+                    target,
+                    known(),
+                );
+            }
+            for (index, raised) in command.raise.iter().enumerate() {
+                let path = path!["commands", name, "raise", index];
+                let commands = source.commands.keys().map(String::as_str);
+                self.known(path, Code::UnknownCommand, raised, commands);
+                if leads_to(source, raised, name, &mut Vec::new()) {
+                    let message = format!("`{name}` raises itself, and would never end");
+                    self.flaw(Code::SelfReference, path, message, None);
                 }
             }
         }
@@ -956,6 +1138,16 @@ impl Resolver<'_> {
         }
     }
 
+    /// Keys of actions that do not go together.
+    fn actions(&mut self, path: &[Step], actions: &[Action]) {
+        for (index, action) in actions.iter().enumerate() {
+            if let Err(message) = action.deed() {
+                let path = [path, &[Step::from(index)]].concat();
+                self.flaw(Code::ConflictingKeys, &path, message, None);
+            }
+        }
+    }
+
     /// Keys of a rule that would be passed over in silence beside others.
     fn rule_keys(&mut self, path: &[Step], rule: &Rule) {
         let answers = [
@@ -967,6 +1159,7 @@ impl Resolver<'_> {
             ("target", rule.target.is_some()),
             ("assign", !rule.assign.is_empty()),
             ("advance", rule.advance),
+            ("actions", !rule.actions.is_empty()),
             ("message", rule.message.is_some()),
             ("say", rule.say.is_some()),
         ];
@@ -1046,10 +1239,25 @@ impl Resolver<'_> {
 
     fn files(&mut self, source: &Source) -> IndexMap<String, FileSet> {
         let mut sets = IndexMap::new();
-        for (name, patterns) in &source.files {
+        for (name, files) in &source.files {
+            let (patterns, line) = match files {
+                Files::Names(names) => (names, None),
+                Files::Read(read) => (&read.names, Some(&read.line)),
+            };
+            let place = |index: usize| match line {
+                Some(_) => vec![
+                    Step::from("files"),
+                    Step::from(name),
+                    Step::from("names"),
+                    Step::from(index),
+                ],
+                None => vec![Step::from("files"), Step::from(name), Step::from(index)],
+            };
+            let line = line.and_then(|line| self.pattern(path!["files", name, "line"], line));
             let mut set = FileSet {
                 with: Vec::new(),
                 without: Vec::new(),
+                line,
             };
             for (index, pattern) in patterns.iter().enumerate() {
                 let (into, text) = match pattern.0.strip_prefix('!') {
@@ -1058,9 +1266,7 @@ impl Resolver<'_> {
                 };
                 match Pattern::parse(text) {
                     Ok(pattern) => into.push(pattern),
-                    Err(message) => {
-                        self.flaw(Code::BadPattern, path!["files", name, index], message, None)
-                    }
+                    Err(message) => self.flaw(Code::BadPattern, &place(index), message, None),
                 }
             }
             sets.insert(name.clone(), set);

@@ -16,7 +16,9 @@ pub(crate) mod templates;
 use indexmap::IndexMap;
 
 use crate::scope::pattern::Pattern;
-use model::{Advance, Arg, Assign, Check, Expr, Field, Invoke, Phase, Property, Rule, Text};
+use model::{
+    Advance, Arg, Assign, Check, Expr, Field, Invoke, Phase, Prompts, Property, Rule, Text,
+};
 use templates::Templates;
 
 /// A chart whose names all lead somewhere.
@@ -33,12 +35,14 @@ pub(crate) struct Chart {
     pub(crate) quiet: bool,
     pub(crate) scope: Scope,
     pub(crate) context: IndexMap<String, Field>,
+    pub(crate) config: IndexMap<String, Field>,
     pub(crate) args: IndexMap<String, Arg>,
     pub(crate) files: IndexMap<String, FileSet>,
     pub(crate) tables: IndexMap<String, Table>,
     /// The tables that could not be made out. A chart that runs has none; one that is checked may.
     pub(crate) broken_tables: Vec<String>,
     pub(crate) lets: IndexMap<String, Expr>,
+    pub(crate) prompts: Prompts,
     pub(crate) phases: IndexMap<String, PhaseEntry>,
     pub(crate) cycles: IndexMap<String, Cycle>,
     pub(crate) invoke: IndexMap<String, Invoke>,
@@ -51,16 +55,53 @@ pub(crate) struct Chart {
     pub(crate) validator: Option<embedded::Validator>,
 }
 
+impl Chart {
+    /// The file of a prompt: in the chart's templates, and in the home where a user has replaced it.
+    pub(crate) fn prompt_file(name: &str) -> String {
+        format!("{name}.md")
+    }
+
+    /// The chart's own text of a prompt; the error says why there is none.
+    pub(crate) fn prompt_template(&self, name: &str) -> Result<String, String> {
+        self.template(&Self::prompt_file(name))
+    }
+
+    /// The text of a template; the error says why there is none.
+    pub(crate) fn template(&self, name: &str) -> Result<String, String> {
+        match self.templates.get(name) {
+            Ok(Some(text)) => Ok(text.into_owned()),
+            Ok(None) => Err(format!("there is no template `{name}`")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
 /// Where instances live.
 #[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) home: String,
     pub(crate) noun: String,
-    /// `plans/*`.
-    pub(crate) newest: String,
-    pub(crate) touch: Vec<Pattern>,
+    /// The folder of the instances, below the home: `plans`.
+    pub(crate) folder: String,
+    pub(crate) choice: InstanceChoice,
     /// The context field that names the session an instance belongs to.
     pub(crate) owner: Option<String>,
+}
+
+/// Which of the directories in the folder is meant.
+#[derive(Debug)]
+pub(crate) enum InstanceChoice {
+    /// The one in which a file that fits was modified last.
+    Newest { touch: Vec<Pattern> },
+    /// The one of the session's name.
+    Session,
+}
+
+impl Scope {
+    /// True where each session has an instance of its own.
+    pub(crate) fn is_per_session(&self) -> bool {
+        matches!(self.choice, InstanceChoice::Session)
+    }
 }
 
 /// A named set of file names: patterns that add and patterns that take away.
@@ -68,6 +109,8 @@ pub(crate) struct Scope {
 pub(crate) struct FileSet {
     pub(crate) with: Vec<Pattern>,
     pub(crate) without: Vec<Pattern>,
+    /// The lines that a file's `lines` are.
+    pub(crate) line: Option<Pattern>,
 }
 
 impl FileSet {
@@ -142,6 +185,8 @@ pub(crate) struct Command {
     pub(crate) about: String,
     pub(crate) otherwise: Option<Text>,
     pub(crate) rule: Rule,
+    /// The commands that are run after it.
+    pub(crate) raise: Vec<String>,
 }
 
 /// The name among `names` that `wrong` was most likely meant to be.

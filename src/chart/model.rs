@@ -59,18 +59,24 @@ pub(crate) struct Source {
     pub(crate) scope: Scope,
     /// The typed fields of `state.json`.
     pub(crate) context: IndexMap<String, Field>,
+    /// The typed settings of `config.json` in the home, which a user writes: `config.NAME`.
+    #[serde(default)]
+    pub(crate) config: IndexMap<String, Field>,
     /// The options of commands and phases.
     #[serde(default)]
     pub(crate) args: IndexMap<String, Arg>,
-    /// Named sets of file names.
+    /// Named sets of files.
     #[serde(default)]
-    pub(crate) files: IndexMap<String, Vec<FilePattern>>,
+    pub(crate) files: IndexMap<String, Files>,
     /// Rows read out of Markdown files.
     #[serde(default)]
     pub(crate) tables: IndexMap<String, Table>,
     /// Names for expressions.
     #[serde(default, rename = "let")]
     pub(crate) lets: IndexMap<String, Expr>,
+    /// Prompts that a user may replace: `prompts.NAME`.
+    #[serde(default)]
+    pub(crate) prompts: Prompts,
     /// The states of the chart. `{cycle}` in a name makes one phase per cycle.
     pub(crate) phases: IndexMap<String, Phase>,
     /// What all cycles share.
@@ -113,11 +119,48 @@ pub(crate) struct Scope {
     /// What one instance is called; gives the command line its `--NOUN`.
     pub(crate) noun: String,
     /// Below `home`: the directories that are instances (`plans/*`); the one touched last is meant.
-    pub(crate) newest: String,
-    /// The files whose modification counts as a touch.
+    pub(crate) newest: Option<String>,
+    /// Below `home`: the directory of a session (`sessions/{session}`); each session has its own.
+    pub(crate) path: Option<String>,
+    /// With `newest`: the files whose modification counts as a touch.
+    #[serde(default)]
     pub(crate) touch: Vec<FilePattern>,
-    /// The context field that names the session an instance belongs to: another session's is passed over.
+    /// With `newest`: the context field that names the session an instance belongs to: another session's is passed
+    /// over.
     pub(crate) owner: Option<String>,
+}
+
+/// A set of files: their patterns, or these with more.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "a set of files is a list of patterns, or a table with `names` and `line`"
+)]
+pub(crate) enum Files {
+    Names(Vec<FilePattern>),
+    Read(ReadFiles),
+}
+
+/// A set of files that are looked into.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadFiles {
+    /// The patterns of their names; a `!` takes away.
+    pub(crate) names: Vec<FilePattern>,
+    /// A line's shape, with holes: `it.lines` are those that fit.
+    pub(crate) line: FilePattern,
+}
+
+/// Prompts: a user's own file in the home, or the template of that name. Plain text in which `{{name}}` is filled in.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Prompts {
+    /// The prompts: `loop` is `loop.md` in the home, else the template `loop.md`.
+    #[serde(default)]
+    pub(crate) names: Vec<String>,
+    /// The names that are filled in. Others stay as they are.
+    #[serde(default)]
+    pub(crate) vars: IndexMap<String, Expr>,
 }
 
 /// The type of a context field.
@@ -172,6 +215,11 @@ pub(crate) struct Arg {
     /// `run limit 4` instead of `run limit --reviews 4`.
     #[serde(default)]
     pub(crate) positional: bool,
+    /// The text comes on stdin: it passes through no shell.
+    #[serde(default)]
+    pub(crate) stdin: bool,
+    /// One letter that stands for it: `-f`.
+    pub(crate) short: Option<char>,
 }
 
 /// Rows of a file: of a Markdown table by its header, or the lines that fit a pattern.
@@ -285,7 +333,94 @@ pub(crate) struct Invoke {
     pub(crate) log: FilePattern,
 }
 
-/// One rule of an event: guard, assignments, an invocation, then an answer or none.
+/// Something that is done to files, before the state is written. All paths are from the project's root, below the
+/// home. Exactly one of `write`, `ensure`, `rename`, `copy` and `remove`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Action {
+    /// Once for each item of this list, as `it`.
+    pub(crate) each: Option<Expr>,
+    /// Holds where it is done.
+    pub(crate) guard: Option<Expr>,
+    /// Makes this file, with `text`. Where its name is taken it gets the next free one.
+    pub(crate) write: Option<Text>,
+    /// What is written.
+    pub(crate) text: Option<Text>,
+    /// Makes sure that this file has `line`.
+    pub(crate) ensure: Option<Text>,
+    /// The line.
+    pub(crate) line: Option<Text>,
+    /// Renames this file `to` another name. Where that is taken it gets the next free one.
+    pub(crate) rename: Option<Text>,
+    /// Copies this template `to` a file, unless that is there already.
+    pub(crate) copy: Option<String>,
+    /// Where it goes.
+    pub(crate) to: Option<Text>,
+    /// Removes this directory, which must be an instance's.
+    pub(crate) remove: Option<Text>,
+}
+
+/// What an action does, its keys taken together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deed<'a> {
+    Write { path: &'a Text, text: &'a Text },
+    Ensure { path: &'a Text, line: &'a Text },
+    Rename { path: &'a Text, to: &'a Text },
+    Copy { template: &'a str, to: &'a Text },
+    Remove { path: &'a Text },
+}
+
+impl<'a> Deed<'a> {
+    /// The texts with their keys.
+    pub(crate) fn texts(self) -> Vec<(&'static str, &'a Text)> {
+        match self {
+            Self::Write { path, text } => vec![("write", path), ("text", text)],
+            Self::Ensure { path, line } => vec![("ensure", path), ("line", line)],
+            Self::Rename { path, to } => vec![("rename", path), ("to", to)],
+            Self::Copy { to, .. } => vec![("to", to)],
+            Self::Remove { path } => vec![("remove", path)],
+        }
+    }
+}
+
+impl Action {
+    /// What it does; the error says which keys do not go together.
+    pub(crate) fn deed(&self) -> Result<Deed<'_>, String> {
+        let (text, line, to) = (self.text.as_ref(), self.line.as_ref(), self.to.as_ref());
+        let keys = (
+            self.write.as_ref(),
+            self.ensure.as_ref(),
+            self.rename.as_ref(),
+            self.copy.as_deref(),
+            self.remove.as_ref(),
+        );
+        let deed = match (keys, text, line, to) {
+            ((Some(path), None, None, None, None), Some(text), None, None) => {
+                Deed::Write { path, text }
+            }
+            ((None, Some(path), None, None, None), None, Some(line), None) => {
+                Deed::Ensure { path, line }
+            }
+            ((None, None, Some(path), None, None), None, None, Some(to)) => {
+                Deed::Rename { path, to }
+            }
+            ((None, None, None, Some(template), None), None, None, Some(to)) => {
+                Deed::Copy { template, to }
+            }
+            ((None, None, None, None, Some(path)), None, None, None) => Deed::Remove { path },
+            _ => {
+                return Err(
+                    "an action is one of `write` with `text`, `ensure` with `line`, `rename` with `to`, `copy` with \
+                     `to`, and `remove`"
+                        .to_owned(),
+                );
+            }
+        };
+        Ok(deed)
+    }
+}
+
+/// One rule of an event: guard, assignments, actions, an invocation, then an answer or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
@@ -299,6 +434,9 @@ pub(crate) struct Rule {
     /// The running cycle's first open advance target becomes due.
     #[serde(default)]
     pub(crate) advance: bool,
+    /// What it does to files, in this order.
+    #[serde(default)]
+    pub(crate) actions: Vec<Action>,
     /// The process to run; the rules are then read anew with its outcome as `review`.
     pub(crate) invoke: Option<String>,
     /// Said to the user.
@@ -333,8 +471,14 @@ pub(crate) struct Command {
     /// The running cycle's first open advance target becomes due.
     #[serde(default)]
     pub(crate) advance: bool,
+    /// What it does to files, in this order.
+    #[serde(default)]
+    pub(crate) actions: Vec<Action>,
     /// What it prints.
     pub(crate) say: Option<Text>,
+    /// Commands that are run after it, each on what the one before has left; the first that does not apply ends it.
+    #[serde(default)]
+    pub(crate) raise: Vec<String>,
 }
 
 /// One finding of a list of checks.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 
 use super::Chart;
-use super::model::FieldType;
+use super::model::{Field, FieldType};
 use crate::chart::RowShape;
 use crate::engine::event::{EVENT_DEFAULTS, FieldDefault};
 use crate::engine::names::MAX_DEPTH;
@@ -31,7 +31,8 @@ pub(crate) type Uses = Rc<RefCell<BTreeSet<String>>>;
 
 /// The root names that are neither fields nor lets.
 const SOURCES: &[&str] = &[
-    "args", "checks", "cycle", "event", "files", "it", "review", "scope", "session", "tables",
+    "args", "checks", "config", "cycle", "event", "files", "git", "it", "now", "prompts", "review",
+    "scope", "session", "siblings", "tables", "touched",
 ];
 
 impl<'c> ChartNames<'c> {
@@ -64,9 +65,12 @@ impl<'c> ChartNames<'c> {
     }
 
     fn field(&self, name: &str) -> Option<Type> {
-        let field = self.chart.context.get(name)?;
+        self.chart.context.get(name).map(|field| self.typed(field))
+    }
+
+    fn typed(&self, field: &Field) -> Type {
         let kind = self.of(field.kind);
-        Some(if field.nullable { kind.or_none() } else { kind })
+        if field.nullable { kind.or_none() } else { kind }
     }
 
     fn of(&self, kind: FieldType) -> Type {
@@ -177,8 +181,14 @@ impl<'c> ChartNames<'c> {
         ])
     }
 
-    fn files(&self) -> Type {
-        Type::record(self.chart.files.iter().map(|(name, set)| {
+    /// The sets of files; of another instance's those that reach into no subfolders.
+    fn files(&self, of_siblings: bool) -> Type {
+        let sets = self
+            .chart
+            .files
+            .iter()
+            .filter(|(_, set)| !(of_siblings && set.is_nested()));
+        Type::record(sets.map(|(name, set)| {
             let mut fields: IndexMap<String, Type> = [
                 ("name".to_owned(), Type::Text),
                 ("path".to_owned(), Type::Text),
@@ -209,8 +219,25 @@ impl<'c> ChartNames<'c> {
                     });
                 }
             }
+            if let Some(line) = &set.line {
+                let holes = line.holes().map(|(hole, _)| (hole, Type::Text));
+                fields.insert("lines".to_owned(), Type::list(Type::record(holes)));
+            }
             (name.clone(), Type::list(Type::record(fields)))
         }))
+    }
+
+    fn siblings(&self) -> Type {
+        let fields = self.chart.context.iter();
+        let context = fields.map(|(name, field)| (name.clone(), self.typed(field).or_none()));
+        Type::list(Type::record([
+            ("name", Type::Text),
+            ("path", Type::Text),
+            ("idle_hours", Type::Integer),
+            ("unreadable", Type::Boolean),
+            ("context", Type::record(context)),
+            ("files", self.files(true)),
+        ]))
     }
 
     fn tables(&self) -> Type {
@@ -282,10 +309,25 @@ impl Scope for ChartNames<'_> {
                             .keys()
                             .map(|name| (name.clone(), Type::list(Type::Text))),
                     ),
+                    "config" => Type::record(
+                        self.chart
+                            .config
+                            .iter()
+                            .map(|(name, field)| (name.clone(), self.typed(field))),
+                    ),
                     "cycle" => self.cycle(),
                     "event" => Self::event(),
-                    "files" => self.files(),
+                    "files" => self.files(false),
+                    "git" => Type::record([("dirty", Type::Boolean)]),
                     "it" => return self.it.clone(),
+                    "now" => Type::Text,
+                    "prompts" => Type::record(
+                        self.chart
+                            .prompts
+                            .names
+                            .iter()
+                            .map(|name| (name.clone(), Type::Text)),
+                    ),
                     "review" => self.review(),
                     "scope" => Type::record([
                         ("started", Type::Boolean),
@@ -293,7 +335,11 @@ impl Scope for ChartNames<'_> {
                         ("path", Type::Text),
                         ("home", Type::Text),
                     ]),
+                    // Where each session has its own instance there is none without a session.
+                    "session" if self.chart.scope.is_per_session() => Type::Text,
                     "session" => Type::Text.or_none(),
+                    "siblings" => self.siblings(),
+                    "touched" => Type::list(Type::Text),
                     "tables" => self.tables(),
                     _ => return None,
                 })

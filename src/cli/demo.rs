@@ -15,18 +15,20 @@ pub(crate) fn run(
     chart: &Chart,
     matches: &ArgMatches,
 ) -> Result<ExitCode, CliError> {
-    let Choice::Embedded(embedded) = choice else {
-        let message = format!(
-            "{} has no demo: only a chart that is compiled in has one",
-            chart.origin
-        );
-        let ids: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();
+    let scenario = match choice {
+        Choice::Embedded(embedded) => embedded.demo.map(|scenario| (*embedded, scenario)),
+        Choice::File(_) => None,
+    };
+    let Some((embedded, scenario)) = scenario else {
+        let message = format!("{} has no demo", chart.origin);
+        let with_demo = CHARTS.iter().filter(|chart| chart.demo.is_some());
+        let ids: Vec<&str> = with_demo.map(|chart| chart.id).collect();
         return Err(CliError::with_help(
             message,
             format!("leave --chart out, or choose from {}", ids.join(", ")),
         ));
     };
-    demo::play(embedded, chart, matches.get_flag("keep")).map_err(|error| {
+    demo::play(embedded, scenario, chart, matches.get_flag("keep")).map_err(|error| {
         if let DemoError::Unexpected { details, .. } = &error
             && !details.is_empty()
         {

@@ -1,5 +1,6 @@
 //! `taskie enter PHASE` and `taskie run COMMAND`: the two ways in which state changes by hand.
 
+use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -7,51 +8,95 @@ use clap::ArgMatches;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::{CliError, is_reviewer, place, say, tell};
+use super::{CliError, grammar, is_reviewer, place, say, tell};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
-use crate::shell::perform::{Stuck, perform};
+use crate::expr::Expressions;
+use crate::shell::perform::{Place, Stuck, perform};
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    if is_reviewer() {
+        return Ok(ExitCode::SUCCESS);
+    }
     let phase = matches
         .get_one::<String>("phase")
         .cloned()
         .unwrap_or_default();
     let create = phase == chart.initial;
     let force = matches.get_flag("force");
-    transition(chart, matches, create, Trigger::Enter { phase, force })
-}
-
-/// Runs a command of the chart.
-pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let Some((name, matches)) = matches.subcommand() else {
-        return Ok(ExitCode::SUCCESS);
-    };
-    transition(chart, matches, false, Trigger::Command(name.to_owned()))
-}
-
-fn transition(
-    chart: &Arc<Chart>,
-    matches: &ArgMatches,
-    create: bool,
-    trigger: Trigger,
-) -> Result<ExitCode, CliError> {
-    if is_reviewer() {
-        return Ok(ExitCode::SUCCESS);
-    }
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), create)?;
     let event = Event {
-        trigger,
+        trigger: Trigger::Enter { phase, force },
         fields: Json::Object(serde_json::Map::new()),
         args: args(chart, matches),
         session,
     };
-    let performed = perform(&place, &event).map_err(|stuck| match stuck {
+    transition(&place, &event, true)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a command of the chart, and those that it raises.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    if is_reviewer() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let session = place::session(matches)?;
+    let create = chart.scope.is_per_session();
+    let place = place::resolve(chart, matches, session.as_deref(), create)?;
+    let mut given = args(chart, matches);
+    let expressions = Expressions::new(chart.templates.clone());
+    for name in grammar::args_of(chart, &expressions, name) {
+        if chart.args[name].stdin {
+            given.insert(name.to_owned(), Json::from(stdin(name)?));
+        }
+    }
+    let mut open = vec![name];
+    let mut is_first = true;
+    while let Some(name) = open.pop() {
+        let event = Event {
+            trigger: Trigger::Command(name.to_owned()),
+            fields: Json::Object(serde_json::Map::new()),
+            args: given.clone(),
+            session: session.clone(),
+        };
+        transition(&place, &event, is_first)?;
+        is_first = false;
+        let raised = chart
+            .commands
+            .get(name)
+            .map_or(&[][..], |command| &command.raise);
+        open.extend(raised.iter().rev().map(String::as_str));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All of stdin, to the letter.
+fn stdin(name: &str) -> Result<String, CliError> {
+    let mut input = std::io::stdin().lock();
+    if input.is_terminal() {
+        tell(&format!(
+            "taskie: type the {name}, and end it with Ctrl-D on a line of its own:"
+        ));
+    }
+    let mut text = String::new();
+    input
+        .read_to_string(&mut text)
+        .map_err(|error| CliError::new(format!("the {name} on stdin cannot be read: {error}")))?;
+    Ok(text)
+}
+
+/// Carries one of them out. Where it does not apply, nothing was written if it `is_first`.
+fn transition(place: &Place, event: &Event, is_first: bool) -> Result<(), CliError> {
+    let chart = &place.chart;
+    let performed = perform(place, event).map_err(|stuck| match stuck {
         Stuck::Fault(Fault::Expression { error, place }) => CliError::with_help(
             error.detail.clone(),
             format!("this comes from {place} of the chart {}", chart.origin),
@@ -59,11 +104,14 @@ fn transition(
         Stuck::Broken(why) => CliError::with_help(why, "mend the file, or restore it from git"),
         other => CliError::new(other.to_string()),
     })?;
-    for warning in &performed.warnings {
+    for warning in performed.warnings.iter().chain(&performed.notes) {
         tell(&format!("taskie: {warning}"));
     }
     if let Answer::Refuse(why) = &performed.decision.answer {
-        return Err(CliError::with_help(why.clone(), "nothing was written"));
+        return Err(match is_first {
+            true => CliError::with_help(why.clone(), "nothing was written"),
+            false => CliError::new(why.clone()),
+        });
     }
     let shown = [Some(&chart.state), chart.next.as_ref()]
         .into_iter()
@@ -76,11 +124,13 @@ fn transition(
             )
         })
         .collect();
-    say(&format!(
-        "{}: {}",
-        place::state_file(&place).display(),
-        shown.join(", ")
-    ));
+    if !performed.decision.patch.is_empty() {
+        say(&format!(
+            "{}: {}",
+            place::state_file(place).display(),
+            shown.join(", ")
+        ));
+    }
     for line in performed
         .decision
         .says
@@ -89,7 +139,7 @@ fn transition(
     {
         say(line);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The options that were given, each of its type.

@@ -1,7 +1,7 @@
 //! What the command line may hold: clap's commands, those of the chart among them.
 
 use clap::builder::{PossibleValuesParser, ValueParser};
-use clap::{Arg, ArgAction, ArgGroup, Command, value_parser};
+use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
 
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
@@ -62,8 +62,8 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 Arg::new("of")
                     .required(true)
                     .value_name("WHAT")
-                    .value_parser(PossibleValuesParser::new(["statechart", "state"]))
-                    .help("statechart: a chart file; state: the chart's state.json"),
+                    .value_parser(PossibleValuesParser::new(["statechart", "state", "config"]))
+                    .help("statechart: a chart file; state, config: the chart's state.json, config.json"),
             ),
         )
 }
@@ -149,20 +149,8 @@ fn enter(chart: &Chart) -> Command {
 fn run(chart: &Chart) -> Command {
     let expressions = Expressions::new(chart.templates.clone());
     let subcommands = chart.commands.iter().map(|(name, command)| {
-        let rule = &command.rule;
-        let mut used = Vec::new();
-        let texts = rule.guard.iter().map(|guard| guard.0.as_str());
-        let more = [&rule.say, &command.otherwise]
-            .into_iter()
-            .flatten()
-            .map(|text| text.0.as_str());
-        let values = rule.assign.values().filter_map(literal_text);
-        collect_args(
-            chart,
-            &expressions,
-            texts.chain(more).chain(values),
-            &mut used,
-        );
+        let mut used = args_of(chart, &expressions, name);
+        used.retain(|name| !chart.args[*name].stdin);
         // Of arguments without a name, those that may be left out come last: clap panics otherwise.
         used.sort_by_key(|name| chart.args[*name].default.is_some());
         Command::new(name.clone())
@@ -180,9 +168,49 @@ fn run(chart: &Chart) -> Command {
         .subcommands(subcommands)
 }
 
+/// The options of a command, and of those that it raises. (No command raises itself.)
+pub(super) fn args_of<'c>(chart: &'c Chart, expressions: &Expressions, name: &str) -> Vec<&'c str> {
+    let Some(command) = chart.commands.get(name) else {
+        return Vec::new();
+    };
+    let rule = &command.rule;
+    let guard = rule.guard.iter().map(|guard| guard.0.as_str());
+    let texts = [&rule.say, &command.otherwise]
+        .into_iter()
+        .flatten()
+        .map(|text| text.0.as_str());
+    let values = rule.assign.values().filter_map(literal_text);
+    let actions = rule.actions.iter().flat_map(action_texts);
+    let mut used = Vec::new();
+    collect_args(
+        chart,
+        expressions,
+        guard.chain(texts).chain(values).chain(actions),
+        &mut used,
+    );
+    for raised in &command.raise {
+        for option in args_of(chart, expressions, raised) {
+            if !used.contains(&option) {
+                used.push(option);
+            }
+        }
+    }
+    used
+}
+
+/// The expressions and texts of an action.
+fn action_texts(action: &model::Action) -> impl Iterator<Item = &str> {
+    let conditions = [&action.each, &action.guard].into_iter().flatten();
+    let texts = action.deed().map(model::Deed::texts).unwrap_or_default();
+    conditions
+        .map(|expr| expr.0.as_str())
+        .chain(texts.into_iter().map(|(_, text)| text.0.as_str()))
+}
+
 fn render(chart: &Chart) -> Command {
     let noun = &chart.scope.noun;
-    let [instance, session] = instance_args(chart);
+    let instance = instance_args(chart);
+    let others: Vec<Id> = instance.iter().map(|arg| arg.get_id().clone()).collect();
     let names = textwrap::Options::new(100)
         .initial_indent("  ")
         .subsequent_indent("  ");
@@ -204,7 +232,8 @@ fn render(chart: &Chart) -> Command {
             Arg::new("list")
                 .long("list")
                 .action(ArgAction::SetTrue)
-                .conflicts_with_all(["set", "state", "instance", "session"])
+                .conflicts_with_all(["set", "state"])
+                .conflicts_with_all(others)
                 .help("All templates and texts: the names that they need, and who uses them"),
         )
         .group(ArgGroup::new("what").args(["template", "next", "list"]).required(true))
@@ -222,7 +251,7 @@ fn render(chart: &Chart) -> Command {
                 .value_name("FILE")
                 .help(format!("The state in FILE instead of the {noun}'s own")),
         )
-        .args([instance, session])
+        .args(instance)
 }
 
 /// `NAME=VALUE`.
@@ -240,14 +269,16 @@ fn literal_text(literal: &Literal) -> Option<&str> {
     }
 }
 
-/// The chart's options that the texts name as `args.NAME`.
+/// The chart's options that the texts name as `args.NAME`, be it through a let.
 fn collect_args<'c>(
     chart: &'c Chart,
     expressions: &Expressions,
     texts: impl Iterator<Item = &'c str>,
     used: &mut Vec<&'c str>,
 ) {
-    for text in texts {
+    let mut open: Vec<&str> = texts.collect();
+    let mut seen: Vec<&str> = Vec::new();
+    while let Some(text) = open.pop() {
         let names = expressions.names_in(text);
         for name in chart.args.keys() {
             let dotted = format!("args.{name}");
@@ -255,7 +286,16 @@ fn collect_args<'c>(
                 used.push(name);
             }
         }
+        for (name, expr) in &chart.lets {
+            let starts = |other: &String| other.split('.').next() == Some(name);
+            if names.iter().any(starts) && !seen.contains(&name.as_str()) {
+                seen.push(name);
+                open.push(&expr.0);
+            }
+        }
     }
+    // In the chart's order, however they were found.
+    used.sort_by_key(|name| chart.args.get_index_of(*name));
 }
 
 fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
@@ -271,21 +311,33 @@ fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     if let Some(about) = &arg.about {
         option = option.help(about.clone());
     }
+    if let Some(short) = arg.short {
+        option = option.short(short);
+    }
+    let long = name.replace('_', "-");
     if arg.kind == FieldType::Boolean {
         return option
-            .long(name.to_owned())
+            .long(long)
             .value_parser(value_parser!(bool))
             .action(ArgAction::SetTrue);
     }
     if arg.positional && may_be_positional {
         return option.required(arg.default.is_none());
     }
-    option.long(name.to_owned()).required(arg.default.is_none())
+    option.long(long).required(arg.default.is_none())
 }
 
-fn instance_args(chart: &Chart) -> [Arg; 2] {
+fn instance_args(chart: &Chart) -> Vec<Arg> {
     let noun = chart.scope.noun.clone();
-    [
+    if chart.scope.is_per_session() {
+        return vec![
+            Arg::new("session")
+                .long("session")
+                .value_name("ID")
+                .help("The session that is meant; left out: CLAUDE_CODE_SESSION_ID"),
+        ];
+    }
+    vec![
         Arg::new("instance")
             .long(noun.clone())
             .value_name(noun.to_uppercase())

@@ -26,6 +26,20 @@ pub(crate) fn resolve(
         .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
     let around = Surroundings::from_env();
     let found = find::project_root(&cwd, &scope.home, &around);
+    if scope.is_per_session() {
+        let instance = of_session(chart, session)?;
+        let root = match found {
+            Some(root) => root,
+            None if create => new_root(&cwd, &around, noun)?,
+            None => return Err(nothing_here(chart, &cwd)),
+        };
+        inside(&root, &instance, noun)?;
+        return Ok(Place {
+            chart: Arc::clone(chart),
+            root,
+            instance,
+        });
+    }
     let start = || format!("`taskie enter {} --{noun} NAME` starts one", chart.initial);
     let named = matches.get_one::<String>("instance");
     let (root, instance) = match (found, named) {
@@ -45,20 +59,10 @@ pub(crate) fn resolve(
             return Err(CliError::with_help(message, start()));
         }
         (found, Some(name)) => {
-            let instance =
-                find::named(&scope.home, noun, &scope.newest, name).map_err(CliError::new)?;
+            let instance = find::named(scope, name).map_err(CliError::new)?;
             let root = match found {
                 Some(root) => root,
-                None if create => find::new_root(&cwd, &around).ok_or_else(|| {
-                    let message = format!(
-                        "{} is your home directory or above it: no {noun} is looked for there",
-                        cwd.display()
-                    );
-                    CliError::with_help(
-                        message,
-                        format!("start the {noun} in a project's own directory"),
-                    )
-                })?,
+                None if create => new_root(&cwd, &around, noun)?,
                 None => {
                     let message =
                         format!("there is no {} in {} or above", scope.home, cwd.display());
@@ -69,16 +73,10 @@ pub(crate) fn resolve(
         }
     };
     let dir = root.join(&instance.dir);
-    if find::leads_outside(&root, &instance.dir) {
-        let message = format!(
-            "{noun} `{}` leads outside the project through a symbolic link",
-            instance.name
-        );
-        return Err(CliError::new(message));
-    }
+    inside(&root, &instance, noun)?;
     if !dir.is_dir() {
         if !create {
-            let names = find::names(&root, &scope.home, &scope.newest);
+            let names = find::names(&root, scope);
             let close = suggest(&instance.name, names.iter().map(String::as_str));
             let help = close.map_or_else(start, |name| format!("did you mean `{name}`?"));
             return Err(CliError::with_help(
@@ -96,6 +94,58 @@ pub(crate) fn resolve(
     })
 }
 
+/// The instance of the session that asks.
+fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError> {
+    let Some(session) = session else {
+        let message = format!(
+            "each session has its own {}, and no session asks",
+            chart.scope.noun
+        );
+        let message = if chart.scope.noun == "session" {
+            "it is not known which session asks".to_owned()
+        } else {
+            message
+        };
+        let help =
+            "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
+        return Err(CliError::with_help(message, help));
+    };
+    find::named(&chart.scope, session).map_err(CliError::new)
+}
+
+fn new_root(cwd: &Path, around: &Surroundings, noun: &str) -> Result<PathBuf, CliError> {
+    find::new_root(cwd, around).ok_or_else(|| {
+        let message = format!(
+            "{} is your home directory or above it: no {noun} is looked for there",
+            cwd.display()
+        );
+        CliError::with_help(
+            message,
+            format!("start the {noun} in a project's own directory"),
+        )
+    })
+}
+
+fn nothing_here(chart: &Chart, cwd: &Path) -> CliError {
+    let home = &chart.scope.home;
+    let message = format!("there is no {home} in {} or above", cwd.display());
+    CliError::with_help(
+        message,
+        "a command of the chart makes one: `taskie run --help` lists them",
+    )
+}
+
+fn inside(root: &Path, instance: &Instance, noun: &str) -> Result<(), CliError> {
+    if find::leads_outside(root, &instance.dir) {
+        let message = format!(
+            "{noun} `{}` leads outside the project through a symbolic link",
+            instance.name
+        );
+        return Err(CliError::new(message));
+    }
+    Ok(())
+}
+
 /// The same where there may be none: `None` where no instance is named and none is there. With what is wrong with
 /// those that were passed over.
 pub(crate) fn find(
@@ -103,7 +153,10 @@ pub(crate) fn find(
     matches: &ArgMatches,
     session: Option<&str>,
 ) -> Result<(Option<Place>, Vec<String>), CliError> {
-    if matches.contains_id("instance") {
+    if chart.scope.is_per_session() && session.is_none() {
+        return Ok((None, Vec::new()));
+    }
+    if chart.scope.is_per_session() || matches.contains_id("instance") {
         return resolve(chart, matches, session, false).map(|place| (Some(place), Vec::new()));
     }
     let cwd = std::env::current_dir()
@@ -122,8 +175,7 @@ pub(crate) fn find(
 
 /// The instance of that name, there or not.
 pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
-    let scope = &chart.scope;
-    find::named(&scope.home, &scope.noun, &scope.newest, name).map_err(CliError::new)
+    find::named(&chart.scope, name).map_err(CliError::new)
 }
 
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {

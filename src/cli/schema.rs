@@ -12,6 +12,7 @@ use crate::schema;
 pub(crate) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {
     let schema = match matches.get_one::<String>("of").map(String::as_str) {
         Some("statechart") => schema::statechart::of_charts(),
+        Some("config") => schema::state::of_config(chart),
         _ => schema::state::of(chart),
     };
     // Values of our own making always have a JSON text.

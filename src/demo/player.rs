@@ -24,13 +24,14 @@ const VALUE_LIMIT: usize = 12;
 /// The state of the instance, if there is one yet.
 type State = Option<Map<String, Json>>;
 
-/// Plays the demo of a chart that is compiled in. With `keep`, its project stays.
+/// Plays the scenario in `text`, of a chart that is compiled in. With `keep`, its project stays.
 pub(crate) fn play(
     embedded: &'static Embedded,
+    text: &str,
     chart: &Chart,
     keep: bool,
 ) -> Result<(), DemoError> {
-    let scenario = Scenario::parse(embedded.demo)?;
+    let scenario = Scenario::parse(text)?;
     let mut player = Player {
         chart,
         stage: Stage::new(embedded, chart, &scenario, keep)?,

@@ -11,6 +11,7 @@ use indexmap::IndexMap;
 use minijinja::value::Value;
 use serde_json::Value as Json;
 
+use super::actions;
 use super::context::{admit, describe, to_json};
 use super::decision::{Answer, Decision, Ended, Fired, Invocation, Outcome, Step};
 use super::event::{Event, Trigger};
@@ -51,7 +52,7 @@ pub(crate) fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, 
     let list = match trigger {
         Trigger::Hook(name) => name.as_str(),
         Trigger::Enter { .. } => "enter",
-        Trigger::Command(_) => return ("", &[]),
+        Trigger::Command(_) => "run",
     };
     (list, chart.on.get(list).map_or(&[], Vec::as_slice))
 }
@@ -266,8 +267,10 @@ impl Deciding {
         })
     }
 
-    /// What a rule without an invocation does. Its texts are made before its own assignments take effect.
+    /// What a rule without an invocation does. Its texts are made before its own assignments take effect, and with
+    /// what its actions are about as `touched`.
     fn fire(&mut self, place: String, rule: &Rule, root: &Value) -> Result<(), Fault> {
+        let effects = actions::effects(&self.names, &place, &rule.actions)?;
         let text = |key: &str, text: &Option<_>| {
             let filled = text
                 .as_ref()
@@ -295,6 +298,7 @@ impl Deciding {
             advance = Some((cycle.id.clone(), index));
         }
         self.commit(place, advance, fields);
+        self.decision.effects.extend(effects);
         self.decision.messages.extend(message);
         match (block, action) {
             (Some(reason), _) => {

@@ -23,6 +23,8 @@ pub(crate) struct Decision {
     pub(crate) fired: Vec<Fired>,
     /// Context fields to write, all in one atomic write.
     pub(crate) patch: IndexMap<String, Json>,
+    /// What is to be done to files, in this order and before the state is written.
+    pub(crate) effects: Vec<Effect>,
     /// For the user.
     pub(crate) messages: Vec<String>,
     /// For the agent.
@@ -34,6 +36,11 @@ pub(crate) struct Decision {
 }
 
 impl Decision {
+    /// True where it changes neither state nor files.
+    pub(crate) fn writes_nothing(&self) -> bool {
+        self.patch.is_empty() && self.effects.is_empty()
+    }
+
     /// Why the run that it is about failed, where it did.
     pub(crate) fn failure(&self) -> Option<&str> {
         match &self.ended.as_ref()?.outcome {
@@ -41,6 +48,19 @@ impl Decision {
             Outcome::Ran { .. } => None,
         }
     }
+}
+
+/// Something to be done to a file. Paths are from the project's root and below the chart's home.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Effect {
+    /// Makes a file; an error where there is one.
+    Write { path: String, text: String },
+    /// Adds a line to a file that has not got it; makes the file.
+    Ensure { path: String, line: String },
+    /// Renames a file; an error where the other name is taken.
+    Rename { from: String, to: String },
+    /// Removes an instance's directory with all that is in it.
+    Remove { path: String },
 }
 
 /// A rule that fired.

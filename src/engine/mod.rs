@@ -4,10 +4,12 @@
 //! [`decision::Decision`] says what the shell is to do. The same event in the same world gives the same
 //! decision.
 
+mod actions;
 pub(crate) mod context;
 pub(crate) mod decide;
 pub(crate) mod decision;
 pub(crate) mod event;
 pub(crate) mod fault;
 pub(crate) mod names;
+pub(crate) mod prompt;
 pub(crate) mod world;

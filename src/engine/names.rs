@@ -1,8 +1,8 @@
 //! The names that an expression sees, looked up when they are asked for.
 //!
-//! A bare name is a context field or a let; everything else carries its source: `event`, `scope`,
-//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `session`, `it`. Within a decision the context
-//! is what the rules so far have made of it.
+//! A bare name is a context field or a let; everything else carries its source: `event`, `scope`, `config`,
+//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `now`,
+//! `touched`, `it`. Within a decision the context is what the rules so far have made of it.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,6 +15,7 @@ use super::context::{self, Context};
 use super::decision::{Ended, Outcome};
 use super::event::{EVENT_DEFAULTS, Event, FieldDefault};
 use super::fault::Fault;
+use super::prompt;
 use super::world::{Given, Source, World};
 use crate::chart::model::Check;
 use crate::chart::{Chart, Cycle};
@@ -45,6 +46,8 @@ struct Moving {
     /// The names whose values are being made, outermost first.
     making: Vec<String>,
     preview: Option<Preview>,
+    /// What the actions of the rule that fires have made, renamed or removed.
+    touched: Vec<String>,
 }
 
 /// A text is made by itself, without the guard of its rule: what the guard would have made sure of is an error
@@ -84,6 +87,7 @@ impl Names {
                 known: IndexMap::new(),
                 making: Vec::new(),
                 preview: None,
+                touched: Vec::new(),
             }),
         })
     }
@@ -131,6 +135,22 @@ impl Names {
             moving.assigned.insert(name.clone(), value.clone());
         }
         moving.known.clear();
+    }
+
+    /// Makes visible, as `touched`, which files the actions of a rule are about.
+    pub(crate) fn set_touched(&self, paths: Vec<String>) {
+        let mut moving = self.moving();
+        moving.touched = paths;
+        moving.known.clear();
+    }
+
+    /// The names in a folder, from the project's root.
+    pub(crate) fn names_in(&self, folder: &str) -> Result<Vec<String>, Fault> {
+        let names = self.world.look(&Source::Names(folder.to_owned()))?;
+        let names = names
+            .try_iter()
+            .map_err(|error| Fault::World(error.to_string()))?;
+        Ok(names.map(|name| name.to_string()).collect())
     }
 
     /// Makes a run's outcome visible as `review`.
@@ -380,6 +400,33 @@ impl Names {
             findings.push(self.expressions.text(&check.say, names)?);
         }
         Ok(())
+    }
+
+    /// The user's prompt of that name, else ours, with its holes filled.
+    fn prompt(self: &Arc<Self>, name: &str) -> Option<Result<Value, Fault>> {
+        let known = self.chart.prompts.names.iter().any(|known| known == name);
+        known.then(|| {
+            self.remembered(&format!("prompts.{name}"), || {
+                let own = self.world.look(&Source::Prompt(name.to_owned()))?;
+                let text = match own.as_str() {
+                    Some(text) => text.to_owned(),
+                    None => self.chart.prompt_template(name).map_err(Fault::World)?,
+                };
+                prompt::fill(&text, |hole| self.hole(hole)).map(Value::from)
+            })
+        })
+    }
+
+    /// What stands for `{{name}}` in a prompt; `None` where nothing does.
+    fn hole(self: &Arc<Self>, name: &str) -> Option<Result<String, Fault>> {
+        let expr = self.chart.prompts.vars.get(name)?;
+        let place = format!("prompts.vars.{name}");
+        let value = self.expressions.value(&expr.0, &self.root());
+        Some(
+            value
+                .map(|value| value.to_string())
+                .map_err(Fault::at(place)),
+        )
     }
 
     fn arg(self: &Arc<Self>, name: &str) -> Option<Result<Value, Fault>> {
@@ -632,9 +679,12 @@ struct Group {
 enum GroupKind {
     Args,
     Checks,
+    Config,
     Cycle,
     Event,
     Files,
+    Git,
+    Prompts,
     Review,
     Tables,
 }
@@ -680,13 +730,22 @@ impl Object for Root {
         let kind = match key {
             "args" => GroupKind::Args,
             "checks" => GroupKind::Checks,
+            "config" => GroupKind::Config,
             "cycle" => GroupKind::Cycle,
             "event" => GroupKind::Event,
             "files" => GroupKind::Files,
+            "git" => GroupKind::Git,
+            "prompts" => GroupKind::Prompts,
             "review" => GroupKind::Review,
             "tables" => GroupKind::Tables,
             "scope" => return Some(or_invalid(names.world.look(&Source::Scope))),
             "session" => return Some(names.session()),
+            "siblings" => return Some(or_invalid(names.world.look(&Source::Siblings))),
+            "now" => return Some(or_invalid(names.world.look(&Source::Now))),
+            "touched" => {
+                let touched = names.moving().touched.clone();
+                return Some(Value::from(touched));
+            }
             "it" => return self.it.clone(),
             _ => return None,
         };
@@ -715,6 +774,12 @@ impl Object for Group {
         let value = match self.kind {
             GroupKind::Args => names.arg(key),
             GroupKind::Checks => names.findings(key),
+            GroupKind::Config => {
+                let known = names.chart.config.contains_key(key);
+                known.then(|| names.world.look(&Source::Config(key.to_owned())))
+            }
+            GroupKind::Git => (key == "dirty").then(|| names.world.look(&Source::Dirty)),
+            GroupKind::Prompts => names.prompt(key),
             GroupKind::Cycle => names.cycle_value(key),
             GroupKind::Event => names.event_value(key),
             GroupKind::Review => names.review_value(key),

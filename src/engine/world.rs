@@ -17,6 +17,19 @@ pub(crate) enum Source {
     Table(String),
     /// Whether both files exist and the first is not older than the second.
     Answers { answer: String, review: String },
+    /// `config.NAME`, checked against its type, its default where the key is absent.
+    Config(String),
+    /// `git.dirty`: changes that are not committed, the home aside; false outside git.
+    Dirty,
+    /// `siblings`: the other instances, a list of records with `name`, `path`, `idle_hours`, `unreadable`, `context`
+    /// and `files`. Where the state cannot be read, every field of the context is none.
+    Siblings,
+    /// `now`: the time to the second, as a file's name begins with it.
+    Now,
+    /// The names in a folder, from the project's root.
+    Names(String),
+    /// The text of a prompt that the user has put into the home; none where there is none.
+    Prompt(String),
 }
 
 /// What comes with an event or is made of other sources. A world may supply it: the model checker's does,

@@ -38,6 +38,12 @@ pub(crate) enum Choice {
     Session,
     /// What the checks of `checks.NAME` find.
     Findings(String),
+    /// `config.NAME`.
+    Config(String),
+    /// `git.dirty`.
+    Dirty,
+    /// `siblings`.
+    Siblings,
 }
 
 /// What an input is compared with.
@@ -144,6 +150,14 @@ impl Domain {
                 .chain(self.texts("session", read))
                 .collect(),
             Choice::Findings(_) => Vec::new(),
+            Choice::Config(name) => {
+                let field = self.chart.config.get(name);
+                field.map_or_else(Vec::new, |field| {
+                    self.parameter(&format!("config.{name}"), field)
+                })
+            }
+            Choice::Dirty => vec![json!(false), json!(true)],
+            Choice::Siblings => self.siblings(read),
         }
     }
 
@@ -211,6 +225,11 @@ impl Domain {
                     .join(", ")
                     .replace("left out", "unknown")
             ),
+            Choice::Config(name) => {
+                format!("config.{name}: {}", texts().collect::<Vec<_>>().join(", "))
+            }
+            Choice::Dirty => "git.dirty: false, true".to_owned(),
+            Choice::Siblings => format!("siblings: none, or one of {}", values.len() - 1),
             Choice::Findings(name) => {
                 format!("checks.{name}: nothing, or something, whatever else the files hold")
             }
@@ -219,11 +238,8 @@ impl Domain {
 
     /// The directory of the instance that is explored, as the agent writes it.
     pub(crate) fn dir(&self) -> String {
-        format!(
-            "{}/{}",
-            self.chart.scope.home,
-            self.chart.scope.newest.replace('*', "1")
-        )
+        let scope = &self.chart.scope;
+        format!("{}/{}/1", scope.home, scope.folder)
     }
 
     /// The texts that `path` can be: each it is compared with, then one that is none of them.
@@ -445,6 +461,55 @@ impl Domain {
             Some(file)
         });
         none_or_one(files.collect())
+    }
+
+    /// No other instance, or one: each witness. Of its context only what is compared matters, and of its files whether
+    /// there are any.
+    fn siblings(&self, read: &mut Read<'_>) -> Vec<Json> {
+        let chart = Arc::clone(&self.chart);
+        let mut columns: IndexMap<String, Vec<Json>> = IndexMap::new();
+        columns.insert("name".to_owned(), self.texts("siblings.name", read));
+        columns.insert(
+            "idle_hours".to_owned(),
+            self.integers("siblings.idle_hours", 0, 0),
+        );
+        let contexts = chart.context.iter().map(|(name, field)| {
+            let path = format!("siblings.context.{name}");
+            let values = match field.kind {
+                _ if !self.compared.contains_key(&path) => vec![default_of(&chart, field)],
+                FieldType::Phase => chart.phases.keys().map(|name| json!(name)).collect(),
+                _ => self.parameter(&path, field),
+            };
+            (name.clone(), values)
+        });
+        let contexts = product(contexts.collect()).into_iter().map(Json::Object);
+        let unread = chart.context.keys().map(|name| (name.clone(), Json::Null));
+        let unread = Json::Object(unread.collect());
+        columns.insert(
+            "context".to_owned(),
+            contexts.chain([unread.clone()]).collect(),
+        );
+        let sets = chart.files.iter().filter(|(_, set)| !set.is_nested());
+        let witnesses: Vec<(String, Vec<Json>)> = sets
+            .map(|(name, set)| (name.clone(), self.files(name, set, read)))
+            .collect();
+        let files = [0, 1].map(|index| {
+            let sets = witnesses.iter().map(|(name, values)| {
+                (
+                    name.clone(),
+                    values.get(index).cloned().unwrap_or_else(|| json!([])),
+                )
+            });
+            Json::Object(sets.collect())
+        });
+        columns.insert("files".to_owned(), files.to_vec());
+        let rows = product(columns).into_iter().map(|mut row| {
+            let is_unread = row.get("context") == Some(&unread);
+            row.insert("unreadable".to_owned(), json!(is_unread));
+            row.insert("path".to_owned(), json!(format!("{}2", self.dir())));
+            row
+        });
+        none_or_one(rows.collect())
     }
 
     /// The context fields that are set by commands alone, to what their options or the chart itself say.

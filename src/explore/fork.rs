@@ -451,6 +451,13 @@ impl World for Fork {
                 };
                 to_value(&value)
             }
+            Source::Config(name) => to_value(&self.choose(Choice::Config(name.clone()))),
+            Source::Dirty => to_value(&self.choose(Choice::Dirty)),
+            Source::Siblings => to_value(&self.choose(Choice::Siblings)),
+            // No rule depends on what time it is, on which names are free, or on how a user words a prompt.
+            Source::Now => Value::from("20260101T000000"),
+            Source::Names(_) => Value::from(Vec::<Value>::new()),
+            Source::Prompt(_) => Value::from(()),
         })
     }
 }

@@ -248,6 +248,13 @@ fn words(question: &Question, value: &Json) -> Option<String> {
         },
         Choice::Arg(name) => format!("--{name} {}", plain(value)),
         Choice::Session => format!("the session is {}", plain(value)),
+        Choice::Config(name) => format!("config.{name} is {}", plain(value)),
+        Choice::Dirty if *value == Json::Bool(true) => "there are uncommitted changes".to_owned(),
+        Choice::Dirty => "all is committed".to_owned(),
+        Choice::Siblings => match first(value) {
+            Some(_) => "there is another instance".to_owned(),
+            None => "there is no other instance".to_owned(),
+        },
         Choice::Findings(name) => match first(value) {
             Some(finding) => format!("checks.{name} finds: {}", plain(finding)),
             None => format!("checks.{name} finds nothing"),

@@ -166,8 +166,8 @@ impl<'c> Comparisons<'c> {
                     "map" => named("attribute")
                         .map(|name| field(&input, &name))
                         .unwrap_or_default(),
-                    "list" | "sort" | "unique" | "reverse" | "first" | "last" | "string"
-                    | "int" | "trim" | "lower" | "upper" => input,
+                    "list" | "sort" | "unique" | "reverse" | "first" | "last" | "flatten"
+                    | "string" | "int" | "trim" | "lower" | "upper" => input,
                     "default" | "d" => [input, args.concat()].concat(),
                     _ => Vec::new(),
                 }

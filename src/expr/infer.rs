@@ -633,6 +633,17 @@ impl<'s> Infer<'s> {
         }
     }
 
+    /// What a filter looks up in each item of a list: `name`, or `context.state`.
+    fn attribute(&mut self, item: &Type, path: &str, span: Span) -> Type {
+        // An item may hold what elsewhere has a name of its own: files, or a field.
+        self.scope.used(path);
+        if let Some((_, field)) = path.rsplit_once('.') {
+            self.scope.used(field);
+        }
+        path.split('.')
+            .fold(item.clone(), |kind, name| self.field(&kind, name, span))
+    }
+
     fn item(&mut self, get: &ast::Spanned<ast::GetItem<'_>>) -> Type {
         let kind = self.expr(&get.expr);
         let key = self.expr(&get.subscript_expr);
@@ -849,8 +860,8 @@ impl<'s> Infer<'s> {
             }
             "selectattr" | "rejectattr" => {
                 let item = self.item_of(&input, span);
-                if let Some(field) = first {
-                    self.field(&item, &field, filter.span());
+                if let Some(path) = first {
+                    self.attribute(&item, &path, filter.span());
                 }
                 Type::list(item)
             }
@@ -862,9 +873,13 @@ impl<'s> Infer<'s> {
                     }
                     _ => None,
                 });
-                Type::list(
-                    attribute.map_or(Type::Any, |field| self.field(&item, &field, filter.span())),
-                )
+                Type::list(attribute.map_or(Type::Any, |path| {
+                    self.attribute(&item, &path, filter.span())
+                }))
+            }
+            "flatten" => {
+                let list = self.item_of(&input, span);
+                Type::list(self.item_of(&list, span))
             }
             "first" | "last" => self.item_of(&input, span),
             "trim" | "upper" | "lower" | "title" | "capitalize" | "replace" | "indent"
@@ -895,6 +910,7 @@ const FILTERS: &[&str] = &[
     "d",
     "default",
     "first",
+    "flatten",
     "indent",
     "int",
     "join",

@@ -65,6 +65,7 @@ impl Expressions {
         env.set_debug(true);
         env.set_loader(move |name| templates.get(name).map(|text| text.map(Cow::into_owned)));
         env.add_filter("brief", brief);
+        env.add_filter("flatten", flatten);
         Self { env }
     }
 
@@ -238,6 +239,16 @@ fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
         text.push_str(&item);
     }
     Ok(text)
+}
+
+/// The filter `flatten`: the items of the lists in a list.
+fn flatten(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
+    let items = |list: &Value| {
+        items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))
+    };
+    let lists = items(list)?;
+    let parts = lists.iter().map(items).collect::<Result<Vec<_>, _>>()?;
+    Ok(parts.into_iter().flatten().collect())
 }
 
 /// One line out of minijinja's error and what caused it, innermost last.

@@ -130,9 +130,13 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
     let scope = &chart.scope;
     let event = Event::hook(name, fields);
     let session = event.session.as_deref();
-    let newest = find::newest(&root, scope, |dir| {
-        !is_stop(name) || store::is_ours(&chart, dir, session)
-    });
+    let newest = if scope.is_per_session() {
+        find::of_session(&root, scope, session)
+    } else {
+        find::newest(&root, scope, |dir| {
+            !is_stop(name) || store::is_ours(&chart, dir, session)
+        })
+    };
     let Some(instance) = newest.instance else {
         return Ok(Reply::silent(name, chart.quiet).with_warnings(newest.warnings));
     };
@@ -153,7 +157,7 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
                 .map(|why| format!("the review failed: {why}"));
             let mut reply =
                 Reply::of(name, quiet, performed.decision).with_warnings(performed.warnings);
-            reply.log.extend(failure);
+            reply.log.extend(failure.into_iter().chain(performed.notes));
             Ok(reply.with_warnings(newest.warnings))
         }
         Err(Stuck::Interrupted { signal }) => Err(Interrupted { signal }),

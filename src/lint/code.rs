@@ -36,6 +36,7 @@ codes! {
     UnknownField = "unknown-field",
     UnknownEvent = "unknown-event",
     UnknownInvocation = "unknown-invocation",
+    UnknownCommand = "unknown-command",
     UnknownTemplate = "unknown-template",
     UnknownName = "unknown-name",
     UnknownFilter = "unknown-filter",

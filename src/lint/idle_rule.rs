@@ -15,7 +15,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         }
     }
     for (name, command) in &subject.chart.commands {
-        if command.rule.effects().is_empty() {
+        if command.rule.effects().is_empty() && command.raise.is_empty() {
             let path = [Step::from("commands"), Step::from(name)];
             let help = "give it `assign`, `say`, `target` or `advance`, or take it out";
             flaws.push(subject.flaw(
@@ -36,6 +36,7 @@ impl Rule {
             ("target", self.target.is_some()),
             ("assign", !self.assign.is_empty()),
             ("advance", self.advance),
+            ("actions", !self.actions.is_empty()),
             ("message", self.message.is_some()),
             ("say", self.say.is_some()),
             ("allow", self.allow),

@@ -34,6 +34,7 @@ rules! {
     UnknownField: "unknown-field",
     UnknownEvent: "unknown-event",
     UnknownInvocation: "unknown-invocation",
+    UnknownCommand: "unknown-command",
     UnknownTemplate: "unknown-template",
     UnknownName: "unknown-name",
     UnknownFilter: "unknown-filter",

@@ -1,4 +1,4 @@
-//! The JSON Schema of `state.json`, made from a chart's `[context]`.
+//! The JSON Schemas of `state.json`, made from a chart's `[context]`, and of `config.json`, made from its `[config]`.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -30,6 +30,26 @@ pub(crate) fn of(chart: &Chart) -> Json {
         "required": required,
         "properties": properties,
         "additionalProperties": true,
+    })
+}
+
+/// The schema of the settings: every one typed and none required; what is misspelt is no setting.
+pub(crate) fn of_config(chart: &Chart) -> Json {
+    let mut properties = Map::new();
+    properties.insert(
+        "$schema".to_owned(),
+        json!({ "type": "string", "description": "Where editors find this schema." }),
+    );
+    for (name, field) in &chart.config {
+        properties.insert(name.clone(), property(chart, field));
+    }
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": format!("config.json of {}", chart.id),
+        "description": format!("Settings in {}. What is absent has its default.", chart.scope.home),
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
     })
 }
 

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use super::Warnings;
 use super::pattern::{Pattern, is_slug};
-use crate::chart::Scope;
+use crate::chart::{InstanceChoice, Scope};
 
 /// An instance of a chart: one directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,14 +103,8 @@ pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
 /// The instance that was touched last, by the newest modification of a file that counts; of equals the last
 /// name. Of several, one that `is_ours` denies is passed over while there is another.
 pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool) -> Newest {
-    let Scope {
-        home,
-        noun,
-        newest: place,
-        touch,
-        ..
-    } = scope;
-    let folder = Path::new(home).join(parent_of(place));
+    let Scope { noun, .. } = scope;
+    let folder = folder(scope);
     if leads_outside(root, &folder) {
         let warning = format!(
             "{} leads outside the project through a symbolic link: it is not followed.",
@@ -150,7 +144,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool
         } else if !kind.is_dir() {
             continue;
         }
-        let touched = match touched(&entry.path(), touch) {
+        let touched = match touched(&entry.path(), &scope.choice) {
             Ok(Some(touched)) => touched,
             Ok(None) => continue,
             Err(error) => {
@@ -192,28 +186,60 @@ pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool
     Newest { instance, warnings }
 }
 
+/// The instance of a session, there or not; none where no session is known.
+pub(crate) fn of_session(root: &Path, scope: &Scope, session: Option<&str>) -> Newest {
+    let Some(session) = session else {
+        return Newest::default();
+    };
+    let found = named(scope, session).and_then(|instance| {
+        if leads_outside(root, &instance.dir) {
+            return Err(format!(
+                "{} leads outside the project through a symbolic link: it is not followed.",
+                instance.dir.display()
+            ));
+        }
+        Ok(instance)
+    });
+    match found {
+        Ok(instance) => Newest {
+            instance: Some(instance),
+            warnings: Vec::new(),
+        },
+        Err(warning) => Newest {
+            instance: None,
+            warnings: vec![warning],
+        },
+    }
+}
+
 /// The instance called `name`; the error says why that is no name.
-pub(crate) fn named(home: &str, noun: &str, place: &str, name: &str) -> Result<Instance, String> {
+pub(crate) fn named(scope: &Scope, name: &str) -> Result<Instance, String> {
     if let Some(flaw) = name_flaw(name) {
         return Err(format!(
-            "`{}` cannot be the name of a {noun}: {flaw}",
-            name.escape_debug()
+            "`{}` cannot be the name of a {}: {flaw}",
+            name.escape_debug(),
+            scope.noun
         ));
     }
     Ok(Instance {
-        dir: Path::new(home).join(parent_of(place)).join(name),
+        dir: folder(scope).join(name),
         name: name.to_owned(),
     })
 }
 
-/// The names of all instances, sorted.
-pub(crate) fn names(root: &Path, home: &str, place: &str) -> Vec<String> {
-    let entries = fs::read_dir(root.join(home).join(parent_of(place)))
+/// The folder of all instances, from the project's root.
+pub(crate) fn folder(scope: &Scope) -> PathBuf {
+    Path::new(&scope.home).join(&scope.folder)
+}
+
+/// The names of all instances, sorted. What a symbolic link leads to is none.
+pub(crate) fn names(root: &Path, scope: &Scope) -> Vec<String> {
+    let entries = fs::read_dir(root.join(folder(scope)))
         .into_iter()
         .flatten()
         .flatten();
     let mut names: Vec<String> = entries
-        .filter(|entry| entry.path().is_dir())
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| name_flaw(name).is_none())
         .collect();
@@ -234,10 +260,6 @@ pub(crate) fn leads_outside(root: &Path, dir: &Path) -> bool {
         .any(|dir| dir.is_symlink() && !stays_inside(&dir, root))
 }
 
-fn parent_of(place: &str) -> &str {
-    place.strip_suffix("/*").unwrap_or(place)
-}
-
 fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     let text = name.to_string_lossy();
     match name_flaw(&text) {
@@ -253,7 +275,11 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
 }
 
 /// When a file of `dir` that fits was last modified; `None` where none fits.
-fn touched(dir: &Path, touch: &[Pattern]) -> io::Result<Option<SystemTime>> {
+fn touched(dir: &Path, choice: &InstanceChoice) -> io::Result<Option<SystemTime>> {
+    let touch: &[Pattern] = match choice {
+        InstanceChoice::Newest { touch } => touch,
+        InstanceChoice::Session => &[],
+    };
     let files = fs::read_dir(dir)?.flatten().filter(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();

@@ -3,6 +3,7 @@
 
 pub(crate) mod find;
 pub(crate) mod pattern;
+pub(crate) mod stamp;
 pub(crate) mod table;
 
 /// How many warnings of one kind a user is shown.

@@ -1,5 +1,7 @@
 //! The imperative shell: reads the world for a decision and carries the decision out.
 
+mod effects;
+mod git;
 pub(crate) mod lock;
 pub(crate) mod perform;
 pub(crate) mod snapshot;

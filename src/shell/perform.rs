@@ -1,8 +1,8 @@
 //! From an event to its answer: takes a snapshot, decides, runs what the decision invokes, decides again,
 //! writes.
 //!
-//! State is written at most once, under the write lock, on a world read under that lock. Killed at any
-//! moment, this leaves the old state or the new one.
+//! State is written at most once, under the write lock, on a world read under that lock, and after all that the
+//! decision does to files. Killed at any moment, this leaves the old state or the new one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +11,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use super::effects::{self, Failed};
+use super::git::Git;
 use super::lock::{ReviewLock, WriteLock};
 use super::snapshot::Snapshot;
 use super::store::{self, Reading};
@@ -40,6 +42,8 @@ pub(crate) struct Performed {
     pub(crate) decision: Decision,
     /// What is wrong with the files that were read.
     pub(crate) warnings: Vec<String>,
+    /// What may be wrong with them: not worth a word to the user at every stop.
+    pub(crate) notes: Vec<String>,
     /// The context after the decision.
     pub(crate) context: IndexMap<String, Json>,
 }
@@ -97,18 +101,19 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
 }
 
 fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
-    let snapshot = place.snapshot();
+    let git = Arc::default();
+    let snapshot = place.snapshot(&git);
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
     match step {
-        Step::Done(decision) if decision.patch.is_empty() => Ok(done(snapshot, decision)),
-        Step::Done(_) => place.write(event, None),
+        Step::Done(decision) if decision.writes_nothing() => Ok(done(snapshot, decision)),
+        Step::Done(_) => place.write(event, None, &git),
         Step::Invoke(_) => place.review(event),
     }
 }
 
 /// What the chart would decide about `event` at `place` now. Nothing is run, locked or written.
 pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>), Stuck> {
-    let snapshot = place.snapshot();
+    let snapshot = place.snapshot(&Arc::default());
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
     Ok((step, snapshot))
 }
@@ -135,17 +140,30 @@ impl Place {
         self.root.join(&self.instance.dir)
     }
 
-    fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::new(Snapshot::take(&self.chart, &self.root, &self.instance))
+    fn snapshot(&self, git: &Arc<Git>) -> Arc<Snapshot> {
+        let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance);
+        Arc::new(snapshot.with_git(git))
     }
 
+    /// Where each session has its own instance, they share one lock: one of them may take over or remove what is
+    /// another's, and no lock's file is left behind by a session that is gone.
     fn lock(&self) -> Result<WriteLock, Stuck> {
-        WriteLock::acquire(&self.home(), &self.instance.name)
-            .map_err(io("the state cannot be locked"))
+        let scope = &self.chart.scope;
+        let shared = scope
+            .is_per_session()
+            .then(|| scope.folder.replace('/', "-"));
+        let name = shared.as_deref().unwrap_or(&self.instance.name);
+        WriteLock::acquire(&self.home(), name).map_err(io("the state cannot be locked"))
     }
 
-    /// Decides anew under the write lock, and writes.
-    fn write(&self, event: &Event, ended: Option<(Ended, u64)>) -> Result<Performed, Stuck> {
+    /// Decides anew under the write lock, and writes. What git has said holds on: no lock of ours would keep the
+    /// working tree as it is.
+    fn write(
+        &self,
+        event: &Event,
+        ended: Option<(Ended, u64)>,
+        git: &Arc<Git>,
+    ) -> Result<Performed, Stuck> {
         let mut lock = self.lock()?;
         let ended = match ended {
             Some((mut ended, revision)) => {
@@ -155,13 +173,20 @@ impl Place {
             }
             None => None,
         };
-        let snapshot = self.snapshot();
+        let snapshot = self.snapshot(git);
         let step = decide(&self.chart, &snapshot.as_world(), event, ended)?;
         let Step::Done(decision) = step else {
             // Since the first look someone has made a review due. (A call with an outcome never asks for a run.)
             drop(lock);
             return self.review(event);
         };
+        if let Reading::Broken(why) = &snapshot.state
+            && !decision.writes_nothing()
+        {
+            return Err(self.broken(why));
+        }
+        effects::carry_out(&self.root, &self.chart.scope, &decision.effects)
+            .map_err(|Failed { what, error }| Stuck::Io { what, error })?;
         if !decision.patch.is_empty() {
             // Counted first: a process that is killed between the two sets a review aside for nothing, and the
             // other way round a review would count that the new state does not ask for.
@@ -178,10 +203,7 @@ impl Place {
         let (old, absent) = match &snapshot.state {
             Reading::Sound { text, absent, .. } => (Some(text.as_slice()), absent.clone()),
             Reading::Missing => (None, self.chart.context.keys().cloned().collect()),
-            Reading::Broken(why) => {
-                let file = self.instance.dir.join(store::FILE);
-                return Err(Stuck::Broken(format!("{}: {why}", file.display())));
-            }
+            Reading::Broken(why) => return Err(self.broken(why)),
         };
         // A new state has the required fields and those assigned, in the chart's order.
         let is_written =
@@ -191,10 +213,18 @@ impl Place {
             .filter(is_written)
             .map(|name| (name.clone(), context[&name].clone()))
             .collect();
-        store::write(&self.dir(), old, &absent, patch).map_err(io(format!(
-            "{} cannot be written",
-            self.instance.dir.join(store::FILE).display()
-        )))
+        let dir = self.dir();
+        std::fs::create_dir_all(&dir)
+            .and_then(|()| store::write(&dir, old, &absent, patch))
+            .map_err(io(format!(
+                "{} cannot be written",
+                self.instance.dir.join(store::FILE).display()
+            )))
+    }
+
+    fn broken(&self, why: &str) -> Stuck {
+        let file = self.instance.dir.join(store::FILE);
+        Stuck::Broken(format!("{}: {why}", file.display()))
     }
 
     /// Runs the review that is due, unless one is already running.
@@ -219,13 +249,14 @@ impl Place {
             .lock()?
             .revision()
             .map_err(io("the revision cannot be read"))?;
-        let snapshot = self.snapshot();
+        let git = Arc::default();
+        let snapshot = self.snapshot(&git);
         let invocation = match decide(&self.chart, &snapshot.as_world(), event, None)? {
             Step::Invoke(invocation) => *invocation,
-            Step::Done(decision) if decision.patch.is_empty() => {
+            Step::Done(decision) if decision.writes_nothing() => {
                 return Ok(done(snapshot, decision));
             }
-            Step::Done(_) => return self.write(event, None),
+            Step::Done(_) => return self.write(event, None, &git),
         };
         let outcome = self.run(&invocation, &running)?;
         self.write(
@@ -238,6 +269,7 @@ impl Place {
                 },
                 revision,
             )),
+            &Arc::default(),
         )
     }
 
@@ -334,6 +366,7 @@ fn done(snapshot: Arc<Snapshot>, decision: Decision) -> Performed {
     context.extend(decision.patch.clone());
     Performed {
         warnings: snapshot.warnings(),
+        notes: snapshot.notes(),
         decision,
         context,
     }

@@ -9,13 +9,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use minijinja::value::Value;
 use walkdir::WalkDir;
 
+use super::git::Git;
 use super::store::{self, Reading};
-use crate::chart::{Chart, RowShape};
+use crate::chart::{Chart, FileSet, RowShape, suggest};
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
+use crate::engine::prompt;
 use crate::engine::world::{Source, World};
-use crate::scope::find::Instance;
-use crate::scope::pattern::{Capture, is_slug};
+use crate::scope::find::{self, Instance};
+use crate::scope::pattern::{Capture, Pattern, is_slug};
+use crate::scope::stamp;
 use crate::scope::table::{self, Content};
 
 /// One instance on disk.
@@ -30,7 +33,11 @@ pub(crate) struct Snapshot {
     names: OnceLock<Vec<String>>,
     nested: OnceLock<Vec<String>>,
     tables: Mutex<HashMap<String, Value>>,
+    config: OnceLock<Result<Context, String>>,
+    siblings: OnceLock<Value>,
+    git: Arc<Git>,
     warnings: Mutex<Vec<String>>,
+    notes: Mutex<Vec<String>>,
 }
 
 impl Snapshot {
@@ -88,8 +95,18 @@ impl Snapshot {
             names: OnceLock::new(),
             nested: OnceLock::new(),
             tables: Mutex::new(HashMap::new()),
+            config: OnceLock::new(),
+            siblings: OnceLock::new(),
+            git: Arc::default(),
             warnings: Mutex::new(warnings),
+            notes: Mutex::new(Vec::new()),
         }
+    }
+
+    /// The same with what git was asked already.
+    pub(crate) fn with_git(mut self, git: &Arc<Git>) -> Self {
+        self.git = Arc::clone(git);
+        self
     }
 
     /// The same with these context fields instead of the state's.
@@ -106,28 +123,33 @@ impl Snapshot {
             .clone()
     }
 
+    /// What may be wrong with what has been read so far.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        self.notes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn warn(&self, warning: String) {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        // The same thing may be looked at more than once.
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+
     fn dir(&self) -> PathBuf {
         self.root.join(&self.instance.dir)
     }
 
+    fn home(&self) -> PathBuf {
+        self.root.join(&self.chart.scope.home)
+    }
+
     /// The files directly in the directory, sorted.
     fn names(&self) -> &[String] {
-        self.names.get_or_init(|| {
-            let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
-            let mut names: Vec<String> = entries
-                .filter(|entry| {
-                    let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-                    if is_link {
-                        entry.path().is_file()
-                    } else {
-                        entry.file_type().is_ok_and(|kind| kind.is_file())
-                    }
-                })
-                .map(|entry| entry.file_name().to_string_lossy().into_owned())
-                .collect();
-            names.sort_unstable();
-            names
-        })
+        self.names.get_or_init(|| files_in(&self.dir()))
     }
 
     /// The files in subfolders, from the directory, sorted.
@@ -165,6 +187,11 @@ impl Snapshot {
         } else {
             self.names()
         };
+        self.set(set, &self.instance.dir, names)
+    }
+
+    /// The files of a set among those in a directory, which is given from the root.
+    fn set(&self, set: &FileSet, dir: &Path, names: &[String]) -> Value {
         let files: Vec<Value> = names
             .iter()
             .filter_map(|name| {
@@ -177,7 +204,10 @@ impl Snapshot {
                 };
                 let fixed = [
                     ("name", Value::from(shown)),
-                    ("path", Value::from(self.path(name))),
+                    (
+                        "path",
+                        Value::from(format!("{}/{name}", dir.to_string_lossy())),
+                    ),
                 ];
                 let captured = captures.into_iter().map(|(hole, capture)| {
                     let value = match capture {
@@ -186,10 +216,130 @@ impl Snapshot {
                     };
                     (hole, value)
                 });
-                Some(Value::from_pairs(fixed.into_iter().chain(captured)))
+                let lines = set.line.as_ref().map(|line| {
+                    let lines = self.lines(&dir.join(name), line);
+                    ("lines", Value::from(lines))
+                });
+                Some(Value::from_pairs(
+                    fixed.into_iter().chain(captured).chain(lines),
+                ))
             })
             .collect();
         Value::from(files)
+    }
+
+    /// The lines of a file that fit, as records.
+    fn lines(&self, file: &Path, line: &Pattern) -> Vec<Value> {
+        let text = match read_regular(&self.root.join(file)) {
+            Ok(text) => text.unwrap_or_default(),
+            Err(error) => {
+                self.warn(format!("{} cannot be read: {error}.", file.display()));
+                return Vec::new();
+            }
+        };
+        let content = table::read_lines(&String::from_utf8_lossy(&text), line);
+        let record = |row: &table::Row| {
+            let fields = row.fields.iter();
+            Value::from_pairs(
+                fields.map(|(name, value)| (name.as_str(), Value::from(value.as_str()))),
+            )
+        };
+        content.rows.iter().map(record).collect()
+    }
+
+    /// The settings, each of its type. One that is wrong makes all of them unusable: nothing is decided on a guess.
+    fn config(&self) -> Result<&Context, Fault> {
+        let config = self.config.get_or_init(|| {
+            let file = Path::new(&self.chart.scope.home).join(store::CONFIG);
+            let read = read_regular(&self.root.join(&file))
+                .map_err(|error| format!("it cannot be read: {error}"))
+                .and_then(|bytes| store::parse_config(&self.chart, bytes.as_deref()));
+            match read {
+                Ok((config, unknown)) => {
+                    for key in unknown {
+                        self.warn(format!("{}: {key}.", file.display()));
+                    }
+                    Ok(config)
+                }
+                Err(why) => Err(format!("{}: {why}", file.display())),
+            }
+        });
+        config.as_ref().map_err(|why| Fault::World(why.clone()))
+    }
+
+    /// A user's own text of a prompt. Names in it that are never filled in are worth a note: they may be meant so.
+    fn prompt(&self, name: &str) -> Result<Value, Fault> {
+        let file = Chart::prompt_file(name);
+        let shown = Path::new(&self.chart.scope.home).join(&file);
+        let unusable = |why: String| Fault::World(format!("{}: {why}", shown.display()));
+        let Some(bytes) = read_regular(&self.home().join(&file))
+            .map_err(|error| unusable(format!("it cannot be read: {error}")))?
+        else {
+            return Ok(Value::from(()));
+        };
+        let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
+        let vars = &self.chart.prompts.vars;
+        let known = || vars.keys().map(String::as_str);
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        for hole in prompt::names(&text).filter(|hole| !vars.contains_key(*hole)) {
+            let hint = suggest(hole, known()).map_or_else(
+                || format!("the names are {}", known().collect::<Vec<_>>().join(", ")),
+                |name| format!("did you mean {{{{{name}}}}}?"),
+            );
+            let note = format!(
+                "{}: nothing is filled in for {{{{{hole}}}}}; {hint}",
+                shown.display()
+            );
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        Ok(Value::from(text))
+    }
+
+    /// The other instances.
+    fn siblings(&self) -> Value {
+        let names = find::names(&self.root, &self.chart.scope);
+        let others = names.iter().filter(|name| **name != self.instance.name);
+        others.map(|name| self.sibling(name)).collect()
+    }
+
+    fn sibling(&self, name: &str) -> Value {
+        let chart = &self.chart;
+        let dir = find::folder(&chart.scope).join(name);
+        let whole = self.root.join(&dir);
+        let state = store::read(chart, &whole);
+        let context = match &state {
+            Reading::Sound { context, .. } => Some(context.clone()),
+            Reading::Missing => Some(context::initial(chart)),
+            Reading::Broken(_) => None,
+        };
+        let field = |name: &str| {
+            let value = context.as_ref().and_then(|context| context.get(name));
+            value.map_or_else(|| Value::from(()), context::to_value)
+        };
+        let fields = chart.context.keys();
+        let names = files_in(&whole);
+        let sets = chart.files.iter().filter(|(_, set)| !set.is_nested());
+        Value::from_pairs([
+            ("name", Value::from(name)),
+            ("path", Value::from(dir.to_string_lossy())),
+            ("idle_hours", Value::from(idle_hours(&whole, &names))),
+            (
+                "unreadable",
+                Value::from(matches!(state, Reading::Broken(_))),
+            ),
+            (
+                "context",
+                Value::from_pairs(fields.map(|name| (name.as_str(), field(name)))),
+            ),
+            (
+                "files",
+                Value::from_pairs(
+                    sets.map(|(set, patterns)| (set.as_str(), self.set(patterns, &dir, &names))),
+                ),
+            ),
+        ])
     }
 
     fn table(&self, name: &str) -> Value {
@@ -290,6 +440,33 @@ impl Snapshot {
     }
 }
 
+/// The files directly in a directory, sorted.
+fn files_in(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter(|entry| {
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            if is_link {
+                entry.path().is_file()
+            } else {
+                entry.file_type().is_ok_and(|kind| kind.is_file())
+            }
+        })
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// Whole hours since a directory or a file in it was modified.
+fn idle_hours(dir: &Path, names: &[String]) -> u64 {
+    let modified = |path: PathBuf| fs::metadata(path).ok()?.modified().ok();
+    let files = names.iter().map(|name| dir.join(name));
+    let last = files.chain([dir.to_owned()]).filter_map(modified).max();
+    let idle = last.and_then(|last| last.elapsed().ok());
+    idle.map_or(0, |idle| idle.as_secs() / 3600)
+}
+
 /// A file's bytes; `None` where there is none. A pipe or a device, which would be read for ever, is an error.
 fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let read = fs::metadata(path).and_then(|meta| match meta.is_file() {
@@ -328,6 +505,27 @@ impl World for Snapshot {
                 };
                 Value::from(newer)
             }
+            Source::Config(name) => {
+                let value = self.config()?.get(name);
+                value.map_or_else(|| Value::from(()), context::to_value)
+            }
+            Source::Dirty => {
+                let dirty = self.git.is_dirty(&self.root, &self.chart.scope.home);
+                Value::from(dirty.unwrap_or_else(|why| {
+                    self.warn(format!("Uncommitted changes are not looked for: {why}."));
+                    false
+                }))
+            }
+            Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone(),
+            Source::Now => Value::from(stamp::now()),
+            Source::Names(folder) => {
+                let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten();
+                let names = entries.flatten().map(|entry| entry.file_name());
+                names
+                    .map(|name| Value::from(name.to_string_lossy()))
+                    .collect()
+            }
+            Source::Prompt(name) => self.prompt(name)?,
         })
     }
 }

@@ -11,12 +11,15 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
-use crate::chart::model::FieldType;
+use crate::chart::model::{Field, FieldType};
 use crate::chart::{Chart, suggest};
 use crate::engine::context::{self, Context};
 
 /// The file's name in an instance's directory.
 pub(crate) const FILE: &str = "state.json";
+
+/// The name of the user's settings, in the home.
+pub(crate) const CONFIG: &str = "config.json";
 
 /// What the file is called while it is written. Always the same, so that killed processes leave one at most.
 const NEW: &str = ".state.json.new";
@@ -93,6 +96,49 @@ pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
     }
 }
 
+/// The settings that a `config.json` holds, defaults where keys are absent, and what is said of keys that the chart
+/// does not know. The error names the field that is wrong.
+pub(crate) fn parse_config(
+    chart: &Chart,
+    bytes: Option<&[u8]>,
+) -> Result<(Context, Vec<String>), String> {
+    let json: Json = match bytes {
+        None => Json::Object(serde_json::Map::new()),
+        Some(bytes) => serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
+            .map_err(|error| format!("it is not valid JSON: {error}"))?,
+    };
+    let Json::Object(raw) = &json else {
+        return Err(format!("it holds {}, not an object", kind_of(&json)));
+    };
+    let mut config = Context::with_capacity(chart.config.len());
+    for (name, field) in &chart.config {
+        let value = raw
+            .get(name)
+            .map_or_else(|| context::default_of(chart, field), whole);
+        if context::admit(chart, field, &value).is_err() {
+            return Err(misfit(name, field, &value));
+        }
+        config.insert(name.clone(), value);
+    }
+    let known = || chart.config.keys().map(String::as_str);
+    let unknown = raw
+        .keys()
+        .filter(|key| *key != "$schema" && !chart.config.contains_key(*key));
+    let told = unknown.map(|key| {
+        let hint = suggest(key, known()).map_or_else(
+            || {
+                format!(
+                    "the settings are {}",
+                    known().collect::<Vec<_>>().join(", ")
+                )
+            },
+            |name| format!("did you mean `{name}`?"),
+        );
+        format!("there is no setting `{}`; {hint}", key.escape_debug())
+    });
+    Ok((config, told.collect()))
+}
+
 /// True unless the state in `dir` names another session than `session` as its owner, in the chart's owner field.
 pub(crate) fn is_ours(chart: &Chart, dir: &Path, session: Option<&str>) -> bool {
     let (Some(field), Some(session)) = (&chart.scope.owner, session) else {
@@ -166,17 +212,21 @@ fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
         });
     };
     let value = breach.instance().as_ref();
-    let mut message = format!(
-        "`{name}` is {}, and must be {}",
-        shown(value),
-        context::wanted(field, value)
-    );
+    let mut message = misfit(name, field, value);
     if let (FieldType::Phase, Some(wrong)) = (field.kind, value.as_str())
         && let Some(close) = suggest(wrong, chart.phases.keys().map(String::as_str))
     {
         message.push_str(&format!("; did you mean \"{close}\"?"));
     }
     Some(message)
+}
+
+fn misfit(name: &str, field: &Field, value: &Json) -> String {
+    format!(
+        "`{name}` is {}, and must be {}",
+        shown(value),
+        context::wanted(field, value)
+    )
 }
 
 /// `2.0` is an integer to JSON Schema; it is read as 2.

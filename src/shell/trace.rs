@@ -9,6 +9,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value as Json, json};
 
+use super::effects::in_words;
 use super::perform::{Performed, Place, Stuck};
 use crate::chart::embedded::Choice;
 use crate::chart::label::label;
@@ -55,6 +56,7 @@ fn decided(line: &mut Map<String, Json>, place: &Place, performed: &Performed) {
     let Decision {
         fired,
         patch,
+        effects,
         messages,
         says,
         ended,
@@ -78,6 +80,10 @@ fn decided(line: &mut Map<String, Json>, place: &Place, performed: &Performed) {
     line.insert("fired".to_owned(), json!(rules));
     line.insert("run".to_owned(), json!(ended.as_ref().map(run)));
     line.insert("patch".to_owned(), json!(patch));
+    if !effects.is_empty() {
+        let effects: Vec<String> = effects.iter().map(in_words).collect();
+        line.insert("files".to_owned(), json!(effects));
+    }
     line.insert("messages".to_owned(), json!(messages));
     line.insert("says".to_owned(), json!(says));
     line.insert("answer".to_owned(), json!(answer));

@@ -1,0 +1,213 @@
+//! What the actions of a rule come to: effects, as data. Which names are free is settled here, so that a text can say
+//! what will be made; that the world has not changed since, the shell checks when it does it.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+use minijinja::value::Value;
+
+use super::decision::Effect;
+use super::fault::Fault;
+use super::names::Names;
+use crate::chart::model::{Action, Deed, Literal, Text};
+use crate::scope::stamp;
+
+/// The effects of `actions`, in order; what they are about becomes `touched`.
+pub(super) fn effects(
+    names: &Arc<Names>,
+    place: &str,
+    actions: &[Action],
+) -> Result<Vec<Effect>, Fault> {
+    let mut plan = Plan {
+        names,
+        folders: IndexMap::new(),
+        effects: Vec::new(),
+        touched: Vec::new(),
+    };
+    for (index, action) in actions.iter().enumerate() {
+        plan.action(&format!("{place}.actions[{index}]"), action)?;
+    }
+    names.set_touched(plan.touched);
+    Ok(plan.effects)
+}
+
+struct Plan<'n> {
+    names: &'n Arc<Names>,
+    /// The names in each folder, as they are once the effects so far have been carried out.
+    folders: IndexMap<String, IndexSet<String>>,
+    effects: Vec<Effect>,
+    touched: Vec<String>,
+}
+
+impl Plan<'_> {
+    fn action(&mut self, place: &str, action: &Action) -> Result<(), Fault> {
+        let names = self.names;
+        let deed = action
+            .deed()
+            .map_err(|why| Fault::World(format!("{place}: {why}")))?;
+        let guard = action.guard.as_ref().map(|guard| guard.0.as_str());
+        let at = |key: &str| Fault::at(format!("{place}.{key}"));
+        let roots = match &action.each {
+            Some(each) => {
+                let items = names
+                    .expressions
+                    .items(&each.0, &names.root())
+                    .map_err(at("each"))?;
+                names
+                    .expressions
+                    .select(guard, items, |it| names.root_with(it))
+            }
+            None => names
+                .expressions
+                .select(guard, vec![Value::from(())], |_| names.root()),
+        };
+        for root in roots.map_err(at("guard"))? {
+            self.deed(place, deed, &root)?;
+        }
+        Ok(())
+    }
+
+    fn deed(&mut self, place: &str, deed: Deed<'_>, root: &Value) -> Result<(), Fault> {
+        let path = |key: &str, text: &Text| self.path(place, key, text, root);
+        match deed {
+            Deed::Write { path: to, text } => {
+                let to = path("write", to)?;
+                // To the letter: what a user gave keeps its last line break.
+                let text = self
+                    .names
+                    .expressions
+                    .literal(&Literal::Text(text.clone()), root)
+                    .map_err(Fault::at(format!("{place}.text")))?
+                    .to_string();
+                let path = self.free(&to)?;
+                self.done(
+                    &path,
+                    Effect::Write {
+                        path: path.clone(),
+                        text,
+                    },
+                );
+            }
+            Deed::Ensure { path: of, line } => {
+                let path = path("ensure", of)?;
+                let line = self
+                    .names
+                    .expressions
+                    .text(line, root)
+                    .map_err(Fault::at(format!("{place}.line")))?;
+                self.done(
+                    &path,
+                    Effect::Ensure {
+                        path: path.clone(),
+                        line,
+                    },
+                );
+            }
+            Deed::Rename { path: from, to } => {
+                let (from, to) = (path("rename", from)?, path("to", to)?);
+                let (folder, name) = split(&from);
+                self.folder(folder)?.shift_remove(name);
+                let to = self.free(&to)?;
+                self.done(
+                    &to,
+                    Effect::Rename {
+                        from,
+                        to: to.clone(),
+                    },
+                );
+            }
+            Deed::Copy { template, to } => {
+                let path = path("to", to)?;
+                let (folder, name) = split(&path);
+                if !self.folder(folder)?.contains(name) {
+                    let text = self.names.chart.template(template);
+                    let text = text.map_err(|why| Fault::World(format!("{place}.copy: {why}")))?;
+                    self.done(
+                        &path,
+                        Effect::Write {
+                            path: path.clone(),
+                            text,
+                        },
+                    );
+                }
+            }
+            Deed::Remove { path: of } => {
+                let path = path("remove", of)?;
+                self.done(&path, Effect::Remove { path: path.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// A path as a text gives it; it must stay below the home.
+    fn path(&self, place: &str, key: &str, text: &Text, root: &Value) -> Result<String, Fault> {
+        let path = self
+            .names
+            .expressions
+            .text(text, root)
+            .map_err(Fault::at(format!("{place}.{key}")))?;
+        let home = Path::new(&self.names.chart.scope.home);
+        let parts = || Path::new(&path).components();
+        let is_plain = parts().all(|part| matches!(part, Component::Normal(_)))
+            && parts().collect::<PathBuf>().as_os_str() == path.as_str();
+        if is_plain
+            && Path::new(&path).starts_with(home)
+            && parts().count() > home.components().count()
+        {
+            return Ok(path);
+        }
+        Err(Fault::World(format!(
+            "{place}.{key}: `{}` is no path below {}",
+            path.escape_debug(),
+            home.display()
+        )))
+    }
+
+    /// The names in a folder.
+    fn folder(&mut self, folder: &str) -> Result<&mut IndexSet<String>, Fault> {
+        Ok(match self.folders.entry(folder.to_owned()) {
+            indexmap::map::Entry::Occupied(known) => known.into_mut(),
+            indexmap::map::Entry::Vacant(new) => {
+                new.insert(self.names.names_in(folder)?.into_iter().collect())
+            }
+        })
+    }
+
+    /// `path` where its name is free, else the next one that is: of a name that begins with a time, the next second
+    /// that no name begins with, so that names keep their order; of any other, `-2`, `-3` and so on.
+    fn free(&mut self, path: &str) -> Result<String, Fault> {
+        let (folder, name) = split(path);
+        let taken = self.folder(folder)?;
+        let free = match stamp::of(name) {
+            Some(first) => {
+                let mut stamp = first.to_owned();
+                while taken.iter().any(|name| stamp::of(name) == Some(&stamp)) {
+                    stamp = stamp::next(&stamp)
+                        .ok_or_else(|| Fault::World(format!("{path}: no later name is free")))?;
+                }
+                format!("{stamp}{}", &name[first.len()..])
+            }
+            None => {
+                let (stem, ending) = name.split_at(name.find('.').unwrap_or(name.len()));
+                let numbered = (2_u64..).map(|number| format!("{stem}-{number}{ending}"));
+                std::iter::once(name.to_owned())
+                    .chain(numbered)
+                    .find(|name| !taken.contains(name))
+                    .unwrap_or_default()
+            }
+        };
+        taken.insert(free.clone());
+        Ok(format!("{folder}/{free}"))
+    }
+
+    fn done(&mut self, path: &str, effect: Effect) {
+        self.touched.push(path.to_owned());
+        self.effects.push(effect);
+    }
+}
+
+/// A path's folder and its name. A path below the home has both.
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}

@@ -1,0 +1,75 @@
+//! The time in a file's name: `20260203T145212`. In UTC, so that names sort by age also where clocks are changed.
+
+use std::time::{Duration, SystemTime};
+
+const LENGTH: usize = "20260203T145212".len();
+
+/// The time now, to the second.
+pub(crate) fn now() -> String {
+    write(SystemTime::now())
+}
+
+/// The time that a file's name begins with, if it does.
+pub(crate) fn of(name: &str) -> Option<&str> {
+    name.get(..LENGTH).filter(|stamp| read(stamp).is_some())
+}
+
+/// The second after `stamp`; `None` for what is no time, or the last one.
+pub(crate) fn next(stamp: &str) -> Option<String> {
+    let next = read(stamp)?.checked_add(Duration::from_secs(1))?;
+    Some(write(next)).filter(|next| read(next).is_some())
+}
+
+fn write(time: SystemTime) -> String {
+    let text = humantime::format_rfc3339_seconds(time).to_string();
+    text.chars()
+        .filter(|sign| sign.is_ascii_digit() || *sign == 'T')
+        .collect()
+}
+
+fn read(stamp: &str) -> Option<SystemTime> {
+    let is_stamp = stamp.len() == LENGTH
+        && stamp.bytes().enumerate().all(|(at, byte)| match at {
+            8 => byte == b'T',
+            _ => byte.is_ascii_digit(),
+        });
+    if !is_stamp {
+        return None;
+    }
+    let part = |from: usize, to: usize| &stamp[from..to];
+    let text = format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        part(0, 4),
+        part(4, 6),
+        part(6, 8),
+        part(9, 11),
+        part(11, 13),
+        part(13, 15)
+    );
+    humantime::parse_rfc3339(&text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_second() {
+        let cases = [
+            ("20260203T145212", Some("20260203T145213")),
+            ("20231231T235959", Some("20240101T000000")),
+            ("20240228T235959", Some("20240229T000000")),
+            ("99991231T235959", None),
+            ("20260230T145212", None),
+            ("20260203-145212", None),
+            ("", None),
+        ];
+        for (stamp, expected) in cases {
+            assert_eq!(next(stamp).as_deref(), expected, "{stamp}");
+        }
+        assert!(read(&now()).is_some());
+        assert_eq!(of("20260203T145212.done.md"), Some("20260203T145212"));
+        assert_eq!(of("ü0260203T145212.md"), None);
+        assert_eq!(of("plan.md"), None);
+    }
+}
