@@ -101,6 +101,7 @@ fn transition(place: &Place, event: &Event, is_first: bool) -> Result<(), CliErr
             error.detail.clone(),
             format!("this comes from {place} of the chart {}", chart.origin),
         ),
+        Stuck::Fault(Fault::File(why)) => CliError::with_help(why, "mend the file"),
         Stuck::Broken(why) => CliError::with_help(why, "mend the file, or restore it from git"),
         other => CliError::new(other.to_string()),
     })?;

@@ -22,6 +22,8 @@ pub(crate) enum Fault {
     NoCycle { place: String },
     /// An option has a value that the chart forbids.
     Argument { name: String, detail: String },
+    /// A file that a user writes cannot be used.
+    File(String),
     /// The world could not be looked at.
     World(String),
 }
@@ -31,8 +33,8 @@ impl Fault {
     pub(crate) fn at(place: impl Into<String>) -> impl FnOnce(ExprError) -> Self {
         let place = place.into();
         move |error| match error.cause.as_deref() {
-            // Whoever gave a wrong option need not know which expression looked at it.
-            Some(fault @ Self::Argument { .. }) => fault.clone(),
+            // Whoever gave a wrong option or setting need not know which expression looked at it.
+            Some(fault @ (Self::Argument { .. } | Self::File(_))) => fault.clone(),
             _ => Self::Expression { place, error },
         }
     }
@@ -59,7 +61,7 @@ impl fmt::Display for Fault {
             ),
             Self::NoCycle { place } => write!(out, "{place} advances, but no cycle is running"),
             Self::Argument { name, detail } => write!(out, "--{name}: {detail}"),
-            Self::World(detail) => out.write_str(detail),
+            Self::File(detail) | Self::World(detail) => out.write_str(detail),
         }
     }
 }

@@ -264,14 +264,14 @@ impl Snapshot {
                 Err(why) => Err(format!("{}: {why}", file.display())),
             }
         });
-        config.as_ref().map_err(|why| Fault::World(why.clone()))
+        config.as_ref().map_err(|why| Fault::File(why.clone()))
     }
 
     /// A user's own text of a prompt. Names in it that are never filled in are worth a note: they may be meant so.
     fn prompt(&self, name: &str) -> Result<Value, Fault> {
         let file = Chart::prompt_file(name);
         let shown = Path::new(&self.chart.scope.home).join(&file);
-        let unusable = |why: String| Fault::World(format!("{}: {why}", shown.display()));
+        let unusable = |why: String| Fault::File(format!("{}: {why}", shown.display()));
         let Some(bytes) = read_regular(&self.home().join(&file))
             .map_err(|error| unusable(format!("it cannot be read: {error}")))?
         else {
