@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use serde_json::{Value as Json, json};
 
-use super::domain::{Choice, Domain};
+use super::domain::{Choice, Domain, config_path};
 use crate::chart::Chart;
 use crate::chart::model::Check;
 use crate::engine::context::{Context, to_value};
@@ -23,7 +23,7 @@ use crate::hook::protocol::EVENTS;
 /// What a decision asks of a world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Question {
-    /// A context field.
+    /// A context field, or a setting: `config.NAME`.
     Field(String),
     /// Whether there is a state yet.
     Started,
@@ -451,7 +451,18 @@ impl World for Fork {
                 };
                 to_value(&value)
             }
-            Source::Config(name) => to_value(&self.choose(Choice::Config(name.clone()))),
+            Source::Config(name) => {
+                let name = config_path(name);
+                let options = self.ground.domain.parameters.get(&name);
+                let options = options.cloned().unwrap_or_default();
+                let set = self.base.context.get(&name).or(options.first());
+                let value = set.cloned().unwrap_or(Json::Null);
+                let question = Question::Field(name);
+                if self.known(&question).is_none() {
+                    self.note(question, options, &value);
+                }
+                to_value(&value)
+            }
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),
             // No rule depends on what time it is, on which names are free, or on how a user words a prompt.

@@ -185,7 +185,7 @@ impl Moves {
         let events = chart
             .on
             .keys()
-            .filter(|name| *name != "enter")
+            .filter(|name| !matches!(name.as_str(), "enter" | "run"))
             .map(|name| Trigger::Hook(name.clone()));
         let (hooks, asked): (Vec<Trigger>, Vec<Trigger>) = events.partition(is_of_the_host);
         let enters = chart.phases.keys().map(|phase| Trigger::Enter {

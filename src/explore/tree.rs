@@ -159,9 +159,25 @@ impl Tree {
         is_parameter.then(|| number(self.questions.insert_full(Question::Field(name.clone())).0))
     }
 
-    /// The number of a context field.
+    /// The number of a context field, or of a setting: these follow, and are in no state.
     pub(crate) fn field(&self, name: &str) -> Option<usize> {
-        self.chart.context.get_index_of(name)
+        let setting = || {
+            let index = self
+                .chart
+                .config
+                .get_index_of(name.strip_prefix("config.")?)?;
+            Some(self.chart.context.len() + index)
+        };
+        self.chart.context.get_index_of(name).or_else(setting)
+    }
+
+    /// The name of what a user sets at any time, and its default.
+    pub(crate) fn default_of(&self, field: usize) -> Option<(&str, &Json)> {
+        let parameters = &self.ground.domain.parameters;
+        let (name, values) = parameters
+            .iter()
+            .find(|(name, _)| self.field(name) == Some(field))?;
+        Some((name, values.first()?))
     }
 
     /// All that can come of a part in a state and with what was chosen before, each with what is chosen on

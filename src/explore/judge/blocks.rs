@@ -1,12 +1,16 @@
 //! The agent is let go: it is not blocked too often in a row, and not for nothing.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::Judge;
 use super::place::path_of;
 use crate::chart::error::Step;
+use crate::explore::domain::config_path;
 use crate::explore::graph::{Longest, Way, way_to};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::search::Arrow;
 use crate::explore::{PropertyResult, Verdict};
+use crate::lint::Code;
 
 /// So many blocks in a row the host honours; after that it lets the agent go.
 const BLOCKS: usize = 8;
@@ -16,14 +20,20 @@ impl Judge<'_> {
         let in_a_row = self.under_any_setting(|allows| self.in_a_row(allows));
         let is_endless =
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
-        let name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
-        let mut results = vec![PropertyResult::new(name, "blocks-in-a-row", in_a_row)];
+        let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
+        let mut in_a_row = in_a_row;
+        if let (Verdict::Proved { .. }, Some(detail)) = (&in_a_row, self.bounds_by_setting()) {
+            // How many that is, the user says, who may say more than was tried.
+            name = "the blocks in a row while the agent does nothing are bounded".to_owned();
+            in_a_row = self.holds(detail);
+        }
+        let mut results = vec![PropertyResult::new(name, Code::BlocksInARow, in_a_row)];
         // Where an idle agent goes round for ever, the same story would be told twice.
         if !is_endless {
             let verdict = self.under_any_setting(|allows| self.round(allows));
             results.push(PropertyResult::new(
                 "no blocks without progress",
-                "block-loop",
+                Code::BlockLoop,
                 verdict,
             ));
         }
@@ -43,6 +53,33 @@ impl Judge<'_> {
         verdicts.min_by_key(Verdict::steps).unwrap_or(verdict)
     }
 
+    /// Where the number of blocks in a row turns on a number that the user sets: how many there are at most, by it.
+    fn bounds_by_setting(&self) -> Option<String> {
+        let tree = &self.search.moves.tree;
+        let fields = self.chart.config.keys().map(|name| config_path(name));
+        fields
+            .filter_map(|name| self.search.field(&name))
+            .find_map(|field| {
+                let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
+                for setting in &self.settings {
+                    let (_, value) = setting.values.iter().find(|(set, _)| *set == field)?;
+                    let most = self
+                        .most(&|arrow| setting.allows(arrow))
+                        .map_or(0, |(_, most)| most);
+                    let known = bounds.entry(tree.value(*value).as_i64()?).or_default();
+                    *known = most.max(*known);
+                }
+                let (name, _) = tree.default_of(field)?;
+                let told = bounds
+                    .iter()
+                    .rev()
+                    .map(|(value, most)| format!("{most} where {name} is {value}"));
+                let told = told.collect::<Vec<_>>().join(", ");
+                let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
+                is_bound.then(|| format!("at most {told}"))
+            })
+    }
+
     /// A block that can come after a block: the host then says so.
     fn is_further_block(edge: &Edge) -> bool {
         edge.block && edge.active != Some(false)
@@ -55,27 +92,46 @@ impl Judge<'_> {
             (Self::is_further_block(self.edge(arrow)) && allows(arrow)).then_some(1)
         });
         if let Some(round) = idle.endless_way() {
-            let claim = "An agent that does nothing is blocked without end.".to_owned();
+            let claim = "an agent that does nothing is blocked without end".to_owned();
             return self.endless(claim, &round, self.blocking_rule(&round.0));
         }
-        // The first one may come at the first stop of a turn.
+        let (first, most) = self
+            .first_of_most(&idle, allows)
+            .map_or((None, 0), |(first, most)| (Some(first), most));
+        match first {
+            Some((state, arrow)) if most > BLOCKS => {
+                let mut way = way_to(search, state);
+                way.push((state, arrow.edge()));
+                way.extend(idle.way_from(arrow.to()));
+                let claim = format!("an agent that does nothing is blocked {most} times in a row");
+                self.along(claim, &way, self.blocking_rule(&way))
+            }
+            _ => self.holds(format!("{most} at most")),
+        }
+    }
+
+    /// The same as a number, where it is not endless; with the first one.
+    fn most(&self, allows: &dyn Fn(&Arrow) -> bool) -> Option<((usize, &Arrow), usize)> {
+        let idle = Longest::of(self.search, |_, arrow| {
+            (Self::is_further_block(self.edge(arrow)) && allows(arrow)).then_some(1)
+        });
+        self.first_of_most(&idle, allows)
+    }
+
+    /// The first of the most blocks in a row, which may come at the first stop of a turn, and how many these are.
+    fn first_of_most(
+        &self,
+        idle: &Longest,
+        allows: &dyn Fn(&Arrow) -> bool,
+    ) -> Option<((usize, &Arrow), usize)> {
+        let search = self.search;
         let states = 0..search.looked_at();
         let arrows =
             states.flat_map(|state| search.arrows(state).iter().map(move |arrow| (state, arrow)));
         let blocks = arrows.filter(|(_, arrow)| self.edge(arrow).block && allows(arrow));
         let first =
             blocks.max_by_key(|(state, arrow)| (idle.from(arrow.to()), std::cmp::Reverse(*state)));
-        let most = first.map_or(0, |(_, arrow)| 1 + idle.from(arrow.to()));
-        match first {
-            Some((state, arrow)) if most > BLOCKS => {
-                let mut way = way_to(search, state);
-                way.push((state, arrow.edge()));
-                way.extend(idle.way_from(arrow.to()));
-                let claim = format!("An agent that does nothing is blocked {most} times in a row.");
-                self.along(claim, &way, self.blocking_rule(&way))
-            }
-            _ => self.holds(format!("{most} at most")),
-        }
+        first.map(|(state, arrow)| ((state, arrow), 1 + idle.from(arrow.to())))
     }
 
     /// Whether blocks and what the agent does after them lead back to where they began.
@@ -93,7 +149,7 @@ impl Judge<'_> {
         });
         match goes_on.endless_way() {
             Some(round) => {
-                let claim = "The agent is blocked again and again, and what it does leads nowhere."
+                let claim = "the agent is blocked again and again, and what it does leads nowhere"
                     .to_owned();
                 self.endless(claim, &round, self.blocking_rule(&round.0))
             }

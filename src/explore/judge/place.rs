@@ -26,7 +26,7 @@ pub(super) fn path_of_fault(chart: &Chart, fault: &Fault) -> Vec<Step> {
         }
         Fault::NowhereToAdvance { cycle } => steps!["cycles", cycle, "advance"],
         Fault::Argument { name, .. } => steps!["args", name],
-        Fault::World(_) => Vec::new(),
+        Fault::File(_) | Fault::World(_) => Vec::new(),
     }
 }
 
