@@ -115,13 +115,13 @@ impl Judge<'_> {
         let idle = Longest::of(self.search, |_, arrow| {
             (Self::is_further_block(self.edge(arrow)) && allows(arrow)).then_some(1)
         });
-        self.first_of_most(&idle, allows)
+        self.first_of_most(&|state| idle.from(state), allows)
     }
 
     /// The first of the most blocks in a row, which may come at the first stop of a turn, and how many these are.
     fn first_of_most(
         &self,
-        idle: &Longest,
+        after: &dyn Fn(usize) -> usize,
         allows: &dyn Fn(&Arrow) -> bool,
     ) -> Option<((usize, &Arrow), usize)> {
         let search = self.search;
@@ -130,8 +130,8 @@ impl Judge<'_> {
             states.flat_map(|state| search.arrows(state).iter().map(move |arrow| (state, arrow)));
         let blocks = arrows.filter(|(_, arrow)| self.edge(arrow).block && allows(arrow));
         let first =
-            blocks.max_by_key(|(state, arrow)| (idle.from(arrow.to()), std::cmp::Reverse(*state)));
-        first.map(|(state, arrow)| ((state, arrow), 1 + idle.from(arrow.to())))
+            blocks.max_by_key(|(state, arrow)| (after(arrow.to()), std::cmp::Reverse(*state)));
+        first.map(|(state, arrow)| ((state, arrow), 1 + after(arrow.to())))
     }
 
     /// Whether blocks and what the agent does after them lead back to where they began.
