@@ -96,7 +96,7 @@ impl Judge<'_> {
             return self.endless(claim, &round, self.blocking_rule(&round.0));
         }
         let (first, most) = self
-            .first_of_most(&idle, allows)
+            .first_of_most(&|state| idle.from(state), allows)
             .map_or((None, 0), |(first, most)| (Some(first), most));
         match first {
             Some((state, arrow)) if most > BLOCKS => {
