@@ -1,12 +1,13 @@
 //! The time in a file's name: `20260203T145212`. In UTC, so that names sort by age also where clocks are changed.
 
+use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 const LENGTH: usize = "20260203T145212".len();
 
 /// The time now, to the second.
 pub(crate) fn now() -> String {
-    write(SystemTime::now())
+    write(SystemTime::now()).unwrap_or_default()
 }
 
 /// The time that a file's name begins with, if it does.
@@ -16,15 +17,15 @@ pub(crate) fn of(name: &str) -> Option<&str> {
 
 /// The second after `stamp`; `None` for what is no time, or the last one.
 pub(crate) fn next(stamp: &str) -> Option<String> {
-    let next = read(stamp)?.checked_add(Duration::from_secs(1))?;
-    Some(write(next)).filter(|next| read(next).is_some())
+    write(read(stamp)?.checked_add(Duration::from_secs(1))?)
 }
 
-fn write(time: SystemTime) -> String {
-    let text = humantime::format_rfc3339_seconds(time).to_string();
-    text.chars()
-        .filter(|sign| sign.is_ascii_digit() || *sign == 'T')
-        .collect()
+/// `None` after the year 9999.
+fn write(time: SystemTime) -> Option<String> {
+    let mut text = String::new();
+    write!(text, "{}", humantime::format_rfc3339_seconds(time)).ok()?;
+    text.retain(|sign| sign.is_ascii_digit() || sign == 'T');
+    Some(text)
 }
 
 fn read(stamp: &str) -> Option<SystemTime> {

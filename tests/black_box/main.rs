@@ -18,6 +18,7 @@ mod charts;
 mod check_chart;
 mod cli_invocation;
 mod demo;
+mod dr_done;
 mod edge_cases;
 mod expected;
 mod fixtures;

@@ -239,7 +239,7 @@ impl Project {
         self.stop_active(false)
     }
 
-    /// Every file below the root with its text, `.taskie/.locks` aside: what a test compares whole.
+    /// Every file below the root with its text, locks and git's own aside: what a test compares whole.
     pub fn files(&self) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         collect(&self.root, &self.root, &mut files);
@@ -299,7 +299,7 @@ fn collect(top: &Path, dir: &Path, files: &mut BTreeMap<String, String>) {
             .unwrap()
             .to_string_lossy()
             .into_owned();
-        if name == ".taskie/.locks" || name == ".git" {
+        if name.ends_with("/.locks") || name == ".git" {
             continue;
         }
         if path.is_dir() {
