@@ -189,10 +189,14 @@ impl Domain {
         match choice {
             Choice::Files(name) => format!(
                 "files.{name}: {}",
-                quiet("none", &|file| file
-                    .get("name")
-                    .map(plain)
-                    .unwrap_or_default())
+                quiet("none", &|file| {
+                    let name = file.get("name").map(plain).unwrap_or_default();
+                    let lines = file.get("lines").and_then(Json::as_array);
+                    match lines.is_some_and(|lines| !lines.is_empty()) {
+                        true => format!("{name} with such a line"),
+                        false => name,
+                    }
+                })
             ),
             Choice::Rows(name) => {
                 let row = |row: &Map<String, Json>| {
@@ -218,7 +222,11 @@ impl Domain {
             Choice::Event(name) => {
                 format!("event.{name}: {}", texts().collect::<Vec<_>>().join(", "))
             }
-            Choice::Arg(name) => format!("--{name}: {}", texts().collect::<Vec<_>>().join(", ")),
+            Choice::Arg(name) => format!(
+                "--{}: {}",
+                name.replace('_', "-"),
+                texts().collect::<Vec<_>>().join(", ")
+            ),
             Choice::Session => format!(
                 "the session of a command: {}",
                 texts()

@@ -61,6 +61,32 @@ fn case<'c>(from: &'c str, to: impl Into<String>, code: &'c str, message: &'c st
     (from, to.into(), code, message)
 }
 
+/// `taskie enter` has a `--force` of its own; commands may have one.
+#[test]
+fn an_option_that_enter_has_itself() {
+    let project = Project::valid();
+    let arg = "reviews = {";
+    let force = format!("force = {{ type = \"boolean\", default = false }}\n{arg}");
+    let path = chart(&project, arg, &force);
+    assert_eq!(project.run(&["--chart", &path, "enter", "--help"]).code, 0);
+    let text = fs::read_to_string(&path).unwrap();
+    let guard = "create-tasks      = { stage = \"Task creation\", guard = \"";
+    assert!(text.contains(guard));
+    fs::write(
+        &path,
+        text.replace(guard, &format!("{guard}args.force or ")),
+    )
+    .unwrap();
+    let ran = project.run(&["--chart", &path, "enter", "--help"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stderr
+            .contains("`force` cannot be an option of the command line"),
+        "{}",
+        ran.stderr
+    );
+}
+
 /// The command line is made of them, and clap panics at what it cannot use.
 #[test]
 fn names_that_the_command_line_cannot_have() {
@@ -69,9 +95,9 @@ fn names_that_the_command_line_cannot_have() {
     told(&[
         case(
             arg,
-            with("force"),
+            with("help"),
             "bad-name",
-            "`force` cannot be an option of the command line",
+            "`help` cannot be an option of the command line",
         ),
         case(
             arg,

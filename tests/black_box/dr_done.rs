@@ -247,6 +247,39 @@ mod setup {
         assert_eq!(hooks.len(), 4);
     }
 
+    #[test]
+    fn schemas_are_fresh() {
+        for what in ["state", "config"] {
+            let fresh = Project::empty().run(&["--chart", "dr-done", "schema", what]);
+            let stored =
+                fs::read_to_string(plugin(&format!("schemas/{what}.schema.json"))).unwrap();
+            assert_eq!(
+                fresh.stdout, stored,
+                "make it anew: cargo run -- --chart dr-done schema {what} > plugin/dr-done/schemas/{what}.schema.json"
+            );
+        }
+        let schema: Value = serde_json::from_str(
+            &fs::read_to_string(plugin("schemas/config.schema.json")).unwrap(),
+        )
+        .unwrap();
+        for (config, fits) in [
+            (json!({}), true),
+            (
+                json!({ "$schema": "x", "gitCommit": false, "maxIterations": 1 }),
+                true,
+            ),
+            (json!({ "maxIterations": 0 }), false),
+            (json!({ "gitCommit": "no" }), false),
+            (json!({ "maxIteration": 5 }), false),
+        ] {
+            assert_eq!(
+                jsonschema::draft7::is_valid(&schema, &config),
+                fits,
+                "{config}"
+            );
+        }
+    }
+
     /// The script of the other plugin, but for its words.
     #[test]
     fn the_script_at_session_start_is_the_other_plugins() {

@@ -26,6 +26,7 @@ mod hostile;
 mod mutants;
 mod next;
 mod project_root;
+mod ralph;
 mod readme;
 mod renamed_chart;
 mod render;

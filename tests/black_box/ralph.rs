@@ -1,0 +1,106 @@
+//! A third workflow, by someone else: `examples/ralph`, which is a chart and nothing more.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, Ran, feed};
+
+const CHART: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/examples/ralph/statechart.toml"
+);
+
+const PROMPT: &str = "Make the tests pass.\n\nOnly if this is wholly done, end your turn with <promise>DONE</promise>.";
+
+fn run(project: &Project, args: &[&str], stdin: &str) -> Ran {
+    let words = [&["--chart", CHART, "run"], args, &["--session", "s1"]].concat();
+    feed(project.command(words), stdin)
+}
+
+fn stop(project: &Project, last: &str) -> Value {
+    let event = json!({ "session_id": "s1", "cwd": project.root, "last_assistant_message": last });
+    let ran = feed(
+        project.command(["--chart", CHART, "hook", "stop"]),
+        event.to_string(),
+    );
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    ran.json()
+}
+
+fn begun() -> Project {
+    let project = Project::empty();
+    let ran = run(&project, &["loop"], "Make the tests pass.");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(
+        ran.stdout,
+        format!(".ralph/sessions/s1/state.json: state \"on\"\n{PROMPT}\n")
+    );
+    project
+}
+
+#[test]
+fn it_is_short_and_proved() {
+    assert!(
+        fs::read_to_string(Path::new(CHART))
+            .unwrap()
+            .lines()
+            .count()
+            < 60
+    );
+    let ran = Project::empty().run(&["check-chart", "--format=json", CHART]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let explored = &ran.json()["charts"][0]["explored"];
+    assert_eq!(explored["complete"], true);
+    let properties = explored["properties"].as_array().unwrap();
+    for property in properties {
+        assert_eq!(property["verdict"], "proved", "{property}");
+    }
+    let bound = "at most 3 where config.iterations is 3, 2 where config.iterations is 2, 1 where config.iterations is 1";
+    assert!(
+        properties
+            .iter()
+            .any(|property| property["detail"] == bound)
+    );
+}
+
+#[test]
+fn the_prompt_comes_again_until_the_phrase() {
+    let project = begun();
+    for last in ["I tried.", "", "DONE"] {
+        assert_eq!(
+            stop(&project, last),
+            json!({ "decision": "block", "reason": PROMPT }),
+            "{last}"
+        );
+    }
+    let end =
+        json!({ "systemMessage": "ralph: done after 3 more round(s).", "suppressOutput": true });
+    assert_eq!(stop(&project, "All green. <promise>DONE</promise>"), end);
+    assert_eq!(stop(&project, "And on."), Value::Null);
+}
+
+#[test]
+fn or_so_many_times() {
+    let project = begun();
+    fs::write(
+        project.root.join(".ralph/config.json"),
+        "{\"iterations\": 2}",
+    )
+    .unwrap();
+    for _ in 0..2 {
+        assert_eq!(stop(&project, "no")["decision"], "block");
+    }
+    let end = json!({ "systemMessage": "ralph: not done after 2 more round(s).", "suppressOutput": true });
+    assert_eq!(stop(&project, "no"), end);
+    assert_eq!(stop(&project, "no"), Value::Null);
+}
+
+#[test]
+fn or_until_the_user_has_had_enough() {
+    let project = begun();
+    let ran = run(&project, &["cancel"], "");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(stop(&project, "no"), Value::Null);
+}
