@@ -61,6 +61,12 @@ impl Chart {
         format!("{name}.md")
     }
 
+    /// The prompt that a template is, if it is one.
+    pub(crate) fn prompt_of(&self, template: &str) -> Option<&str> {
+        let mut names = self.prompts.names.iter().map(String::as_str);
+        names.find(|name| Self::prompt_file(name) == template)
+    }
+
     /// The chart's own text of a prompt; the error says why there is none.
     pub(crate) fn prompt_template(&self, name: &str) -> Result<String, String> {
         self.template(&Self::prompt_file(name))

@@ -20,6 +20,19 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     for (name, command) in &chart.commands {
         guards.push((steps("commands", name), command.rule.guard.as_ref()));
     }
+    let on = subject
+        .rules()
+        .map(|(event, index, rule)| (numbered("on", event, index), rule));
+    let commands = chart
+        .commands
+        .iter()
+        .map(|(name, command)| (steps("commands", name), &command.rule));
+    for (path, rule) in on.chain(commands) {
+        for (index, action) in rule.actions.iter().enumerate() {
+            let path = [path.as_slice(), &[Step::from("actions"), Step::from(index)]].concat();
+            guards.push((path, action.guard.as_ref()));
+        }
+    }
     for (id, cycle) in &chart.cycles {
         let path = |index: usize| {
             [

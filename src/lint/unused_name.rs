@@ -1,4 +1,4 @@
-//! `unused-name`: a field, let, file set, table, check, option or invocation that nothing names.
+//! `unused-name`: a field, setting, let, file set, table, check, option or invocation that nothing names.
 
 use super::{Code, Subject};
 use crate::chart::error::{Flaw, Step};
@@ -40,6 +40,14 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             name,
             subject.uses.contains(name) || touched.contains(&name.as_str()),
             "field",
+        );
+    }
+    for name in chart.config.keys() {
+        add(
+            "config",
+            name,
+            subject.uses.contains(&format!("config.{name}")),
+            "setting",
         );
     }
     for name in chart.lets.keys() {

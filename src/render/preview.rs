@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::suppose::{Review, Supposed, next_help, review_help};
 use super::texts::{Stand, Target};
 use super::trouble::Trouble;
-use crate::chart::model::{Check, Rule};
+use crate::chart::model::{Check, Rule, Text};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{self, Context};
 use crate::engine::decide::rule;
@@ -212,7 +212,14 @@ fn roots(scene: &Scene<'_>, names: &Arc<Names>, target: &Target<'_>) -> Result<V
 
 fn text(names: &Names, target: &Target<'_>, root: &Value) -> Result<String, Fault> {
     match target {
-        Target::Template { name, .. } => names.expressions.template(name, root),
+        Target::Template { name, .. } => match names.chart.prompt_of(name) {
+            // Rendered as the agent gets it, from the user's own file where there is one.
+            Some(prompt) => {
+                let whole = Text(format!("{{{{ prompts.{prompt} }}}}"));
+                names.expressions.text(&whole, root)
+            }
+            None => names.expressions.template(name, root),
+        },
         Target::Text(text) => names.expressions.text(text.text, root),
     }
     // Not `Fault::at`: an option that is missing is shown where the text asks for it.

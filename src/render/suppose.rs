@@ -252,6 +252,10 @@ fn derived(chart: &Chart, name: &str) -> Option<Refusal> {
                 help,
             )
         }
+        "config" | "git" | "now" | "prompts" | "siblings" | "touched" => (
+            format!("`{name}` cannot be set: it is as it is in the project"),
+            None,
+        ),
         "files" | "tables" => (
             format!(
                 "`{name}` cannot be set: it is read from the {}'s files",

@@ -287,6 +287,11 @@ pub(crate) fn templates(chart: &Chart) -> (IndexMap<String, Template>, Vec<Strin
         let needs = includes.needs(&text);
         used.entry(name).or_default().needs = needs;
     }
+    // A prompt is no template of the engine's: it includes nothing, and needs what [prompts.vars] has.
+    for name in &chart.prompts.names {
+        let template = used.entry(Chart::prompt_file(name)).or_default();
+        template.users.push(format!("prompts.{name}"));
+    }
     used.sort_keys();
     for template in used.values_mut() {
         template.users.sort();

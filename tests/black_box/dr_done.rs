@@ -247,6 +247,36 @@ mod setup {
         assert_eq!(hooks.len(), 4);
     }
 
+    /// What the documentation shows stands in the chart.
+    #[test]
+    fn the_examples_of_the_documentation_are_the_charts() {
+        let plain = |line: &str| {
+            line.split(" #")
+                .next()
+                .unwrap()
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let chart = fs::read_to_string(plugin("statechart.toml")).unwrap();
+        let chart: Vec<String> = chart.lines().map(plain).collect();
+        let page = fs::read_to_string(plugin("../../docs/chart-files.md")).unwrap();
+        let blocks = page
+            .split("```toml\n")
+            .skip(1)
+            .map(|rest| rest.split("```").next().unwrap());
+        let mut count = 0;
+        for line in blocks
+            .flat_map(str::lines)
+            .map(plain)
+            .filter(|line| !line.is_empty())
+        {
+            assert!(chart.contains(&line), "{line}");
+            count += 1;
+        }
+        assert!(count > 15, "{count}");
+    }
+
     #[test]
     fn schemas_are_fresh() {
         for what in ["state", "config"] {
@@ -1391,6 +1421,28 @@ mod template {
         let project = sample_session();
         state(&project, "review", 0);
         assert!(said(&hook(&project, "pre-compact")).contains("\n\n# dr-done Review\n"));
+    }
+
+    /// A preview fills a prompt in as the agent gets it.
+    #[test]
+    fn a_prompt_is_previewed_as_it_is_sent() {
+        let project = sample_session();
+        let render = || {
+            project.run(&[
+                "--chart",
+                "dr-done",
+                "render",
+                "loop.md",
+                "--session",
+                SESSION,
+            ])
+        };
+        assert_eq!(
+            done(&render()),
+            loop_prompt("20260101T120000.md", 0, [1, 1, 0])
+        );
+        home(&project, "loop.md", "Mine: {{iteration}}");
+        assert_eq!(done(&render()), "Mine: 0");
     }
 
     #[test]
