@@ -10,6 +10,7 @@ use super::error::{ChartError, Flaw, Step, locate};
 use super::model::{
     Assign, CycleSource, FieldType, FilePattern, Literal, Phase, Rule, Source, Table as TableSource,
 };
+use super::names::SOURCES;
 use super::templates::Templates;
 use super::{Chart, Command, Cycle, FileSet, PhaseEntry, RowShape, Scope, Table, suggest};
 use crate::expr::single_expression;
@@ -367,6 +368,24 @@ impl Resolver<'_> {
                     format!("`{name}` cannot be a command"),
                     Some(help),
                 );
+            }
+        }
+        let help = || {
+            Some(format!(
+                "take another name: {} are there already",
+                SOURCES.join(", ")
+            ))
+        };
+        for (table, name) in (source.context.keys().map(|name| ("context", name)))
+            .chain(source.lets.keys().map(|name| ("let", name)))
+        {
+            if SOURCES.contains(&name.as_str()) {
+                let message = format!("`{name}` would hide what expressions call so");
+                self.flaw(Code::BadName, path![table, name], message, help());
+            } else if table == "let" && source.context.contains_key(name) {
+                let message = format!("`{name}` is a context field, which hides this");
+                let help = Some("take another name".to_owned());
+                self.flaw(Code::BadName, path!["let", name], message, help);
             }
         }
         for (key, name) in [
@@ -1057,7 +1076,10 @@ impl Resolver<'_> {
                     None => (&mut set.with, pattern.0.as_str()),
                 };
                 match Pattern::parse(text) {
-                    Ok(pattern) => into.push(pattern),
+                    Ok(pattern) => {
+                        self.own_holes(path!["files", name, index], &pattern, &["name", "path"]);
+                        into.push(pattern);
+                    }
                     Err(message) => {
                         self.flaw(Code::BadPattern, path!["files", name, index], message, None)
                     }
@@ -1066,6 +1088,17 @@ impl Resolver<'_> {
             sets.insert(name.clone(), set);
         }
         sets
+    }
+
+    /// What a hole matches must not take the place of what each item has of itself.
+    fn own_holes(&mut self, path: &[Step], pattern: &Pattern, taken: &[&str]) {
+        for (hole, _) in pattern.holes() {
+            if taken.contains(&hole) {
+                let message = format!("`{{{hole}}}` would hide the item's own `it.{hole}`");
+                let help = Some("take another name for the hole".to_owned());
+                self.flaw(Code::BadName, path, message, help);
+            }
+        }
     }
 
     /// The tables, and the names of those that cannot be made out.
@@ -1117,6 +1150,23 @@ impl Resolver<'_> {
                 return None;
             }
         };
+        let taken = ["done", "path"];
+        match &rows {
+            RowShape::Columns(columns) => {
+                for column in columns
+                    .keys()
+                    .filter(|column| taken.contains(&column.as_str()))
+                {
+                    let message = format!("`{column}` would hide the row's own `it.{column}`");
+                    let help = Some("take another name for the column".to_owned());
+                    let path = path!["tables", name, "columns", column];
+                    self.flaw(Code::BadName, path, message, help);
+                }
+            }
+            RowShape::Line(line) => {
+                self.own_holes(path!["tables", name, "line"], line, &taken);
+            }
+        }
         // A table's file is sought before any rule is read: only what the context holds can be in its name.
         let fields: Vec<&str> = source.context.keys().map(String::as_str).collect();
         let file = self.name_pattern(path!["tables", name, "file"], &table.file, &fields)?;
