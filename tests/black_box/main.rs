@@ -25,6 +25,7 @@ mod fixtures;
 mod hostile;
 mod mutants;
 mod next;
+mod places;
 mod plugin;
 mod project_root;
 mod readme;
