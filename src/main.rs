@@ -10,7 +10,6 @@ mod chart;
 mod cli;
 mod demo;
 mod engine;
-#[cfg_attr(not(test), expect(dead_code, reason = "check-chart is to call it"))]
 mod explore;
 mod expr;
 mod hook;
