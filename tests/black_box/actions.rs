@@ -580,6 +580,140 @@ fn the_end_names_what_is_still_open() {
     );
 }
 
+/// Without a `state.json` the user chooses an action; its last step writes the whole file, as if it had been there.
+#[test]
+fn a_last_step_writes_a_missing_state() {
+    let new =
+        json!({ "max_reviews": 8, "review_model": "opus", "consecutive_clean": 0, "tdd": false });
+    let due = |next: &str, task: Value| json!({ "next_phase": next, "current_task": task, "phase_iteration": 0, "paused": null });
+    let alone = json!({ "next_phase": null, "phase_iteration": null, "paused": null });
+    let cases = [
+        ("create-tasks", due("tasks-review", Value::Null)),
+        ("complete-task", due("code-review", json!("1"))),
+        (
+            "complete-task-tdd",
+            over(due("code-review", json!("1")), &json!({ "tdd": true })),
+        ),
+        (
+            "next-task",
+            over(alone.clone(), &json!({ "current_task": "1" })),
+        ),
+        ("plan-review", alone),
+    ];
+    for (command, changes) in cases {
+        let project = Project::valid();
+        let next = project.run(&["next", "--json"]).json();
+        assert_eq!(next["action"], "ask");
+        assert!(next["why"].as_str().unwrap().contains("git history"));
+        finish(&project, command, "1");
+        let expected = over(over(new.clone(), &changes), &json!({ "phase": command }));
+        assert_eq!(project.state(), expected, "{command}");
+    }
+    // A review that is on disk is entered, and then its answer.
+    let project = Project::valid();
+    project.write("plan-review-3.md", "# Review\n");
+    for command in ["plan-review", "post-plan-review"] {
+        finish(&project, command, "");
+    }
+    assert_eq!(project.state()["next_phase"], Value::Null);
+}
+
+// ── what the texts must say ─────────────────────────────────────────────────────────────
+
+/// (file, what it says), lines joined
+#[test]
+fn the_texts_say_what_the_plan_wants_them_to() {
+    let loop_starts = "End your turn then: the review loop starts at once.";
+    let way_out = "and that `taskie run pause` leaves the loop, typed in a terminal, or by you if the user says so.";
+    let by_hand = "This review was asked for by hand: nothing follows by itself.";
+    let no_review = "No review follows by itself.";
+    let estimates = "o time estimates";
+    let cases = [
+        // Ground rules: the directory, the transitions, the authority.
+        (
+            "ground-rules.md",
+            "`state.json` belongs to the structure of every plan.",
+        ),
+        (
+            "ground-rules.md",
+            "It is updated after every phase transition, by `taskie enter PHASE` only, never by hand.",
+        ),
+        (
+            "ground-rules.md",
+            "It is the authority on where the plan stands**: not the git history, and not the status of tasks.",
+        ),
+        ("ground-rules.md", estimates),
+        ("actions/new-plan.md", estimates),
+        ("actions/create-tasks.md", estimates),
+        ("actions/add-task.md", estimates),
+        ("actions/plan-review.md", estimates),
+        ("actions/tasks-review.md", estimates),
+        // The loop starts at once, and how to leave it.
+        ("commands/new-plan.md", loop_starts),
+        ("commands/new-plan.md", way_out),
+        ("commands/create-tasks.md", loop_starts),
+        ("commands/create-tasks.md", way_out),
+        ("commands/complete-task.md", loop_starts),
+        ("commands/complete-task.md", way_out),
+        ("commands/complete-task-tdd.md", loop_starts),
+        ("commands/complete-task-tdd.md", way_out),
+        // Alone.
+        ("commands/next-task.md", no_review),
+        ("commands/next-task-tdd.md", no_review),
+        ("commands/plan-review.md", by_hand),
+        ("commands/tasks-review.md", by_hand),
+        ("commands/code-review.md", by_hand),
+        ("commands/all-code-review.md", by_hand),
+        // A suggestion that would take something away is skipped.
+        (
+            "actions/post-plan-review.md",
+            "or that would remove working functionality from the project, and say so in the post-review file.",
+        ),
+        (
+            "actions/post-tasks-review.md",
+            "or that would remove working functionality from the project without the plan asking for it, and say so in the post-review file.",
+        ),
+        (
+            "actions/post-code-review.md",
+            "**Do not remove working functionality.** Skip a suggestion that would take away",
+        ),
+        (
+            "actions/post-all-code-review.md",
+            "**Do not remove working functionality.** Skip a suggestion that would take away",
+        ),
+        // Continuing goes by `taskie next` alone.
+        (
+            "commands/continue-plan.md",
+            "nothing else because the git history or the status of a task suggests it.",
+        ),
+        (
+            "commands/continue-plan.md",
+            "Look at the git history and at the plan's files",
+        ),
+        // In the loop, the review that is answered is the one that ran last, not one that an earlier cycle left.
+        (
+            "actions/post-plan-review.md",
+            "if `phase_iteration` in `state.json` is a number, `plan-review-N.md` with N being that number",
+        ),
+        (
+            "actions/post-tasks-review.md",
+            "if `phase_iteration` in `state.json` is a number, `tasks-review-N.md` with N being that number",
+        ),
+        (
+            "actions/post-code-review.md",
+            "if `phase_iteration` in `state.json` is a number, `task-ID-review-N.md` with N being that number",
+        ),
+        (
+            "actions/post-all-code-review.md",
+            "if `phase_iteration` in `state.json` is a number, `all-code-review-N.md` with N being that number",
+        ),
+    ];
+    for (file, says) in cases {
+        let text = read(file).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(says), "{file} does not say: {says}");
+    }
+}
+
 // ── --check ─────────────────────────────────────────────────────────────────────────────
 
 /// It says what the real one would say, and writes nothing: (phase and options, state before)
