@@ -23,7 +23,7 @@ const CYCLE_HOLE: &str = "{cycle}";
 
 /// The options and arguments that commands have whatever the chart.
 const RESERVED: &[&str] = &[
-    "chart", "force", "help", "instance", "phase", "session", "version",
+    "chart", "check", "force", "help", "instance", "phase", "session", "version",
 ];
 
 /// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its

@@ -7,13 +7,14 @@ use clap::ArgMatches;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::{CliError, is_reviewer, place, say, tell};
+use super::place::{self, Absent};
+use super::{CliError, is_reviewer, say, tell};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
-use crate::shell::perform::{Stuck, perform};
+use crate::shell::perform::{Stuck, check, perform};
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -21,9 +22,20 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
         .get_one::<String>("phase")
         .cloned()
         .unwrap_or_default();
-    let create = phase == chart.initial;
+    let is_check = matches.get_flag("check");
+    let absent = match phase == chart.initial {
+        false => Absent::Refuse,
+        true if is_check => Absent::Suppose,
+        true => Absent::Make,
+    };
     let force = matches.get_flag("force");
-    transition(chart, matches, create, Trigger::Enter { phase, force })
+    transition(
+        chart,
+        matches,
+        absent,
+        is_check,
+        Trigger::Enter { phase, force },
+    )
 }
 
 /// Runs a command of the chart.
@@ -31,27 +43,39 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let Some((name, matches)) = matches.subcommand() else {
         return Ok(ExitCode::SUCCESS);
     };
-    transition(chart, matches, false, Trigger::Command(name.to_owned()))
+    transition(
+        chart,
+        matches,
+        Absent::Refuse,
+        false,
+        Trigger::Command(name.to_owned()),
+    )
 }
 
 fn transition(
     chart: &Arc<Chart>,
     matches: &ArgMatches,
-    create: bool,
+    absent: Absent,
+    is_check: bool,
     trigger: Trigger,
 ) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
     let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), create)?;
+    let place = place::resolve(chart, matches, session.as_deref(), absent)?;
     let event = Event {
         trigger,
         fields: Json::Object(serde_json::Map::new()),
         args: args(chart, matches),
         session,
     };
-    let performed = perform(&place, &event).map_err(|stuck| match stuck {
+    let done = if is_check {
+        check(&place, &event)
+    } else {
+        perform(&place, &event)
+    };
+    let performed = done.map_err(|stuck| match stuck {
         Stuck::Fault(Fault::Expression { error, place }) => CliError::with_help(
             error.detail.clone(),
             format!("this comes from {place} of the chart {}", chart.origin),
@@ -76,11 +100,19 @@ fn transition(
             )
         })
         .collect();
+    let written = if is_check {
+        " (it may be entered; nothing was written)"
+    } else {
+        ""
+    };
     say(&format!(
-        "{}: {}",
+        "{}: {}{written}",
         place::state_file(&place).display(),
         shown.join(", ")
     ));
+    if is_check {
+        return Ok(ExitCode::SUCCESS);
+    }
     for line in performed
         .decision
         .says

@@ -23,7 +23,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let session = place::session(matches)?;
     // Whoever asks wants to go on with the plan that was touched last, whosever it was.
-    let place = place::resolve(chart, matches, None, false)?;
+    let place = place::resolve(chart, matches, None, place::Absent::Refuse)?;
     let performed =
         perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
     for warning in &performed.warnings {

@@ -12,13 +12,23 @@ use crate::scope::pattern::is_slug;
 use crate::shell::perform::Place;
 use crate::shell::store;
 
-/// The instance that `--NOUN` names, else the one touched last. With `create`, one that is not there yet is
-/// made, at the git root or here where there is no home either.
+/// What becomes of an instance that is named and not there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// It has to be there.
+    Refuse,
+    /// It is made, at the git root or here where there is no home either.
+    Make,
+    /// The same place is meant, and nothing is made.
+    Suppose,
+}
+
+/// The instance that `--NOUN` names, else the one touched last.
 pub(crate) fn resolve(
     chart: &Arc<Chart>,
     matches: &ArgMatches,
     session: Option<&str>,
-    create: bool,
+    absent: Absent,
 ) -> Result<Place, CliError> {
     let scope = &chart.scope;
     let noun = &scope.noun;
@@ -49,16 +59,18 @@ pub(crate) fn resolve(
                 find::named(&scope.home, noun, &scope.newest, name).map_err(CliError::new)?;
             let root = match found {
                 Some(root) => root,
-                None if create => find::new_root(&cwd, &around).ok_or_else(|| {
-                    let message = format!(
-                        "{} is your home directory or above it: no {noun} is looked for there",
-                        cwd.display()
-                    );
-                    CliError::with_help(
-                        message,
-                        format!("start the {noun} in a project's own directory"),
-                    )
-                })?,
+                None if absent != Absent::Refuse => {
+                    find::new_root(&cwd, &around).ok_or_else(|| {
+                        let message = format!(
+                            "{} is your home directory or above it: no {noun} is looked for there",
+                            cwd.display()
+                        );
+                        CliError::with_help(
+                            message,
+                            format!("start the {noun} in a project's own directory"),
+                        )
+                    })?
+                }
                 None => {
                     let message =
                         format!("there is no {} in {} or above", scope.home, cwd.display());
@@ -76,8 +88,8 @@ pub(crate) fn resolve(
         );
         return Err(CliError::new(message));
     }
-    if !dir.is_dir() {
-        if !create {
+    if !dir.is_dir() && absent != Absent::Suppose {
+        if absent == Absent::Refuse {
             let names = find::names(&root, &scope.home, &scope.newest);
             let close = suggest(&instance.name, names.iter().map(String::as_str));
             let help = close.map_or_else(start, |name| format!("did you mean `{name}`?"));
@@ -104,7 +116,8 @@ pub(crate) fn find(
     session: Option<&str>,
 ) -> Result<(Option<Place>, Vec<String>), CliError> {
     if matches.contains_id("instance") {
-        return resolve(chart, matches, session, false).map(|place| (Some(place), Vec::new()));
+        return resolve(chart, matches, session, Absent::Refuse)
+            .map(|place| (Some(place), Vec::new()));
     }
     let cwd = std::env::current_dir()
         .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;

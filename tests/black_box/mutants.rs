@@ -344,8 +344,11 @@ const MUTANTS: &[Mutant] = &[
             ("unknown-name", Line("task    = {")),
             ("bad-pattern", Edit),
             ("unknown-name", Line("remaining  =")),
+            ("unknown-name", Line("idle       =")),
             ("unknown-name", Line("complete          =")),
             ("unknown-name", Line(r#"{ guard = "next_phase i"#)),
+            ("unknown-name", Line(r#"{ guard = "next_phase i"#)),
+            ("unknown-name", Line(r#"{ action = "ask", say = "Phase"#)),
         ],
     ),
     mutant(
