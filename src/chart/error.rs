@@ -48,8 +48,6 @@ pub(crate) struct Flaw {
     pub(crate) span: Option<Range<usize>>,
     /// The template file it stands in; `None`: the chart.
     pub(crate) file: Option<Arc<SourceFile>>,
-    /// The element of the chart that it is about, where a rule of the linter says so.
-    pub(crate) path: Vec<Step>,
     /// More to read: the story that refutes a property.
     pub(crate) note: Option<String>,
 }
@@ -70,7 +68,6 @@ impl Flaw {
             help: None,
             span: None,
             file: None,
-            path: Vec::new(),
             note: None,
         }
     }

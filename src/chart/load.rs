@@ -11,6 +11,7 @@ use super::model::{
     Action, Arg, Assign, CycleSource, Field, FieldType, FilePattern, Files, Literal, Phase, Rule,
     Scope as ScopeSource, Source, Table as TableSource,
 };
+use super::names::SOURCES;
 use super::templates::Templates;
 use super::{
     Chart, Command, Cycle, FileSet, InstanceChoice, PhaseEntry, RowShape, Scope, Table, suggest,
@@ -24,7 +25,9 @@ use crate::scope::pattern::{Pattern, is_slug};
 const CYCLE_HOLE: &str = "{cycle}";
 
 /// The options and arguments that commands have whatever the chart.
-const RESERVED: &[&str] = &["chart", "help", "instance", "phase", "session", "version"];
+const RESERVED: &[&str] = &[
+    "chart", "check", "help", "instance", "phase", "session", "version",
+];
 
 /// The option of `enter` that a chart's own could not be told from.
 const FORCE: &str = "force";
@@ -490,6 +493,24 @@ impl Resolver<'_> {
                     format!("`{name}` cannot be a command"),
                     Some(help),
                 );
+            }
+        }
+        let help = || {
+            Some(format!(
+                "take another name: {} are there already",
+                SOURCES.join(", ")
+            ))
+        };
+        for (table, name) in (source.context.keys().map(|name| ("context", name)))
+            .chain(source.lets.keys().map(|name| ("let", name)))
+        {
+            if SOURCES.contains(&name.as_str()) {
+                let message = format!("`{name}` would hide what expressions call so");
+                self.flaw(Code::BadName, path![table, name], message, help());
+            } else if table == "let" && source.context.contains_key(name) {
+                let message = format!("`{name}` is a context field, which hides this");
+                let help = Some("take another name".to_owned());
+                self.flaw(Code::BadName, path!["let", name], message, help);
             }
         }
         for (index, name) in source.prompts.names.iter().enumerate() {
@@ -1265,13 +1286,27 @@ impl Resolver<'_> {
                     None => (&mut set.with, pattern.0.as_str()),
                 };
                 match Pattern::parse(text) {
-                    Ok(pattern) => into.push(pattern),
+                    Ok(pattern) => {
+                        self.own_holes(&place(index), &pattern, &["name", "path", "lines"]);
+                        into.push(pattern);
+                    }
                     Err(message) => self.flaw(Code::BadPattern, &place(index), message, None),
                 }
             }
             sets.insert(name.clone(), set);
         }
         sets
+    }
+
+    /// What a hole matches must not take the place of what each item has of itself.
+    fn own_holes(&mut self, path: &[Step], pattern: &Pattern, taken: &[&str]) {
+        for (hole, _) in pattern.holes() {
+            if taken.contains(&hole) {
+                let message = format!("`{{{hole}}}` would hide the item's own `it.{hole}`");
+                let help = Some("take another name for the hole".to_owned());
+                self.flaw(Code::BadName, path, message, help);
+            }
+        }
     }
 
     /// The tables, and the names of those that cannot be made out.
@@ -1323,6 +1358,23 @@ impl Resolver<'_> {
                 return None;
             }
         };
+        let taken = ["done", "path"];
+        match &rows {
+            RowShape::Columns(columns) => {
+                for column in columns
+                    .keys()
+                    .filter(|column| taken.contains(&column.as_str()))
+                {
+                    let message = format!("`{column}` would hide the row's own `it.{column}`");
+                    let help = Some("take another name for the column".to_owned());
+                    let path = path!["tables", name, "columns", column];
+                    self.flaw(Code::BadName, path, message, help);
+                }
+            }
+            RowShape::Line(line) => {
+                self.own_holes(path!["tables", name, "line"], line, &taken);
+            }
+        }
         // A table's file is sought before any rule is read: only what the context holds can be in its name.
         let fields: Vec<&str> = source.context.keys().map(String::as_str).collect();
         let file = self.name_pattern(path!["tables", name, "file"], &table.file, &fields)?;

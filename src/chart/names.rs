@@ -30,7 +30,7 @@ pub(crate) struct ChartNames<'c> {
 pub(crate) type Uses = Rc<RefCell<BTreeSet<String>>>;
 
 /// The root names that are neither fields nor lets.
-const SOURCES: &[&str] = &[
+pub(crate) const SOURCES: &[&str] = &[
     "args", "checks", "config", "cycle", "event", "files", "git", "it", "now", "prompts", "review",
     "scope", "session", "siblings", "tables", "touched",
 ];

@@ -8,14 +8,15 @@ use clap::ArgMatches;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::{CliError, grammar, is_reviewer, place, say, tell};
+use super::place::{self, Absent};
+use super::{CliError, grammar, is_reviewer, say, tell};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
-use crate::shell::perform::{Place, Stuck, perform};
+use crate::shell::perform::{Place, Stuck, check, perform};
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -26,17 +27,22 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
         .get_one::<String>("phase")
         .cloned()
         .unwrap_or_default();
-    let create = phase == chart.initial;
+    let is_check = matches.get_flag("check");
+    let absent = match phase == chart.initial {
+        false => Absent::Refuse,
+        true if is_check => Absent::Suppose,
+        true => Absent::Make,
+    };
     let force = matches.get_flag("force");
     let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), create)?;
+    let place = place::resolve(chart, matches, session.as_deref(), absent)?;
     let event = Event {
         trigger: Trigger::Enter { phase, force },
         fields: Json::Object(serde_json::Map::new()),
         args: args(chart, matches),
         session,
     };
-    transition(&place, &event, true)?;
+    transition(&place, &event, true, is_check)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -49,8 +55,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     let session = place::session(matches)?;
-    let create = chart.scope.is_per_session();
-    let place = place::resolve(chart, matches, session.as_deref(), create)?;
+    let absent = match chart.scope.is_per_session() {
+        true => Absent::Make,
+        false => Absent::Refuse,
+    };
+    let place = place::resolve(chart, matches, session.as_deref(), absent)?;
     let mut given = args(chart, matches);
     let expressions = Expressions::new(chart.templates.clone());
     for name in grammar::args_of(chart, &expressions, name) {
@@ -67,7 +76,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             args: given.clone(),
             session: session.clone(),
         };
-        transition(&place, &event, is_first)?;
+        transition(&place, &event, is_first, false)?;
         is_first = false;
         let raised = chart
             .commands
@@ -93,10 +102,21 @@ fn stdin(name: &str) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// Carries one of them out. Where it does not apply, nothing was written if it `is_first`.
-fn transition(place: &Place, event: &Event, is_first: bool) -> Result<(), CliError> {
+/// Carries one of them out, or only checks whether it may be. Where it does not apply, nothing was written if it
+/// `is_first`.
+fn transition(
+    place: &Place,
+    event: &Event,
+    is_first: bool,
+    is_check: bool,
+) -> Result<(), CliError> {
     let chart = &place.chart;
-    let performed = perform(place, event).map_err(|stuck| match stuck {
+    let done = if is_check {
+        check(place, event)
+    } else {
+        perform(place, event)
+    };
+    let performed = done.map_err(|stuck| match stuck {
         Stuck::Fault(Fault::Expression { error, place }) => CliError::with_help(
             error.detail.clone(),
             format!("this comes from {place} of the chart {}", chart.origin),
@@ -125,12 +145,20 @@ fn transition(place: &Place, event: &Event, is_first: bool) -> Result<(), CliErr
             )
         })
         .collect();
-    if !performed.decision.patch.is_empty() {
+    let written = if is_check {
+        " (it may be entered; nothing was written)"
+    } else {
+        ""
+    };
+    if is_check || !performed.decision.patch.is_empty() {
         say(&format!(
-            "{}: {}",
+            "{}: {}{written}",
             place::state_file(place).display(),
             shown.join(", ")
         ));
+    }
+    if is_check {
+        return Ok(());
     }
     for line in performed
         .decision

@@ -146,6 +146,14 @@ fn enter(chart: &Chart) -> Command {
         )
         .args(instance_args(chart))
         .arg(
+            Arg::new("check")
+                .long("check")
+                .action(ArgAction::SetTrue)
+                .help(
+                    "Tell whether it may be entered now and what that would write; write nothing",
+                ),
+        )
+        .arg(
             Arg::new("force")
                 .long("force")
                 .action(ArgAction::SetTrue)

@@ -24,7 +24,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let session = place::session(matches)?;
     // Whoever asks wants to go on with the plan that was touched last, whosever it was.
     let asking = session.as_deref().filter(|_| chart.scope.is_per_session());
-    let place = place::resolve(chart, matches, asking, false)?;
+    let place = place::resolve(chart, matches, asking, place::Absent::Refuse)?;
     let performed =
         perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
     for warning in &performed.warnings {

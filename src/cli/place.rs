@@ -12,13 +12,23 @@ use crate::scope::pattern::is_slug;
 use crate::shell::perform::Place;
 use crate::shell::store;
 
-/// The instance that `--NOUN` names, else the one touched last. With `create`, one that is not there yet is
-/// made, at the git root or here where there is no home either.
+/// What becomes of an instance that is named and not there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Absent {
+    /// It has to be there.
+    Refuse,
+    /// It is made, at the git root or here where there is no home either.
+    Make,
+    /// The same place is meant, and nothing is made.
+    Suppose,
+}
+
+/// The instance that `--NOUN` names, else the one touched last.
 pub(crate) fn resolve(
     chart: &Arc<Chart>,
     matches: &ArgMatches,
     session: Option<&str>,
-    create: bool,
+    absent: Absent,
 ) -> Result<Place, CliError> {
     let scope = &chart.scope;
     let noun = &scope.noun;
@@ -30,7 +40,7 @@ pub(crate) fn resolve(
         let instance = of_session(chart, session)?;
         let root = match found {
             Some(root) => root,
-            None if create => new_root(&cwd, &around, noun)?,
+            None if absent != Absent::Refuse => new_root(&cwd, &around, noun)?,
             None => return Err(nothing_here(chart, &cwd)),
         };
         inside(&root, &instance, noun)?;
@@ -62,7 +72,7 @@ pub(crate) fn resolve(
             let instance = find::named(scope, name).map_err(CliError::new)?;
             let root = match found {
                 Some(root) => root,
-                None if create => new_root(&cwd, &around, noun)?,
+                None if absent != Absent::Refuse => new_root(&cwd, &around, noun)?,
                 None => {
                     let message =
                         format!("there is no {} in {} or above", scope.home, cwd.display());
@@ -74,8 +84,8 @@ pub(crate) fn resolve(
     };
     let dir = root.join(&instance.dir);
     inside(&root, &instance, noun)?;
-    if !dir.is_dir() {
-        if !create {
+    if !dir.is_dir() && absent != Absent::Suppose {
+        if absent == Absent::Refuse {
             let names = find::names(&root, scope);
             let close = suggest(&instance.name, names.iter().map(String::as_str));
             let help = close.map_or_else(start, |name| format!("did you mean `{name}`?"));
@@ -157,7 +167,8 @@ pub(crate) fn find(
         return Ok((None, Vec::new()));
     }
     if chart.scope.is_per_session() || matches.contains_id("instance") {
-        return resolve(chart, matches, session, false).map(|place| (Some(place), Vec::new()));
+        return resolve(chart, matches, session, Absent::Refuse)
+            .map(|place| (Some(place), Vec::new()));
     }
     let cwd = std::env::current_dir()
         .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;

@@ -65,7 +65,9 @@ pub(crate) fn run(
     let (place, warnings) = place::find(chart, matches, session.as_deref())?;
     let place = match place {
         Some(place) => place,
-        None if target.is_none() => place::resolve(chart, matches, session.as_deref(), false)?,
+        None if target.is_none() => {
+            place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?
+        }
         None => nowhere(chart)?,
     };
     let snapshot = Arc::new(snapshot(chart, &place, matches)?.with_fields(&supposed.fields));

@@ -17,7 +17,7 @@ use crate::shell::perform::{Place, Stuck, peek};
 /// Prints where the instance stands.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), false)?;
+    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
     let stuck = |stuck: Stuck| CliError::new(stuck.to_string());
     let (asked, snapshot) = peek(&place, &next::event(session)).map_err(stuck)?;
     let (stop, _) = peek(&place, &Event::hook("Stop", json!({}))).map_err(stuck)?;

@@ -406,7 +406,7 @@ And again from step 4, without end.";
             (
                 "cycle-unbounded",
                 &format!(
-                    "cycles.text-review: the cycle `text-review` can go on without end, max_reviews being 3\n{story}"
+                    "on.Stop.0: the cycle `text-review` can go on without end, max_reviews being 3\n{story}"
                 ),
             ),
             (
@@ -428,7 +428,7 @@ fn a_cycle_that_the_agent_can_start_over() {
         )],
         &[(
             "cycle-unbounded",
-            "cycles.text-review: the cycle `text-review` can go on without end, max_reviews being 3
+            "phases.write: the cycle `text-review` can go on without end, max_reviews being 3
 0. Nothing is written yet: phase is write.
 1. The agent enters write.
    fires: phases.write
@@ -451,7 +451,7 @@ fn one_review_too_many() {
         &[("cycle.n <= cycle.limit", "cycle.n <= cycle.limit + 1")],
         &[(
             "cycle-unbounded",
-            "cycles.text-review: the cycle `text-review` has 1 review, max_reviews being 0
+            "on.Stop.0: the cycle `text-review` has 1 review, max_reviews being 0
 0. Nothing is written yet: phase is write.
 1. The agent enters write.
    fires: phases.write

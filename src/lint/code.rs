@@ -54,6 +54,7 @@ codes! {
     ShadowedRule = "shadowed-rule",
     ShadowedTarget = "shadowed-target",
     AdvanceRunsOut = "advance-runs-out",
+    NoFinal = "no-final",
     UnusedName = "unused-name",
     UnusedTemplate = "unused-template",
     UnusedIgnore = "unused-ignore",
@@ -69,6 +70,7 @@ codes! {
     DeadEnd = "dead-end",
     FinalOutOfReach = "final-out-of-reach",
     CycleUnbounded = "cycle-unbounded",
+    CycleFallsShort = "cycle-falls-short",
     BlocksInARow = "blocks-in-a-row",
     BlockLoop = "block-loop",
     PropertyRefuted = "property-refuted",
@@ -79,6 +81,17 @@ codes! {
 }
 
 impl Code {
+    /// The codes of what decides otherwise than it says: what exploring finds would be the same once more.
+    pub(crate) const FIRST: &[Self] = &[
+        Self::DuplicateEntry,
+        Self::ConstantGuard,
+        Self::IdleRule,
+        Self::ShadowedRule,
+        Self::ShadowedTarget,
+        Self::AdvanceRunsOut,
+        Self::NoFinal,
+    ];
+
     /// The codes of what only exploring finds.
     pub(crate) const EXPLORED: &[Self] = &[
         Self::NoDecision,
@@ -92,6 +105,7 @@ impl Code {
         Self::DeadEnd,
         Self::FinalOutOfReach,
         Self::CycleUnbounded,
+        Self::CycleFallsShort,
         Self::BlocksInARow,
         Self::BlockLoop,
         Self::PropertyRefuted,

@@ -3,13 +3,12 @@
 //! [`crate::explore`] does the work; here is what a person is told to do about it.
 
 use super::Code;
-use crate::chart::error::{Document, Flaw};
+use crate::chart::error::{Document, Flaw, Step};
 use crate::chart::label::label;
 use crate::explore::{PropertyResult, Report, Verdict};
 
-/// One finding for each property that is refuted, with its story as the note. `text` is the chart's TOML. What
-/// `others` say of an element or of a part of it is not said once more.
-pub(super) fn flaws(report: &Report, text: &str, others: &[Flaw]) -> Vec<Flaw> {
+/// One finding for each element that refutes a property, with its story as the note. `text` is the chart's TOML.
+pub(super) fn flaws(report: &Report, text: &str) -> Vec<Flaw> {
     let document = Document::parse(text);
     let name = |place: &str| match label(text, place) {
         Some(label) => format!("{place} ({label})"),
@@ -19,9 +18,6 @@ pub(super) fn flaws(report: &Report, text: &str, others: &[Flaw]) -> Vec<Flaw> {
         let Verdict::Refuted { trace, path } = &result.verdict else {
             return None;
         };
-        if others.iter().any(|other| other.path.starts_with(path)) {
-            return None;
-        }
         let message = match result.code {
             Code::PropertyRefuted => format!("not so: {}: {}", result.name, trace.claim),
             _ => trace.claim.clone(),
@@ -34,7 +30,18 @@ pub(super) fn flaws(report: &Report, text: &str, others: &[Flaw]) -> Vec<Flaw> {
             ..flaw
         })
     };
-    report.results.iter().filter_map(flaw).collect()
+    // What goes for several cycles alike is told of one.
+    let mut told: Vec<(Code, &[Step])> = Vec::new();
+    let mut flaws = Vec::new();
+    for result in &report.results {
+        if let Verdict::Refuted { path, .. } = &result.verdict
+            && !told.contains(&(result.code, path.as_slice()))
+        {
+            told.push((result.code, path.as_slice()));
+            flaws.extend(flaw(result));
+        }
+    }
+    flaws
 }
 
 /// What to do about a property that is refuted.
@@ -57,6 +64,7 @@ fn help(code: Code) -> Option<&'static str> {
         Code::DeadEnd | Code::FinalOutOfReach => {
             "let a rule, a phase's guard or a command lead on from there"
         }
+        Code::CycleFallsShort => "let it have a review while its number is within the limit",
         Code::CycleUnbounded => "let each review count, and run none beyond the limit",
         Code::BlocksInARow => {
             "block only while `event.stop_hook_active` is false, or count the blocks and stop at a limit"

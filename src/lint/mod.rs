@@ -14,6 +14,7 @@ mod idle_rule;
 mod ignore;
 mod message_too_long;
 mod missing_folder;
+mod no_final;
 pub(crate) mod report;
 pub(crate) mod rules;
 mod shadowed_rule;
@@ -51,6 +52,7 @@ const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
     idle_rule::check,
     message_too_long::check,
     missing_folder::check,
+    no_final::check,
     shadowed_rule::check,
     shadowed_target::check,
     toml_1_1::check,
@@ -86,18 +88,20 @@ pub(crate) fn run(
             let inspection = check::inspect(&chart, text);
             more.extend(inspection.flaws);
             let chart = Arc::new(chart);
-            // What does not evaluate would be told of once more, as an event without a decision.
-            if ignore::leaves_nothing(text, flaws.iter().chain(&more)) {
-                explored = Some(explore(&chart, caps));
-            }
             let subject = Subject {
                 chart: &chart,
                 text,
                 uses: &inspection.uses,
             };
             let of_rules: Vec<Flaw> = RULES.iter().flat_map(|check| check(&subject)).collect();
-            if let Some(report) = &explored {
-                more.extend(explored::flaws(report, text, &of_rules));
+            // What does not evaluate, and what decides otherwise than it says, would be told of once more.
+            let first = of_rules
+                .iter()
+                .filter(|flaw| Code::FIRST.contains(&flaw.code));
+            if ignore::leaves_nothing(text, flaws.iter().chain(&more).chain(first)) {
+                let report = explore(&chart, caps);
+                more.extend(explored::flaws(&report, text));
+                explored = Some(report);
             }
             more.extend(of_rules);
         }
@@ -108,7 +112,9 @@ pub(crate) fn run(
             .map(|flaw| flaw.span.clone())
             .collect();
         more.retain(|flaw| {
-            !(filled.contains(&flaw.span) || reading.is_partial && ABSENCES.contains(&flaw.code))
+            let is_absence = reading.is_partial && ABSENCES.contains(&flaw.code)
+                || !filled.is_empty() && flaw.code == Code::NoFinal;
+            !(filled.contains(&flaw.span) || is_absence)
         });
         flaws.extend(more);
     }
@@ -137,12 +143,9 @@ const ABSENCES: [Code; 4] = [
 impl Subject<'_> {
     /// A flaw at a place of the chart.
     fn flaw(&self, code: Code, path: &[Step], message: String, help: &str) -> Flaw {
-        Flaw {
-            path: path.to_vec(),
-            ..Flaw::new(code, message)
-                .help(Some(help.to_owned()))
-                .at(locate(self.text, path))
-        }
+        Flaw::new(code, message)
+            .help(Some(help.to_owned()))
+            .at(locate(self.text, path))
     }
 
     /// Every rule with its event and its number there, in order.

@@ -118,6 +118,20 @@ pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>)
     Ok((step, snapshot))
 }
 
+/// What `event` would come to at `place` now, with the errors that carrying it out would have; the decision must
+/// not ask for a run. Nothing is run, locked or written.
+pub(crate) fn check(place: &Place, event: &Event) -> Result<Performed, Stuck> {
+    let (step, snapshot) = peek(place, event)?;
+    let decision = match step {
+        Step::Done(decision) => decision,
+        Step::Invoke(_) => Decision::default(),
+    };
+    if let (false, Reading::Broken(why)) = (decision.patch.is_empty(), &snapshot.state) {
+        return Err(place.broken(why));
+    }
+    Ok(done(snapshot, decision))
+}
+
 impl Place {
     /// What keeps an invocation from being started: a file of its subject that does not exist.
     pub(crate) fn obstacle(&self, invocation: &Invocation) -> Option<String> {
@@ -130,6 +144,11 @@ impl Place {
             "{} does not exist",
             self.instance.dir.join(missing).display()
         ))
+    }
+
+    fn broken(&self, why: &str) -> Stuck {
+        let file = self.instance.dir.join(store::FILE);
+        Stuck::Broken(format!("{}: {why}", file.display()))
     }
 
     fn home(&self) -> PathBuf {

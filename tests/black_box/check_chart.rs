@@ -226,6 +226,7 @@ pages! {
     shadowed_rule: "shadowed-rule",
     shadowed_target: "shadowed-target",
     advance_runs_out: "advance-runs-out",
+    no_final: "no-final",
     unused_name: "unused-name",
     unused_template: "unused-template",
     unused_ignore: "unused-ignore",
@@ -240,6 +241,7 @@ pages! {
     dead_end: "dead-end",
     final_out_of_reach: "final-out-of-reach",
     cycle_unbounded: "cycle-unbounded",
+    cycle_falls_short: "cycle-falls-short",
     blocks_in_a_row: "blocks-in-a-row",
     block_loop: "block-loop",
     property_refuted: "property-refuted",
@@ -556,6 +558,41 @@ fn several_charts_in_one_run() {
         ]
     );
     assert_eq!(report["findings"][0]["file"], "other.toml");
+}
+
+#[test]
+fn names_that_are_taken() {
+    let cases = [
+        (
+            "[context]\nreview = { type = \"boolean\", default = false }\n",
+            "`review` would hide what expressions call so",
+        ),
+        (
+            "[let]\ncycle = \"phase == 'done'\"\n",
+            "`cycle` would hide what expressions call so",
+        ),
+        (
+            "[let]\nclean = \"phase == 'done'\"\n",
+            "`clean` is a context field, which hides this",
+        ),
+        (
+            "[files]\nchapters = [\"{name}-{n:int}.md\"]\n",
+            "`{name}` would hide the item's own `it.name`",
+        ),
+        (
+            "[tables]\ntasks = { file = \"tasks.md\", columns = { path = \"Id\", status = \"Status\" }, finished = [\"done\"] }\n",
+            "`path` would hide the row's own `it.path`",
+        ),
+        (
+            "[tables]\ntasks = { file = \"tasks.md\", line = \"- {done}\" }\n",
+            "`{done}` would hide the item's own `it.done`",
+        ),
+    ];
+    for (fragment, message) in cases {
+        let ran = check(&over_base(fragment), "concise");
+        let line = format!("bad-name: {message}");
+        assert!(ran.stdout.contains(&line), "{fragment}{}", ran.stdout);
+    }
 }
 
 #[test]

@@ -148,7 +148,7 @@ impl Review {
              would remove working functionality, and say so in the post-review file. AFTER completing all post-review \
              work and writing the post-review file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json \
              atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json \
-             yourself. {last} (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
+             yourself. {last} If there is no remote, skip the push and say so. (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
         )
     }
 

@@ -10,6 +10,7 @@
 )]
 #![allow(unreachable_pub, reason = "a test binary has no outside")]
 
+mod actions;
 mod auto_review;
 mod bad_input;
 mod bench;
@@ -25,6 +26,8 @@ mod fixtures;
 mod hostile;
 mod mutants;
 mod next;
+mod places;
+mod plugin;
 mod project_root;
 mod ralph;
 mod readme;

@@ -93,7 +93,7 @@ impl Cycle {
         json!({
             "decision": "block",
             "reason": format!(
-                "{name} (iteration {n}) has been written to {dir}/{base}-review-{n}.md by an independent reviewer. Read this review file and perform the post-{id} action: {fix}, then create {dir}/{base}-post-review-{n}.md documenting your fixes. Skip a suggestion that would remove working functionality, and say so in the post-review file. AFTER completing all post-review work and writing the post-review file, run `taskie enter post-{id} --plan {plan}`: it updates state.json atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. {last} (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
+                "{name} (iteration {n}) has been written to {dir}/{base}-review-{n}.md by an independent reviewer. Read this review file and perform the post-{id} action: {fix}, then create {dir}/{base}-post-review-{n}.md documenting your fixes. Skip a suggestion that would remove working functionality, and say so in the post-review file. AFTER completing all post-review work and writing the post-review file, run `taskie enter post-{id} --plan {plan}`: it updates state.json atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. {last} If there is no remote, skip the push and say so. (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
             ),
         })
     }

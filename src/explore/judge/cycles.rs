@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use serde_json::Value as Json;
 
 use super::Judge;
+use super::place::path_of;
 use crate::chart::Cycle;
+use crate::chart::error::Step;
 use crate::engine::context::default_of;
 use crate::engine::decision::Outcome;
+use crate::engine::event::Trigger;
 use crate::explore::graph::{Longest, way_to};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::search::Arrow;
@@ -26,7 +29,7 @@ impl Judge<'_> {
         let mut all: HashMap<&str, usize> = HashMap::new();
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
             let mut most = Most::new();
-            let verdict = self.cycle(at, cycle, &mut most);
+            let (code, verdict) = self.cycle(at, cycle, &mut most);
             let default = self
                 .chart
                 .context
@@ -37,7 +40,7 @@ impl Judge<'_> {
             }
             results.push(PropertyResult::new(
                 format!("{id} ends within its limit"),
-                CODE,
+                code,
                 verdict,
             ));
         }
@@ -54,16 +57,14 @@ impl Judge<'_> {
         results
     }
 
-    /// Whether one cycle ends.
-    fn cycle(&self, at: usize, cycle: &Cycle, most: &mut Most) -> Verdict {
+    /// Whether one cycle ends, and not before its limit.
+    fn cycle(&self, at: usize, cycle: &Cycle, most: &mut Most) -> (Code, Verdict) {
         let search = self.search;
         let path = || steps!["cycles", &cycle.id];
         let (Some(limit), Some(count)) = (search.field(&cycle.limit), search.field(&cycle.count))
         else {
-            return self.absent(
-                format!("the cycle `{}` counts or bounds nothing", cycle.id),
-                path(),
-            );
+            let claim = format!("the cycle `{}` counts or bounds nothing", cycle.id);
+            return (CODE, self.absent(claim, path()));
         };
         let next = self.chart.next.as_ref().and_then(|next| search.field(next));
         let has_begun = |state: usize| {
@@ -110,7 +111,9 @@ impl Judge<'_> {
                     .map(|value| format!(", {} being {}", cycle.limit, plain(value)))
                     .unwrap_or_default();
                 let claim = format!("the cycle `{}` can go on without end{words}", cycle.id);
-                refuted.push(self.endless(claim, &round, path()));
+                let again = round.0.get(round.1.saturating_sub(1)..).unwrap_or_default();
+                let path = self.culprit(at, again).unwrap_or_else(path);
+                refuted.push(self.endless(claim, &round, path));
                 continue;
             }
             let held = |state: usize| {
@@ -131,7 +134,8 @@ impl Judge<'_> {
                     cycle.limit,
                     held(state)
                 );
-                refuted.push(self.along(claim, &way, path()));
+                let path = self.invoking_rule().unwrap_or_else(path);
+                refuted.push(self.along(claim, &way, path));
                 continue;
             }
             for state in 0..search.looked_at() {
@@ -139,7 +143,24 @@ impl Judge<'_> {
                 *reviews = longest.from(state).max(*reviews);
             }
         }
-        refuted
+        let short = most
+            .iter()
+            .rev()
+            .find(|(held, reviews)| usize::try_from(**held).is_ok_and(|held| **reviews < held));
+        // One that has none at all is not reached, or its rule does not fire: that is said there.
+        let is_known = search.complete && most.values().any(|reviews| *reviews > 0);
+        let short = short.filter(|_| is_known);
+        if let (true, Some((held, reviews))) = (refuted.is_empty(), short) {
+            let claim = format!(
+                "the cycle `{}` has {} at most, {} being {held}",
+                cycle.id,
+                in_words(*reviews),
+                cycle.limit
+            );
+            let path = self.invoking_rule().unwrap_or_else(path);
+            return (Code::CycleFallsShort, self.absent(claim, path));
+        }
+        let verdict = refuted
             .into_iter()
             .min_by_key(Verdict::steps)
             .unwrap_or_else(|| {
@@ -152,7 +173,31 @@ impl Judge<'_> {
                     }
                 });
                 self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
-            })
+            });
+        (CODE, verdict)
+    }
+
+    /// What in the chart lets a cycle go round like this: the phase whose entry starts it afresh, or the cycle
+    /// that leads back to itself; where nothing starts it afresh, the rule that runs the reviews.
+    fn culprit(&self, at: usize, round: &[(usize, usize)]) -> Option<Vec<Step>> {
+        let mut edges = round.iter().map(|(_, edge)| &self.search.edges[*edge].0);
+        let Some(start) = edges.find(|edge| edge.arms.contains(&at)) else {
+            return self.invoking_rule();
+        };
+        match &self.search.moves.all[start.mover].trigger {
+            Some(Trigger::Enter { phase, .. }) => {
+                Some(path_of(self.chart, &format!("phases.{phase}")))
+            }
+            _ => None,
+        }
+    }
+
+    /// The rule that runs reviews.
+    fn invoking_rule(&self) -> Option<Vec<Step>> {
+        self.chart.on.iter().find_map(|(event, rules)| {
+            let index = rules.iter().position(|rule| rule.invoke.is_some())?;
+            Some(steps!["on", event, index])
+        })
     }
 
     /// On the way from cycle to cycle: the reviews of those that are run once, and of those that come again.

@@ -1,0 +1,158 @@
+// A scripted model on loopback, and the real client talking to it. .ci/client says what for; `claude`, `taskie` and
+// `git` are found on PATH.
+//   node model.js typed ROOT FILE COMMAND PROJECT   types /COMMAND, whose text is FILE of the plugin in ROOT, and
+//                                                   checks that the text and all that it attaches reach the model
+//   node model.js played PROJECT                    plays the agent and the reviewer from /taskie:new-plan until the
+//                                                   plan is reviewed, and checks what is on disk then
+const assert = require("node:assert/strict");
+const { execFileSync, spawn } = require("node:child_process");
+const fs = require("node:fs");
+const http = require("node:http");
+const path = require("node:path");
+
+const text = (text) => ({ type: "text", text });
+const call = (name, input) => ({ type: "tool_use", id: `toolu_${Math.random().toString(36).slice(2)}`, name, input });
+const bash = (command) => call("Bash", { command, description: "A step" });
+
+// The messages API: `answer(request)` gives one block of content. Gives the address.
+async function serve(answer) {
+  const server = http.createServer((request, response) => {
+    let body = "";
+    request.on("data", (part) => (body += part));
+    request.on("end", () => {
+      const path = new URL(request.url, "http://loopback").pathname;
+      if (path !== "/v1/messages") {
+        response.setHeader("content-type", "application/json");
+        response.end('{"input_tokens": 1}');
+        return;
+      }
+      const asked = JSON.parse(body);
+      const block = answer(asked);
+      const reason = block.type === "tool_use" ? "tool_use" : "end_turn";
+      const usage = { input_tokens: 1, output_tokens: 1 };
+      const message = { id: `msg_${Math.random()}`, type: "message", role: "assistant", model: asked.model, content: [], stop_reason: null, stop_sequence: null, usage };
+      if (!asked.stream) {
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify({ ...message, content: [block], stop_reason: reason }));
+        return;
+      }
+      response.setHeader("content-type", "text/event-stream");
+      const send = (type, rest) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`);
+      const [empty, delta] =
+        block.type === "text"
+          ? [text(""), { type: "text_delta", text: block.text }]
+          : [{ ...block, input: {} }, { type: "input_json_delta", partial_json: JSON.stringify(block.input) }];
+      send("message_start", { message });
+      send("content_block_start", { index: 0, content_block: empty });
+      send("content_block_delta", { index: 0, delta });
+      send("content_block_stop", { index: 0 });
+      send("message_delta", { delta: { stop_reason: reason, stop_sequence: null }, usage });
+      send("message_stop", {});
+      response.end();
+    });
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  return { address: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
+}
+
+// Types `prompt` into a new session of the client; gives what it prints.
+function type(prompt, project, address) {
+  const args = ["--print", "--verbose", "--output-format", "stream-json", "--permission-mode", "acceptEdits", prompt];
+  const env = { ...process.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: "none" };
+  return new Promise((done, failed) => {
+    const client = spawn("claude", args, { cwd: project, env, stdio: ["ignore", "pipe", "inherit"] });
+    let printed = "";
+    client.stdout.on("data", (part) => (printed += part));
+    client.on("error", failed);
+    client.on("close", (code) => (code === 0 ? done(printed) : failed(new Error(`the client ended with ${code}\n${printed}`))));
+  });
+}
+
+// The client asks for titles and the like as well; those requests bring no tools.
+const isAgent = ({ tools = [] }) => tools.some(({ name }) => name === "Bash");
+const isReviewer = ({ tools = [] }) => tools.some(({ name }) => name === "StructuredOutput");
+
+// All text in the messages of a request, as it is before it becomes JSON.
+function said(value) {
+  if (typeof value === "string") return value;
+  if (value === null || typeof value !== "object") return "";
+  return Object.values(value).map(said).join("\n");
+}
+
+async function typed([root, file, command, project]) {
+  let reached = "";
+  const model = await serve((asked) => {
+    if (isAgent(asked)) reached += said(asked.messages);
+    return text("Done.");
+  });
+  await type(`/${command} some words`, project, model.address);
+  model.close();
+  const own = fs.readFileSync(file, "utf8").replace(/^---\n.*?\n---\n/s, "");
+  const attached = [...own.matchAll(/^@"?\$\{CLAUDE_PLUGIN_ROOT\}\/([^"\n]+)"?$/gm)].map(([, name]) => name);
+  const parts = [
+    // What is substituted or run is another text by then.
+    ["the command", own.split("\n").filter((line) => !/[$@]|!`/.test(line))],
+    ...attached.map((name) => [name, fs.readFileSync(path.join(root, name), "utf8").split("\n")]),
+  ];
+  for (const [name, lines] of parts) {
+    const missing = lines.filter((line) => !reached.includes(line));
+    assert.deepEqual(missing, [], `/${command}: these lines of ${name} did not reach the model`);
+  }
+  for (const name of ["CLAUDE_PLUGIN_ROOT", "ARGUMENTS"]) {
+    const left = reached.split("\n").filter((line) => line.includes(`$${name}`) || line.includes(`\${${name}}`));
+    assert.deepEqual(left, [], `/${command}: $${name} was not substituted`);
+  }
+}
+
+async function played([project]) {
+  const git = (...args) => execFileSync("git", ["-c", "user.name=Agent", "-c", "user.email=agent@example.invalid", ...args], { cwd: project, encoding: "utf8" });
+  git("init", "--quiet");
+  const plan = ".taskie/plans/greeting";
+  const write = (name, content) => call("Write", { file_path: path.join(project, plan, name), content });
+  const agent = [
+    write("plan.md", "## Original Prompt\n\n> Greet the user\n\n## Overview\n\nA greeting.\n"),
+    bash("taskie enter new-plan --plan greeting"),
+    text("The plan is written."),
+    call("Skill", { skill: "taskie:post-plan-review" }),
+    write("plan-post-review-1.md", "# Answer\n\nThere were no issues.\n"),
+    bash("taskie enter post-plan-review --plan greeting"),
+    text("The review is answered."),
+  ];
+  const heard = [];
+  const model = await serve((asked) => {
+    if (isReviewer(asked)) {
+      const prompt = said(asked.messages);
+      const [, file] = /Write your review to (\S+\.md)/.exec(prompt);
+      const steps = [bash(`echo 'No issues.' > ${file}`), call("StructuredOutput", { verdict: "PASS" }), text("Done.")];
+      return steps[asked.messages.filter(({ role }) => role === "assistant").length] ?? text("Done.");
+    }
+    if (!isAgent(asked)) return text("A title");
+    heard.push(said(asked.messages.at(-1)));
+    return agent[heard.length - 1] ?? text("Nothing is left to do.");
+  });
+  const printed = await type("/taskie:new-plan Greet the user", project, model.address);
+  model.close();
+
+  const { owner, ...state } = JSON.parse(fs.readFileSync(path.join(project, plan, "state.json"), "utf8"));
+  const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
+  assert.deepEqual(
+    state,
+    {
+      max_reviews: 8, current_task: null, phase: "plan-review", phase_iteration: 2, next_phase: "create-tasks",
+      review_model: "opus", consecutive_clean: 2, tdd: false, paused: null,
+    },
+    story(),
+  );
+  const session = JSON.parse(printed.split("\n")[0]).session_id;
+  assert.equal(owner, session, "the plan belongs to the session that made it");
+  const files = fs.readdirSync(path.join(project, plan)).filter((name) => name.endsWith(".md"));
+  assert.deepEqual(files.sort(), ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md"]);
+  assert.equal(heard.length, agent.length, story());
+  assert.match(heard[3], /A plan review \(iteration 1\) has been written to/, story());
+}
+
+const [mode, ...args] = process.argv.slice(2);
+({ typed, played })[mode](args).catch((error) => {
+  console.error(error.message);
+  process.exitCode = 1;
+});

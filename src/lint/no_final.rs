@@ -1,0 +1,16 @@
+//! `no-final`: review cycles in a chart in which no phase is final.
+
+use super::{Code, Subject};
+use crate::chart::error::{Flaw, Step};
+use crate::chart::model::PhaseType;
+
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
+    let chart = subject.chart;
+    let mut phases = chart.phases.values();
+    if chart.cycles.is_empty() || phases.any(|entry| entry.phase.kind == Some(PhaseType::Final)) {
+        return Vec::new();
+    }
+    let help = "say of the last phase that it is: type = \"final\"";
+    let message = "there are review cycles here, and no phase is final".to_owned();
+    vec![subject.flaw(Code::NoFinal, &[Step::from("phases")], message, help)]
+}

@@ -1,0 +1,294 @@
+//! Where people run it: paths with spaces, without git, without a remote, in a worktree, in a subdirectory. Each is
+//! one review loop from `new-plan` to its end, by the hook and `taskie enter` as the agent types them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, Ran, Reviewer, allowed, feed};
+
+/// What the agent is told of the push.
+const NO_REMOTE: &str = "If there is no remote, skip the push and say so.";
+
+fn git(dir: &Path, args: &[&str]) -> String {
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "user.name=Test",
+            "-c",
+            "user.email=test@example.invalid",
+        ])
+        .args(args)
+        .current_dir(dir)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "git {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A line in a shell that stands in `dir`, `taskie` on PATH.
+fn shell(project: &Project, dir: &Path, line: &str) -> Ran {
+    let template = project.command([""]);
+    let mut command = Command::new("sh");
+    for (name, value) in template.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let bin = Path::new(env!("CARGO_BIN_EXE_taskie")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    command.env(
+        "PATH",
+        format!("{}:{}:{path}", project.bin.display(), bin.display()),
+    );
+    Ran::of(
+        command
+            .args(["-c", line])
+            .current_dir(dir)
+            .output()
+            .unwrap(),
+    )
+}
+
+/// The hook as the host starts it: in the session's directory, which `cwd` names.
+fn stop(project: &Project, session: &Path, active: bool) -> Ran {
+    let mut command = project.command(["hook", "stop"]);
+    command.current_dir(session);
+    let event = json!({ "session_id": "s", "cwd": session, "hook_event_name": "Stop", "stop_hook_active": active });
+    feed(command, event.to_string())
+}
+
+/// A whole plan review, the session being in `session` and the project's root being `root`.
+fn review_loop(project: &Project, session: &Path, root: &Path) {
+    project.reviewer(&Reviewer {
+        first: "pwd > \"$here/pwd\"".to_owned(),
+        ..Reviewer::pass()
+    });
+    let plan = root.join(".taskie/plans/p");
+    let state = || -> Value {
+        serde_json::from_str(&fs::read_to_string(plan.join("state.json")).unwrap()).unwrap()
+    };
+    let taskie = |line: &str| {
+        let ran = shell(project, session, line);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{line}");
+    };
+    fs::create_dir_all(&plan).unwrap();
+    fs::write(plan.join("plan.md"), "# Plan\n\n## Overview\n").unwrap();
+    taskie("taskie enter new-plan --plan p");
+    let ran = stop(project, session, false);
+    let reason = ran.json()["reason"].as_str().unwrap().to_owned();
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert!(
+        reason.contains("has been written to .taskie/plans/p/plan-review-1.md by"),
+        "{reason}"
+    );
+    assert!(reason.contains(NO_REMOTE), "{reason}");
+    assert!(plan.join("plan-review-1.md").is_file());
+    assert_eq!(
+        fs::read_to_string(project.bin.join("pwd")).unwrap(),
+        format!("{}\n", root.display())
+    );
+    // The command that the message asks for, as it stands there.
+    let (_, rest) = reason.split_once("run `taskie enter").unwrap();
+    let step = format!("taskie enter{}", rest.split_once('`').unwrap().0);
+    fs::write(plan.join("plan-post-review-1.md"), "# Answer\n").unwrap();
+    taskie(&step);
+    assert_eq!(
+        stop(project, session, true).json(),
+        allowed(
+            "Plan review passed. Run /taskie:continue-plan to proceed. (Next: create-tasks. Reviews in this cycle: 2.)"
+        )
+    );
+    assert_eq!(
+        state(),
+        json!({
+            "max_reviews": 8, "phase": "plan-review", "next_phase": "create-tasks", "review_model": "opus",
+            "consecutive_clean": 2, "tdd": false, "current_task": null, "phase_iteration": 2, "paused": null,
+        })
+    );
+    let mut names: Vec<String> = fs::read_dir(&plan)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "plan-post-review-1.md",
+            "plan-review-1.md",
+            "plan-review-2.md",
+            "plan.md",
+            "state.json"
+        ]
+    );
+}
+
+fn made(path: PathBuf) -> PathBuf {
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+#[test]
+fn a_path_that_a_shell_would_take_apart() {
+    for name in ["my project", "it's \"here\"", "$HOME `x` ;*", "größer 项目"] {
+        let project = Project::empty();
+        let root = made(project.root.join(name));
+        git(&root, &["init", "--quiet"]);
+        review_loop(&project, &root, &root);
+    }
+}
+
+/// Nothing of it asks git: one that is called here would leave its name.
+#[test]
+fn without_git() {
+    let project = Project::empty();
+    let trap = project.bin.join("git");
+    fs::write(&trap, "#!/bin/sh\necho \"$@\" >> \"$0-called\"\nexit 1\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&trap, mode).unwrap();
+    review_loop(&project, &project.root, &project.root);
+    assert!(!project.bin.join("git-called").exists());
+}
+
+#[test]
+fn without_a_remote() {
+    let project = Project::empty();
+    git(&project.root, &["init", "--quiet"]);
+    assert_eq!(git(&project.root, &["remote"]), "");
+    review_loop(&project, &project.root, &project.root);
+}
+
+/// What agent and reviewer are told of git, wherever an action says to commit or to push.
+#[test]
+fn the_push_is_skipped_without_a_remote_and_said_so() {
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/taskie");
+    let read = |name: &str| fs::read_to_string(plugin.join(name)).unwrap();
+    let rules = [
+        "Where there is no remote (`git remote` prints nothing), skip the push and say so.",
+        "Without git there is no commit and no push: say so, and leave \"Git commit hash\" empty.",
+    ];
+    let ground_rules = read("ground-rules.md").replace("\n  ", " ");
+    for rule in rules {
+        assert!(ground_rules.contains(rule), "{rule}");
+    }
+    let mut pushing = 0;
+    for entry in fs::read_dir(plugin.join("actions")).unwrap() {
+        let file = entry.unwrap().file_name().into_string().unwrap();
+        let text = read(&format!("actions/{file}"));
+        let is_review = file.ends_with("-review.md") && !file.starts_with("post-");
+        if is_review {
+            // A reviewer commits nothing, so nothing of his is pushed.
+            assert!(text.replace('\n', " ").contains("no commit."), "{file}");
+            assert!(!text.contains("push."), "{file}");
+            continue;
+        }
+        pushing += 1;
+        let says_push = ["and push.", "push."]
+            .iter()
+            .any(|word| text.contains(word));
+        assert!(says_push, "{file} does not push");
+        // Who performs it has the ground rules before it.
+        let command = read(&format!("commands/{file}"));
+        assert!(
+            command.contains("\n@\"${CLAUDE_PLUGIN_ROOT}/ground-rules.md\"\n"),
+            "{file}"
+        );
+    }
+    assert_eq!(pushing, 12);
+}
+
+/// A worktree is a project of its own: it has the plans that are committed, and its loop leaves the other checkout
+/// alone, inside it or beside it.
+#[test]
+fn in_a_worktree() {
+    for (place, session) in [
+        ("../worktree", ""),
+        ("../a worktree", "src"),
+        ("inside/worktree", ""),
+    ] {
+        let project = Project::empty();
+        let main = made(project.root.join("main"));
+        git(&main, &["init", "--quiet"]);
+        made(main.join("src"));
+        fs::write(main.join("src/lib.rs"), "").unwrap();
+        let old = made(main.join(".taskie/plans/old"));
+        fs::write(old.join("plan.md"), "# Plan\n").unwrap();
+        git(&main, &["add", "."]);
+        git(&main, &["commit", "--quiet", "--message", "Begin"]);
+        git(&main, &["worktree", "add", "--detach", "--quiet", place]);
+        let worktree = main.join(place).canonicalize().unwrap();
+        assert!(worktree.join(".git").is_file());
+        assert!(worktree.join(".taskie/plans/old/plan.md").is_file());
+        let status = git(&main, &["status", "--porcelain"]);
+        review_loop(&project, &made(worktree.join(session)), &worktree);
+        assert_eq!(git(&main, &["status", "--porcelain"]), status, "{place}");
+        assert!(!main.join(".taskie/plans/p").exists(), "{place}");
+    }
+}
+
+/// A worktree of a repository that ignores `.taskie`: the first plan is made in the worktree, not beside it.
+#[test]
+fn in_a_worktree_without_plans() {
+    let project = Project::empty();
+    let main = made(project.root.join("main"));
+    git(&main, &["init", "--quiet"]);
+    fs::write(main.join(".gitignore"), ".taskie\n").unwrap();
+    git(&main, &["add", "."]);
+    git(&main, &["commit", "--quiet", "--message", "Begin"]);
+    let old = made(main.join(".taskie/plans/old"));
+    fs::write(old.join("notes.md"), "# Not a name of a plan's file\n").unwrap();
+    git(&main, &["worktree", "add", "--quiet", "inside"]);
+    let worktree = main.join("inside");
+    // Nothing waits here, whatever is wrong over there.
+    let silent = crate::support::silent();
+    assert_eq!(stop(&project, &worktree, false).stdout, silent);
+    let ran = shell(&project, &worktree, "taskie enter new-plan --plan p");
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert!(worktree.join(".taskie/plans/p/state.json").is_file());
+    review_loop(&project, &worktree, &worktree);
+    assert!(!main.join(".taskie/plans/p").exists());
+}
+
+#[test]
+fn in_a_subdirectory() {
+    for (has_git, below) in [(true, "src"), (true, "a b/c"), (false, "src/deep")] {
+        let project = Project::empty();
+        if has_git {
+            git(&project.root, &["init", "--quiet"]);
+        } else {
+            // Without git the root is where the plans are.
+            made(project.root.join(".taskie"));
+        }
+        let session = made(project.root.join(below));
+        review_loop(&project, &session, &project.root);
+        assert!(!session.join(".taskie").exists());
+    }
+}
+
+/// The agent's shell moves, the host's does not: either one's directory leads to the plan.
+#[test]
+fn in_a_subdirectory_that_the_agent_has_moved_to() {
+    let project = Project::valid();
+    git(&project.root, &["init", "--quiet"]);
+    project.set_state(json!({ "phase": "post-code-review", "phase_iteration": 1 }));
+    project.reviewer(&Reviewer::fail());
+    let below = made(project.root.join("target/debug"));
+    let mut command = project.command(["hook", "stop"]);
+    // The host starts the hook in its own directory and tells the agent's.
+    command
+        .current_dir("/")
+        .env("CLAUDE_PROJECT_DIR", &project.root);
+    let event = json!({ "session_id": "s", "cwd": below, "stop_hook_active": true });
+    assert_eq!(feed(command, event.to_string()).json()["decision"], "block");
+    let ran = shell(&project, &below, "taskie status");
+    assert!(ran.stdout.contains("code-review"), "{}", ran.stdout);
+}

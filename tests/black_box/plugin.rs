@@ -1,0 +1,819 @@
+//! The plugins as data: versions, hooks, references, and that every command, phase, option and file that their
+//! texts name is there. What the texts lead to when they are followed is in `actions`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{PLAN, Project, Ran, feed, validated};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A plugin that the marketplace lists.
+struct Plugin {
+    name: String,
+    dir: PathBuf,
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(path.as_ref())
+        .unwrap_or_else(|error| panic!("{}: {error}", path.as_ref().display()))
+}
+
+fn json_of(path: impl AsRef<Path>) -> Value {
+    serde_json::from_str(&read(path)).unwrap()
+}
+
+fn marketplace() -> Value {
+    json_of(Path::new(ROOT).join(".claude-plugin/marketplace.json"))
+}
+
+fn plugins() -> Vec<Plugin> {
+    let plugins: Vec<Plugin> = marketplace()["plugins"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| Plugin {
+            name: entry["name"].as_str().unwrap().to_owned(),
+            dir: Path::new(ROOT).join(entry["source"].as_str().unwrap()),
+        })
+        .collect();
+    assert!(!plugins.is_empty());
+    plugins
+}
+
+fn taskie() -> Plugin {
+    plugins().remove(0)
+}
+
+impl Plugin {
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+
+    /// The chart that the plugin's hooks run: its own, else the default one.
+    fn chart(&self) -> toml::Table {
+        let own = self.path("statechart.toml");
+        let path = if own.exists() {
+            own
+        } else {
+            Path::new(ROOT).join("statechart.toml")
+        };
+        read(path).parse().unwrap()
+    }
+
+    /// (name, text) of the Markdown files in a folder of the plugin, templates of the engine aside; "" is all.
+    fn texts(&self, folder: &str) -> Vec<(String, String)> {
+        let mut names = Vec::new();
+        files_below(&self.path(folder), &mut names);
+        let mut texts: Vec<_> = names
+            .into_iter()
+            .map(|path| (path.strip_prefix(&self.dir).unwrap().to_owned(), path))
+            .filter(|(name, _)| !name.starts_with("templates"))
+            .filter(|(name, _)| name.extension().is_some_and(|end| end == "md"))
+            .map(|(name, path)| (name.display().to_string(), read(path)))
+            .collect();
+        texts.sort();
+        assert!(!texts.is_empty(), "{folder}");
+        texts
+    }
+
+    /// The names of the files in a folder, without `.md`.
+    fn names(&self, folder: &str) -> BTreeSet<String> {
+        let stem = |name: &str| {
+            Path::new(name)
+                .file_stem()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned()
+        };
+        self.texts(folder)
+            .iter()
+            .map(|(name, _)| stem(name))
+            .collect()
+    }
+}
+
+fn files_below(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files_below(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+/// The words after each `start` in `text`, as long as their characters satisfy `goes_on`.
+fn after<'t>(text: &'t str, start: &str, goes_on: impl Fn(char) -> bool) -> Vec<&'t str> {
+    text.match_indices(start)
+        .map(|(at, _)| {
+            let rest = &text[at + start.len()..];
+            let end = rest.find(|next| !goes_on(next)).unwrap_or(rest.len());
+            rest[..end].trim_end_matches(['.', '-'])
+        })
+        .collect()
+}
+
+fn in_name(next: char) -> bool {
+    next.is_ascii_alphanumeric() || next == '-'
+}
+
+// ── versions and hooks ──────────────────────────────────────────────────────────────────
+
+#[test]
+fn every_manifest_has_the_version_of_the_program() {
+    let version = env!("CARGO_PKG_VERSION");
+    for entry in marketplace()["plugins"].as_array().unwrap() {
+        // The plugin says its version; the marketplace would only repeat it.
+        assert_eq!(entry["version"], Value::Null);
+    }
+    for plugin in plugins() {
+        let manifest = json_of(plugin.path(".claude-plugin/plugin.json"));
+        assert_eq!(
+            (manifest["name"].as_str(), manifest["version"].as_str()),
+            (Some(&*plugin.name), Some(version))
+        );
+        let script = plugin.path("hooks/session-start.sh");
+        if script.exists() {
+            let needed = format!("\nneeded={version}\n");
+            assert!(read(&script).contains(&needed), "{}", script.display());
+        }
+    }
+    assert!(taskie().path("hooks/session-start.sh").exists());
+}
+
+/// The host ends a hook after `timeout`: a reviewer that may take longer would be ended without an answer.
+#[test]
+fn hooks_have_the_time_that_the_chart_counts_on() {
+    for plugin in plugins() {
+        let hooks = json_of(plugin.path("hooks/hooks.json"));
+        let chart = plugin.chart();
+        let Some(timeout) = chart
+            .get("hook_timeout")
+            .and_then(|value| value.as_integer())
+        else {
+            assert!(!chart.contains_key("invoke"), "{}", plugin.name);
+            continue;
+        };
+        assert_eq!(
+            hooks["hooks"]["Stop"][0]["hooks"][0]["timeout"], timeout,
+            "{}",
+            plugin.name
+        );
+        for (name, invoke) in chart["invoke"].as_table().unwrap() {
+            let deadline = invoke["timeout"].as_integer().unwrap();
+            assert!(
+                deadline < timeout,
+                "{name} may take {deadline} s, its hook {timeout} s"
+            );
+        }
+    }
+    assert!(taskie().chart().contains_key("hook_timeout"));
+}
+
+/// Each hook calls the program with the word for its event, or a script of the plugin.
+#[test]
+fn hooks_call_what_there_is() {
+    let project = Project::empty();
+    for plugin in plugins() {
+        let hooks = json_of(plugin.path("hooks/hooks.json"));
+        for (event, groups) in hooks["hooks"].as_object().unwrap() {
+            for hook in groups
+                .as_array()
+                .unwrap()
+                .iter()
+                .flat_map(|group| group["hooks"].as_array().unwrap())
+            {
+                let command = hook["command"].as_str().unwrap();
+                let Some(args) = hook["args"].as_array() else {
+                    let script = command
+                        .strip_prefix("sh \"${CLAUDE_PLUGIN_ROOT}/")
+                        .and_then(|rest| {
+                            rest.split_once('"')
+                                .filter(|(_, rest)| rest.is_empty())
+                                .map(|(name, _)| name)
+                        });
+                    let script = script.unwrap_or_else(|| panic!("{event}: {command}"));
+                    assert!(plugin.path(script).is_file(), "{event}: {command}");
+                    continue;
+                };
+                assert_eq!(command, "taskie", "{event}");
+                let args: Vec<&str> = args.iter().map(|arg| arg.as_str().unwrap()).collect();
+                let ran = feed(
+                    project.command(&args),
+                    json!({ "hook_event_name": event }).to_string(),
+                );
+                assert_eq!(
+                    (ran.code, ran.stderr.as_str()),
+                    (0, ""),
+                    "{event}: {args:?}"
+                );
+                let word = event.chars().fold(String::new(), |mut word, next| {
+                    if next.is_ascii_uppercase() && !word.is_empty() {
+                        word.push('-');
+                    }
+                    word.push(next.to_ascii_lowercase());
+                    word
+                });
+                assert!(args.contains(&word.as_str()), "{event}: {args:?}");
+            }
+        }
+    }
+}
+
+/// What the start of a session says, by the `taskie` that is on PATH; the plugin stands in a path that a shell has
+/// to be told about. (version printed, what is said)
+#[test]
+fn a_program_that_is_missing_or_too_old_is_told_with_the_way_to_install_it() {
+    const MISSING: &str =
+        "the taskie program is not on PATH, so nothing is reviewed and no state is kept";
+    const OTHER: &str =
+        "the taskie program on PATH is another one (`taskie --version` does not print its version)";
+    const OLD: &str = concat!(
+        "the taskie program on PATH is version 0.0.99, this plugin needs ",
+        env!("CARGO_PKG_VERSION"),
+        " or later"
+    );
+    let cases = [
+        (None, Some(MISSING)),
+        (Some("taskie 0.0.99"), Some(OLD)),
+        (Some("taskie"), Some(OTHER)),
+        (Some("other 3"), Some(OTHER)),
+        (Some("taskie x.1"), Some(OTHER)),
+        (Some(""), Some(OTHER)),
+        (Some(concat!("taskie ", env!("CARGO_PKG_VERSION"))), None),
+        (Some("taskie 0.10.0"), None),
+        (Some("taskie 1.0.0-rc.1"), None),
+    ];
+    let project = Project::empty();
+    // Where a clone has it, and where the host keeps a marketplace that it has cloned.
+    let clone = project.root.join("it's a \"clone\"");
+    let places = [
+        (&clone, clone.join("plugin/taskie")),
+        (
+            &project.root.join("host/marketplaces/taskie"),
+            project.root.join("host/cache/taskie/taskie/0.1.0"),
+        ),
+    ];
+    for (clone, plugin) in &places {
+        fs::create_dir_all(plugin.join("hooks")).unwrap();
+        fs::create_dir_all(clone).unwrap();
+        for name in ["Cargo.toml", "statechart.toml"] {
+            fs::write(clone.join(name), "").unwrap();
+        }
+        fs::copy(
+            taskie().path("hooks/session-start.sh"),
+            plugin.join("hooks/session-start.sh"),
+        )
+        .unwrap();
+    }
+    let hooks = json_of(taskie().path("hooks/hooks.json"));
+    let line = hooks["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+        .as_str()
+        .unwrap();
+    let start = |plugin: &Path, path: &Path, reviewer: bool| {
+        let mut command = Command::new("/bin/sh");
+        command
+            .args(["-c", line])
+            .env_clear()
+            .env("PATH", path)
+            .env("CLAUDE_PLUGIN_ROOT", plugin)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if reviewer {
+            command.env("TASKIE_REVIEWER", "1");
+        }
+        feed(command, "EVENT\n")
+    };
+    for (clone, plugin) in &places {
+        for (n, (prints, trouble)) in cases.iter().enumerate() {
+            let bin = plugin.join(format!("bin-{n}"));
+            fs::create_dir_all(&bin).unwrap();
+            for tool in ["sh", "sed", "cat"] {
+                let found = ["/bin", "/usr/bin"]
+                    .iter()
+                    .map(|dir| Path::new(dir).join(tool))
+                    .find(|path| path.exists());
+                symlink(found.unwrap(), bin.join(tool)).unwrap();
+            }
+            if let Some(prints) = prints {
+                let program = format!(
+                    "#!/bin/sh\nif [ \"$1\" = --version ]; then echo '{prints}'; else echo \"$*: $(cat)\"; fi\n"
+                );
+                fs::write(bin.join("program"), program).unwrap();
+                fs::set_permissions(bin.join("program"), fs::Permissions::from_mode(0o755))
+                    .unwrap();
+                // The interpreter reads it by its path: a file that is just being written would be busy.
+                symlink(bin.join("program"), bin.join("taskie")).unwrap();
+            }
+            let ran = start(plugin, &bin, false);
+            let stdout = match trouble {
+                None => "hook session-start: EVENT\n".to_owned(),
+                Some(trouble) => {
+                    let path = clone.display().to_string().replace('\'', "'\\''");
+                    let message = format!(
+                        "Taskie: {trouble}. Install it with `cargo install --locked --path '{path}'`."
+                    );
+                    format!("{{\"systemMessage\": {}}}\n", Value::from(message))
+                }
+            };
+            assert_eq!(
+                (ran.code, ran.stdout, ran.stderr.as_str()),
+                (0, stdout, ""),
+                "{prints:?}"
+            );
+            // A reviewer's session has no use for either.
+            let ran = start(plugin, &bin, true);
+            assert_eq!(
+                (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+                (0, "", "")
+            );
+        }
+    }
+    // Nothing of the repository in sight.
+    fs::remove_file(places[1].0.join("statechart.toml")).unwrap();
+    let ran = start(&places[1].1, &places[1].1.join("bin-0"), false);
+    let message = format!(
+        "Taskie: {MISSING}. Install it with `cargo install --locked --path .` in a clone of the repository that this plugin came from."
+    );
+    assert_eq!(ran.json(), json!({ "systemMessage": message }));
+}
+
+// ── files that are named ────────────────────────────────────────────────────────────────
+
+#[test]
+fn what_is_named_below_the_plugins_root_is_there() {
+    for plugin in plugins() {
+        let mut named = 0;
+        let mut files = Vec::new();
+        files_below(&plugin.dir, &mut files);
+        for file in files {
+            for name in after(&read(&file), "${CLAUDE_PLUGIN_ROOT}/", |next| {
+                in_name(next) || "./_".contains(next)
+            }) {
+                // `**` grants reading all of it; where a text says ACTION, the agent puts a name.
+                if name.is_empty() || name.contains("ACTION") {
+                    continue;
+                }
+                named += 1;
+                assert!(
+                    plugin.path(name).is_file(),
+                    "{} names {name}",
+                    file.display()
+                );
+            }
+        }
+        assert!(named > 0, "{}", plugin.name);
+    }
+}
+
+/// A command starts with the ground rules, then the persona where the work is test first, then its action. The
+/// quotation marks are for paths with spaces: the host attaches nothing without them.
+#[test]
+fn a_command_attaches_the_ground_rules_and_its_action() {
+    let plugin = taskie();
+    let actions = plugin.names("actions");
+    for (file, text) in plugin.texts("commands") {
+        let name = Path::new(&file).file_stem().unwrap().to_str().unwrap();
+        let mut expected = vec!["ground-rules.md".to_owned()];
+        if name.ends_with("-tdd") || name == "continue-task" {
+            expected.push("personas/tdd.md".to_owned());
+        }
+        if actions.contains(name) {
+            expected.push(format!("actions/{name}.md"));
+        }
+        let (frontmatter, body) = text
+            .strip_prefix("---\n")
+            .unwrap()
+            .split_once("\n---\n")
+            .unwrap();
+        let attached: Vec<&str> = body.lines().filter(|line| line.starts_with('@')).collect();
+        let expected: Vec<String> = expected
+            .iter()
+            .map(|name| format!("@\"${{CLAUDE_PLUGIN_ROOT}}/{name}\""))
+            .collect();
+        assert_eq!(attached, expected, "{file}");
+        assert!(body.starts_with(&format!("{}\n", expected[0])), "{file}");
+        let keys: Vec<&str> = frontmatter
+            .lines()
+            .map(|line| line.split_once(": ").unwrap().0)
+            .collect();
+        assert_eq!(
+            keys,
+            ["description", "argument-hint", "allowed-tools"],
+            "{file}"
+        );
+        // Attached files are read without asking; a session that is not allowed to would stop there.
+        assert!(
+            frontmatter.contains("Read(/${CLAUDE_PLUGIN_ROOT}/**)"),
+            "{file}"
+        );
+    }
+}
+
+/// `continue-plan` and `status` do what the program says; everything else is an action with a text of its own.
+#[test]
+fn there_is_a_command_for_each_action_and_each_phase() {
+    let plugin = taskie();
+    let (commands, mut expected) = (plugin.names("commands"), plugin.names("actions"));
+    expected.extend(["continue-plan", "status"].map(str::to_owned));
+    assert_eq!(commands, expected);
+    assert_eq!(commands.len(), 18);
+    let mut phases = phases();
+    // The last phase is entered by whoever continues the plan: there is nothing to do for it.
+    assert!(phases.remove("complete"));
+    let expected: BTreeSet<String> = plugin
+        .names("actions")
+        .into_iter()
+        .filter(|name| name != "add-task")
+        .collect();
+    assert_eq!(phases, expected);
+}
+
+#[test]
+fn the_readme_tells_every_command() {
+    let plugin = taskie();
+    let readme = read(plugin.path("README.md"));
+    let table = readme
+        .split_once("## Commands\n")
+        .unwrap()
+        .1
+        .split_once("\n## ")
+        .unwrap()
+        .0;
+    let mut told: Vec<String> = Vec::new();
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let cell = row.split('|').nth(1).unwrap();
+        for code in cell.split('`').skip(1).step_by(2) {
+            let name = code.split(' ').next().unwrap();
+            told.push(name.trim_start_matches("/taskie:").to_owned());
+        }
+    }
+    let mut expected: Vec<String> = plugin.names("commands").into_iter().collect();
+    told.sort();
+    expected.sort();
+    assert_eq!(told, expected);
+}
+
+/// The action texts stand in a template, the reviewer's prompt: what looks like one would be taken for one.
+#[test]
+fn no_text_looks_like_a_template() {
+    for (file, text) in taskie().texts("") {
+        for sign in ["{{", "{%", "{#"] {
+            assert!(!text.contains(sign), "{file} holds {sign}");
+        }
+    }
+}
+
+// ── commands, phases and options that are named ─────────────────────────────────────────
+
+fn schema() -> Value {
+    Project::empty().run(&["schema", "state"]).json()
+}
+
+fn phases() -> BTreeSet<String> {
+    schema()["properties"]["phase"]["enum"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|phase| phase.as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// All text values in `value`, a line each.
+fn strings(value: &toml::Value, found: &mut String) {
+    match value {
+        toml::Value::String(text) => {
+            found.push_str(text);
+            found.push('\n');
+        }
+        toml::Value::Array(values) => values.iter().for_each(|value| strings(value, found)),
+        toml::Value::Table(table) => table.values().for_each(|value| strings(value, found)),
+        _ => {}
+    }
+}
+
+/// Every text that the agent, the reviewer or the user may get to read of the default workflow.
+fn everything_said() -> Vec<(String, String)> {
+    let mut texts = taskie().texts("");
+    // Its values: what a comment says is for whoever reads the chart.
+    let mut values = String::new();
+    strings(&toml::Value::Table(taskie().chart()), &mut values);
+    texts.push(("statechart.toml".to_owned(), values));
+    texts.push((
+        "README.md".to_owned(),
+        read(Path::new(ROOT).join("README.md")),
+    ));
+    texts.push((
+        "session-start.sh".to_owned(),
+        read(taskie().path("hooks/session-start.sh")).replace("\\`", "`"),
+    ));
+    for entry in fs::read_dir(Path::new(ROOT).join("templates")).unwrap() {
+        let path = entry.unwrap().path();
+        texts.push((path.display().to_string(), read(path)));
+    }
+    texts
+}
+
+#[test]
+fn every_slash_command_that_is_named_exists() {
+    let commands = taskie().names("commands");
+    let mut named = BTreeSet::new();
+    for (file, text) in everything_said() {
+        for name in after(&text, "/taskie:", in_name) {
+            if name == "ACTION" || name.is_empty() {
+                continue;
+            }
+            assert!(commands.contains(name), "{file} names /taskie:{name}");
+            named.insert(name.to_owned());
+        }
+        // `Skill(taskie:…)` grants; `*` is any.
+        for name in after(&text, "Skill(taskie:", in_name) {
+            assert!(
+                name.is_empty() || commands.contains(name),
+                "{file} grants {name}"
+            );
+        }
+    }
+    assert!(named.len() > 10, "{named:?}");
+}
+
+#[test]
+fn every_action_and_persona_that_is_named_exists() {
+    let plugin = taskie();
+    for (file, text) in everything_said() {
+        for folder in ["actions", "personas"] {
+            for name in after(&text, &format!("{folder}/"), |next| {
+                in_name(next) || next == '.'
+            }) {
+                let is_hole = name.is_empty() || name.starts_with("ACTION");
+                assert!(
+                    is_hole || plugin.path(folder).join(name).is_file(),
+                    "{file} names {folder}/{name}"
+                );
+            }
+        }
+    }
+}
+
+/// The command lines in a text: what stands in back quotes or indented, and begins with `taskie`.
+fn command_lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text
+        .lines()
+        .filter_map(|line| {
+            let code = line.trim_start();
+            (line.len() - code.len() >= 4 && code.starts_with("taskie ")).then(|| code.to_owned())
+        })
+        .collect();
+    for (at, _) in text.match_indices("`taskie ") {
+        let rest = &text[at + 1..];
+        lines.extend(
+            rest.split_once('`')
+                .map(|(code, _)| code.replace('\n', " ")),
+        );
+    }
+    // In a shell line, as `! taskie …` at the host's prompt.
+    lines.retain(|line| !line.contains('…'));
+    lines
+}
+
+/// Each is run for real, in a reviewer's session, which reads the command line and changes nothing.
+#[test]
+fn every_command_line_that_is_named_is_one() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let before = project.files();
+    let mut seen = BTreeSet::new();
+    for (file, text) in everything_said() {
+        for line in command_lines(&text) {
+            // What the engine fills in.
+            let filled = line
+                .replace("{{ cycle.post }}", "post-plan-review")
+                .replace("{{ scope.name }}", PLAN);
+            let mut words: Vec<String> = filled
+                .split_whitespace()
+                .skip(1)
+                .map(|word| word.trim_end_matches(',').to_owned())
+                .collect();
+            for word in &mut words {
+                let value = match word.as_str() {
+                    "PHASE" => "create-tasks",
+                    "PLAN" => PLAN,
+                    "NAME" => "pause",
+                    "ID" => "1",
+                    "N" => "4",
+                    _ => continue,
+                };
+                value.clone_into(word);
+            }
+            if let [word] = words.as_slice()
+                && !["next", "status", "--version"].contains(&word.as_str())
+            {
+                // A command by its name alone.
+                words.push("--help".to_owned());
+            }
+            if let [enter, phase, ..] = words.as_slice()
+                && enter == "enter"
+                && phase != "--help"
+            {
+                assert!(phases().contains(phase), "{file}: `{line}` enters {phase}");
+            }
+            let mut command = project.command(&words);
+            let ran = Ran::of(command.env("TASKIE_REVIEWER", "1").output().unwrap());
+            assert_eq!(
+                (ran.code, ran.stderr.as_str()),
+                (0, ""),
+                "{file}: `{line}` as {words:?}"
+            );
+            seen.insert(line);
+        }
+    }
+    for line in [
+        "taskie enter complete-task --plan PLAN --task ID",
+        "taskie run add-task --plan PLAN --task ID",
+        "taskie run limit N",
+    ] {
+        assert!(seen.contains(line), "{line} is not among {seen:?}");
+    }
+    assert_eq!(project.files(), before);
+}
+
+/// An option that stands alone in back quotes is one of `enter`.
+#[test]
+fn every_option_that_is_named_exists() {
+    let help = Project::empty().run(&["enter", "--help"]).stdout;
+    let mut named = 0;
+    for (file, text) in taskie().texts("") {
+        for option in after(&text, "`--", in_name) {
+            // The reviewer's own: an option of the host.
+            if option == "dangerously-skip-permissions" {
+                continue;
+            }
+            named += 1;
+            assert!(
+                help.contains(&format!("--{option}")),
+                "{file} names --{option}"
+            );
+        }
+    }
+    assert!(named > 3);
+}
+
+// ── the ground rules, and what the engine makes of them ─────────────────────────────────
+
+fn ground_rules() -> String {
+    read(taskie().path("ground-rules.md"))
+}
+
+#[test]
+fn the_ground_rules_list_the_fields_and_the_phases() {
+    let rules = ground_rules();
+    let (_, table) = rules.split_once("| Field | Type | Meaning |\n").unwrap();
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .take_while(|line| line.starts_with('|'))
+        .skip(1)
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    let schema = schema();
+    let properties = schema["properties"].as_object().unwrap();
+    let told: Vec<&str> = rows.iter().map(|row| row[1].trim_matches('`')).collect();
+    let fields: Vec<&str> = properties
+        .keys()
+        .map(String::as_str)
+        .filter(|name| *name != "$schema")
+        .collect();
+    assert_eq!(told, fields);
+    for row in &rows {
+        let name = row[1].trim_matches('`');
+        let property = properties[name].to_string();
+        assert_eq!(
+            row[2].contains("or null"),
+            property.contains("null"),
+            "{name}: {property}"
+        );
+    }
+    let all = rules.split_once("\nThe phases are ").unwrap().1;
+    let all = all.split_once(".\n").unwrap().0;
+    let told: BTreeSet<String> = all
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(told, phases());
+}
+
+/// The blocks of the ground rules, in order: the directory, the table of tasks, a subtask.
+fn samples() -> [String; 3] {
+    let rules = ground_rules();
+    let blocks: Vec<String> = rules
+        .split("```\n")
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect();
+    blocks.try_into().unwrap()
+}
+
+#[test]
+fn every_file_of_the_directory_structure_may_be_there() {
+    let [directory, ..] = samples();
+    let mut names = BTreeSet::new();
+    for word in directory.split_whitespace() {
+        if word.contains('.') && !word.starts_with('.') {
+            names.insert(word.replace("ID", "2").replace("-N.md", "-1.md"));
+        }
+    }
+    assert_eq!(names.len(), 15, "{names:?}");
+    assert!(names.contains("state.json"));
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    for name in &names {
+        if !["state.json", "tasks.md"].contains(&name.as_str()) {
+            project.write(name, "# Some\n");
+        }
+    }
+    assert_eq!(project.stop().json(), validated());
+    // And nothing else may.
+    project.write("notes.md", "");
+    assert_eq!(project.stop().json()["decision"], "block");
+}
+
+/// The sample table and the sample subtask are read as what they are.
+#[test]
+fn the_samples_are_what_the_engine_reads() {
+    let [_, tasks, subtask] = samples();
+    let project = Project::with(&[("plan.md", "# Plan\n\n## Overview\n"), ("tasks.md", &tasks)]);
+    project.set_state(
+        json!({ "phase": "tasks-review", "next_phase": "complete-task", "current_task": null }),
+    );
+    let ran = project.run(&["next"]);
+    // Of the two tasks the first is done.
+    let expected =
+        format!("next: complete-task\nwhy:  tasks-review is done. Next task: 2.\nplan: {PLAN}\n");
+    assert_eq!((ran.code, ran.stdout), (0, expected));
+    project.set_state(json!({ "current_task": "2" }));
+    let action = |text: &str| {
+        project.write("task-2.md", format!("# Task 2\n\n{text}"));
+        project.run(&["next", "--json"]).json()["action"].clone()
+    };
+    assert_eq!(action(&subtask), "continue-task");
+    let pending = "- **Status**: pending\n";
+    assert_eq!(subtask.matches(pending).count(), 1);
+    let done = subtask.replace(pending, "- **Status**: done\n");
+    assert_eq!(action(&done), "stop");
+    assert_eq!(
+        action(&format!("{done}\n{}", done.replace("done", "in-progress"))),
+        "continue-task"
+    );
+    // The statuses that the rules allow, and which of them count as finished.
+    let rules = ground_rules();
+    let line = rules
+        .lines()
+        .find(|line| line.starts_with("- A Status is one of "))
+        .unwrap();
+    let told: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+    assert!(line.contains("The last three count as finished."));
+    for (n, status) in told.iter().enumerate() {
+        let text = subtask.replace(pending, &format!("- **Status**: {status}\n"));
+        let expected = if n >= told.len() - 3 {
+            "stop"
+        } else {
+            "continue-task"
+        };
+        assert_eq!(action(&text), expected, "{status}");
+    }
+    // The fields of a subtask, in their order.
+    let fields: Vec<&str> = subtask
+        .lines()
+        .filter_map(|line| line.strip_prefix("- **"))
+        .map(|rest| rest.split_once("**").unwrap().0)
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            "Short description",
+            "Status",
+            "Sample git commit message",
+            "Git commit hash",
+            "Priority",
+            "Complexity",
+            "Test approach",
+            "Must-run commands",
+            "Acceptance criteria"
+        ]
+    );
+    let header = tasks.lines().next().unwrap();
+    assert_eq!(
+        header,
+        "| Id | Status | Priority | Description | Test strategy |"
+    );
+}
