@@ -126,7 +126,7 @@ pub(crate) fn check(place: &Place, event: &Event) -> Result<Performed, Stuck> {
         Step::Done(decision) => decision,
         Step::Invoke(_) => Decision::default(),
     };
-    if let (false, Reading::Broken(why)) = (decision.patch.is_empty(), &snapshot.state) {
+    if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
         return Err(place.broken(why));
     }
     Ok(done(snapshot, decision))
@@ -239,11 +239,6 @@ impl Place {
                 "{} cannot be written",
                 self.instance.dir.join(store::FILE).display()
             )))
-    }
-
-    fn broken(&self, why: &str) -> Stuck {
-        let file = self.instance.dir.join(store::FILE);
-        Stuck::Broken(format!("{}: {why}", file.display()))
     }
 
     /// Runs the review that is due, unless one is already running.
