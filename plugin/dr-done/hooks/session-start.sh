@@ -38,7 +38,8 @@ plugin=$(cd "${0%/*}/.." && pwd)
 install='`cargo install --locked --path .` in a clone of the repository that this plugin came from'
 for clone in "$plugin/../.." "$plugin/../../../../marketplaces/taskie"; do
   if [ -f "$clone/Cargo.toml" ] && [ -f "$clone/statechart.toml" ]; then
-    install="\`cargo install --locked --path '$(cd "$clone" && pwd)'\`"
+    clone=$(cd "$clone" && pwd | sed "s/'/'\\\\''/g")
+    install="\`cargo install --locked --path '$clone'\`"
     break
   fi
 done
