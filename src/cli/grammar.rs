@@ -44,7 +44,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(check_chart())
         .subcommand(enter(chart))
         .subcommand(asking(chart, "next", "What to do now, and why"))
-        .subcommand(asking(chart, "status", "Where it stands, and what the next stop does"))
+        .subcommand(status(chart))
         .subcommand(run(chart))
         .subcommand(render(chart))
         .subcommand(
@@ -78,6 +78,21 @@ fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
         .about(about)
         .arg(json)
         .args(instance_args(chart))
+}
+
+fn status(chart: &Chart) -> Command {
+    asking(chart, "status", "Where it stands, what it waits for, and what the next stop does")
+        .after_help(
+            "A verdict is shown where this machine has run the review and the file is still as it was written; `?` \
+             stands for one that is not known.\n\
+             The JSON is described in docs/commands.md.",
+        )
+        .arg(
+            Arg::new("watch")
+                .long("watch")
+                .action(ArgAction::SetTrue)
+                .help("Follow it until ctrl-C: in place on a terminal, else a line for each change"),
+        )
 }
 
 fn check_chart() -> Command {

@@ -6,6 +6,7 @@ mod demo;
 mod enter;
 mod grammar;
 mod next;
+mod page;
 mod place;
 mod render;
 mod schema;
