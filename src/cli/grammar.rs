@@ -45,6 +45,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(enter(chart))
         .subcommand(asking(chart, "next", "What to do now, and why"))
         .subcommand(status(chart))
+        .subcommand(validate(chart))
         .subcommand(run(chart))
         .subcommand(render(chart))
         .subcommand(
@@ -68,15 +69,18 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
 }
 
-/// A command that reads one instance and prints what it finds, as JSON if asked to.
-fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
-    let json = Arg::new("json")
+fn json() -> Arg {
+    Arg::new("json")
         .long("json")
         .action(ArgAction::SetTrue)
-        .help("For programs: one JSON object");
+        .help("For programs: one JSON object")
+}
+
+/// A command that reads one instance and prints what it finds, as JSON if asked to.
+fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
     Command::new(name)
         .about(about)
-        .arg(json)
+        .arg(json())
         .args(instance_args(chart))
 }
 
@@ -93,6 +97,21 @@ fn status(chart: &Chart) -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Follow it until ctrl-C: in place on a terminal, else a line for each change"),
         )
+}
+
+fn validate(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    let [instance, session] = instance_args(chart);
+    let instance = Arg::new("instance")
+        .value_name(noun.to_uppercase())
+        .help(instance.get_help().cloned().unwrap_or_default());
+    Command::new("validate")
+        .about(format!("Check the files of a {noun}, as a stop does"))
+        .after_help(
+            "Exit codes: 0 no finding, 1 findings, 2 wrong usage. What is wrong with state.json is a warning, as it is at a \
+             stop, and changes no exit code.",
+        )
+        .args([instance, json(), session])
 }
 
 fn check_chart() -> Command {

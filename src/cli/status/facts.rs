@@ -29,6 +29,8 @@ pub(super) struct Facts {
     pub(super) dir: String,
     /// There is a `state.json`.
     pub(super) is_started: bool,
+    /// What it holds can be used.
+    pub(super) is_usable: bool,
     pub(super) stage: Option<String>,
     pub(super) is_final: bool,
     pub(super) context: Context,
@@ -189,7 +191,10 @@ impl Facts {
                 by: by.clone(),
             }
         });
+        let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let next = match asked {
+            // What the rules make of the defaults is about nothing.
+            _ if !is_usable => None,
             Step::Done(decision) => match decision.answer {
                 Answer::Action { action, why } => Some((action, why)),
                 _ => None,
@@ -204,6 +209,7 @@ impl Facts {
             .is_some_and(|(action, _)| chart.phases.contains_key(action));
         let waits = match &stop {
             _ if running.is_some() => Waits::Review,
+            _ if !is_usable => Waits::User,
             _ if is_anothers => Waits::Session,
             _ if is_action => Waits::Agent,
             Step::Invoke(invocation) if place.obstacle(invocation).is_none() => Waits::Stop,
@@ -220,6 +226,7 @@ impl Facts {
         Ok(Self {
             name: place.instance.name.clone(),
             dir: place.instance.dir.display().to_string(),
+            is_usable,
             is_started: !matches!(snapshot.state, Reading::Missing),
             stage,
             is_final,
@@ -259,6 +266,7 @@ impl Facts {
         put(&self.chart.scope.noun, json!(self.name));
         put("directory", json!(self.dir));
         put("started", json!(self.is_started));
+        put("usable", json!(self.is_usable));
         put("stage", json!(self.stage));
         put("final", json!(self.is_final));
         put("phase", json!(self.phase()));

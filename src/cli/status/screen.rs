@@ -19,6 +19,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |label: &str, text: String| rows.push((label.to_owned(), text));
     match (facts.is_started, facts.phase()) {
+        _ if !facts.is_usable => row("phase", "not known: state.json cannot be used".to_owned()),
         (true, Some(phase)) => {
             let due = match facts.due().filter(|due| *due != phase) {
                 Some(due) => format!("{phase}, then {due}"),
@@ -29,7 +30,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
         }
         _ => row("phase", "not begun: there is no state.json yet".to_owned()),
     }
-    if facts.is_started {
+    if facts.is_started && facts.is_usable {
         for (name, value) in plain_fields(facts) {
             row(&name.replace('_', " "), value);
         }
@@ -48,18 +49,21 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
             );
         }
     }
+    if let Some(owner) = facts.owner() {
+        row("driven by", format!("session {owner}"));
+    }
     for (at, line) in reviews(facts).into_iter().enumerate() {
         row(if at == 0 { "reviews" } else { "" }, line);
     }
     let (waits, at_stop) = (waits_for(facts), &facts.stop.text);
-    let session = facts.owner().map(|owner| format!("session {owner}"));
 
     let labels = rows
         .iter()
         .map(|(label, _)| label.as_str())
         .chain(["waits for", "at a stop"]);
     let mut page = Page::new(width, labels);
-    let stage = facts.stage.as_deref().unwrap_or_default();
+    let stage = facts.stage.as_deref().filter(|_| facts.is_usable);
+    let stage = stage.unwrap_or_default();
     let title = paint(STRONG, unbroken(&facts.name));
     let words = stage
         .split(' ')
@@ -69,17 +73,15 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     page.text(PLAIN, format!("{title}  {words}").trim_end());
     page.text(FAINT, &facts.dir);
     page.blank();
-    for (label, text) in &rows {
-        page.row(label, text);
-    }
-    page.blank();
+    // First: on a screen that is too low for all of it, this is what counts.
     page.row("waits for", &waits);
     page.row("at a stop", at_stop);
-    if let Some(session) = session {
-        page.row("driven by", &session);
-    }
     for warning in &facts.warnings {
         page.row("warning", &each_word(ALERT, warning));
+    }
+    page.blank();
+    for (label, text) in &rows {
+        page.row(label, text);
     }
     page.into_lines()
 }
@@ -116,10 +118,10 @@ pub(super) fn summary(facts: &Facts) -> String {
         None => format!(
             "{}: {}{due}{last}; waits for {}",
             facts.name,
-            if facts.is_started {
-                facts.phase().unwrap_or_default()
-            } else {
-                "not begun"
+            match (facts.is_started, facts.is_usable) {
+                (_, false) => "state.json cannot be used",
+                (false, _) => "not begun",
+                (true, true) => facts.phase().unwrap_or_default(),
             },
             who(facts)
         ),
@@ -300,6 +302,7 @@ fn waits_for(facts: &Facts) -> String {
             "session {owner} drives this {}, so this one's stops go through",
             facts.chart.scope.noun
         ),
+        _ if !facts.is_usable => "state.json is to be mended".to_owned(),
         _ => facts
             .next
             .as_ref()
