@@ -9,6 +9,7 @@ use std::process::ExitCode;
 mod chart;
 mod cli;
 mod demo;
+mod doctor;
 mod engine;
 #[cfg_attr(not(test), expect(dead_code, reason = "check-chart is to call it"))]
 mod explore;

@@ -47,6 +47,10 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(status(chart))
         .subcommand(validate(chart))
         .subcommand(run(chart))
+        .subcommand(
+            asking(chart, "doctor", "Is everything installed, switched on and sound? Each line is ok or says what to do")
+                .after_help("Exit codes: 0 no problem (warnings are none), 1 problems, 2 wrong usage"),
+        )
         .subcommand(render(chart))
         .subcommand(
             Command::new("demo")

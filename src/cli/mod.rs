@@ -3,6 +3,7 @@
 
 mod check_chart;
 mod demo;
+mod doctor;
 mod enter;
 mod grammar;
 mod next;
@@ -135,6 +136,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("status", sub)) => status::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
+        Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),

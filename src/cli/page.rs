@@ -82,12 +82,17 @@ impl Page {
     /// A label, and a text beside it, or below it where the page is narrow. A text may have styles in it, as long as
     /// none goes on past a space.
     pub(super) fn row(&mut self, label: &str, text: &str) {
+        self.styled_row(FAINT, label, text);
+    }
+
+    /// The same with a label in a style.
+    pub(super) fn styled_row(&mut self, style: Style, label: &str, text: &str) {
         let is_narrow = self.width < self.label + LEAST_TEXT;
         let indent = if is_narrow { 2 } else { self.label };
         let head = format!("{label:<indent$}");
-        let mut head = paint(FAINT, head);
+        let mut head = paint(style, head);
         if is_narrow && !label.is_empty() {
-            self.text(FAINT, label);
+            self.text(style, label);
             head = " ".repeat(indent);
         }
         let room = self.width.saturating_sub(indent).max(1);

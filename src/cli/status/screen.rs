@@ -70,7 +70,14 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
         .map(|word| paint(STAGE, word))
         .collect::<Vec<_>>()
         .join(" ");
-    page.text(PLAIN, format!("{title}  {words}").trim_end());
+    page.text(
+        PLAIN,
+        &if stage.is_empty() {
+            title
+        } else {
+            format!("{title}  {words}")
+        },
+    );
     page.text(FAINT, &facts.dir);
     page.blank();
     // First: on a screen that is too low for all of it, this is what counts.
