@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 mod chart;
 mod cli;
+mod codex;
 mod demo;
 mod doctor;
 mod engine;
