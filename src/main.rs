@@ -12,7 +12,6 @@ mod codex;
 mod demo;
 mod doctor;
 mod engine;
-#[cfg_attr(not(test), expect(dead_code, reason = "check-chart is to call it"))]
 mod explore;
 mod expr;
 mod hook;

@@ -48,6 +48,8 @@ pub(crate) struct Flaw {
     pub(crate) span: Option<Range<usize>>,
     /// The template file it stands in; `None`: the chart.
     pub(crate) file: Option<Arc<SourceFile>>,
+    /// The element of the chart that it is about, where a rule of the linter says so.
+    pub(crate) path: Vec<Step>,
     /// More to read: the story that refutes a property.
     pub(crate) note: Option<String>,
 }
@@ -68,6 +70,7 @@ impl Flaw {
             help: None,
             span: None,
             file: None,
+            path: Vec::new(),
             note: None,
         }
     }
@@ -182,6 +185,13 @@ pub(crate) struct FlawReport {
     excerpt: Option<Excerpt>,
 }
 
+impl FlawReport {
+    /// More to read than what is reported: the story that refutes a property.
+    pub(crate) fn note(&self) -> Option<&str> {
+        self.flaw.note.as_deref()
+    }
+}
+
 impl fmt::Display for FlawReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.flaw.message)
@@ -196,13 +206,8 @@ impl Diagnostic for FlawReport {
     }
 
     fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        let (help, note) = (self.flaw.help.as_deref(), self.flaw.note.as_deref());
-        let text = [help, note]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join("\n\n");
-        (!text.is_empty()).then(|| Box::new(text) as Box<dyn fmt::Display>)
+        let help = self.flaw.help.as_ref()?;
+        Some(Box::new(help) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {

@@ -9,6 +9,7 @@ use clap::ArgMatches;
 use super::{CliError, say, tell};
 use crate::chart::embedded::CHARTS;
 use crate::chart::templates::Templates;
+use crate::explore::Caps;
 use crate::lint::report::{Checked, Format};
 use crate::lint::{self, rules};
 
@@ -28,33 +29,33 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         .map_or("human", String::as_str);
     let format = Format::named(format).ok_or_else(|| CliError::new("there is no such format"))?;
     let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
+    let caps = Caps {
+        states: matches
+            .get_one("max-states")
+            .copied()
+            .unwrap_or(Caps::default().states),
+    };
     let mut checked = Vec::new();
     let mut unread = 0_usize;
     if files.is_empty() {
         for chart in CHARTS {
-            let flaws = lint::run(chart.id, chart.text, |_| {
-                Templates::Embedded(chart.templates)
-            });
-            checked.push(Checked {
-                origin: chart.id.to_owned(),
-                text: chart.text.to_owned(),
-                flaws,
-                proved: Vec::new(),
-            });
+            let templates = |_: &[String]| Templates::Embedded(chart.templates);
+            let linted = lint::run(chart.id, chart.text, templates, &caps);
+            checked.push(Checked::new(
+                chart.id.to_owned(),
+                chart.text.to_owned(),
+                linted,
+            ));
         }
     }
     for file in files {
         match read(file) {
             Ok((origin, text, beside)) => {
-                let flaws = lint::run(&origin, &text, |folders| {
+                let templates = |folders: &[String]| {
                     Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
-                });
-                checked.push(Checked {
-                    origin,
-                    text,
-                    flaws,
-                    proved: Vec::new(),
-                });
+                };
+                let linted = lint::run(&origin, &text, templates, &caps);
+                checked.push(Checked::new(origin, text, linted));
             }
             Err(why) => {
                 tell(&format!("taskie: {}: {why}", file.display()));

@@ -165,6 +165,13 @@ fn check_chart() -> Command {
                 .help("How findings are written"),
         )
         .arg(
+            Arg::new("max-states")
+                .long("max-states")
+                .value_name("N")
+                .value_parser(value_parser!(usize))
+                .help("Explore so many states of a chart at most [default: 100000]"),
+        )
+        .arg(
             Arg::new("explain")
                 .long("explain")
                 .value_name("CODE")

@@ -12,11 +12,11 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json, json};
 
 use super::trace::plain;
-use crate::chart::model::{Arg, Assign, Field, FieldType, Literal};
+use crate::chart::model::{Arg, Assign, Check, Field, FieldType, Literal};
 use crate::chart::{Chart, FileSet, RowShape, Table};
 use crate::engine::context::{admit, default_of};
 use crate::engine::event::{EVENT_DEFAULTS, FieldDefault};
-use crate::expr::compare::{Comparisons, Term};
+use crate::expr::compare::{Comparisons, LENGTH, Term};
 use crate::expr::single_expression;
 use crate::scope::pattern::{Capture, HoleKind, is_slug};
 use crate::scope::table::is_finished;
@@ -55,6 +55,8 @@ pub(crate) struct Domain {
     compared: HashMap<String, Compared>,
     /// Context fields that only a user sets, at any time, with the values that are tried; the default first.
     pub(crate) parameters: IndexMap<String, Vec<Json>>,
+    /// Inputs of which guards compute something: not all that can come of that is tried.
+    pub(crate) computed: Vec<String>,
 }
 
 /// Reads a context field as it stands.
@@ -109,6 +111,7 @@ impl Domain {
             chart: Arc::clone(chart),
             compared,
             parameters: IndexMap::new(),
+            computed: computed(chart),
         };
         domain.parameters = domain.find_parameters();
         domain
@@ -392,7 +395,23 @@ impl Domain {
             row.insert("path".to_owned(), json!(path));
             row
         });
-        none_or_one(rows.collect())
+        self.lists(&format!("tables.{name}.rows"), rows.collect())
+    }
+
+    /// The lists of these items: none, one, and as many of one kind as the list's length is compared with.
+    fn lists(&self, path: &str, items: Vec<Map<String, Json>>) -> Vec<Json> {
+        let sizes = self.integers(&format!("{path}.{LENGTH}"), 0, 0);
+        let sizes = sizes.iter().filter_map(Json::as_u64);
+        let sizes: Vec<usize> = sizes
+            .filter_map(|size| usize::try_from(size).ok())
+            .filter(|size| (2..=LONGEST).contains(size))
+            .collect();
+        let longer = |item: &Map<String, Json>| {
+            let many = sizes.iter().map(|size| json!(vec![item; *size]));
+            many.collect::<Vec<_>>()
+        };
+        let longer: Vec<Json> = items.iter().flat_map(longer).collect();
+        none_or_one(items).into_iter().chain(longer).collect()
     }
 
     /// No file, or one: each witness.
@@ -444,7 +463,7 @@ impl Domain {
             }
             Some(file)
         });
-        none_or_one(files.collect())
+        self.lists(&format!("files.{name}"), files.collect())
     }
 
     /// The context fields that are set by commands alone, to what their options or the chart itself say.
@@ -521,6 +540,9 @@ impl Domain {
     }
 }
 
+/// The longest list that is tried.
+const LONGEST: usize = 100;
+
 fn lets(chart: &Chart) -> impl Fn(&str) -> Option<String> {
     |name| {
         // A field hides a let of its name.
@@ -594,9 +616,75 @@ fn comparisons(chart: &Chart) -> Vec<(Term, Term)> {
     found.pairs
 }
 
-/// The inputs that a dotted name means: the rows that are open are rows, and what a cycle counts is a field.
+/// The inputs of which a guard, or an assignment that guards may look at, computes something.
+fn computed(chart: &Chart) -> Vec<String> {
+    let lets = lets(chart);
+    let mut found = Comparisons::new(&lets);
+    let rules = chart.on.values().flatten();
+    let rules = rules.chain(chart.commands.values().map(|command| &command.rule));
+    let assigns = rules
+        .clone()
+        .map(|rule| &rule.assign)
+        .chain(chart.phases.values().map(|entry| &entry.phase.entry))
+        .chain(chart.cycles.values().map(|cycle| &cycle.entry));
+    let assigned = assigns
+        .flat_map(IndexMap::values)
+        .filter_map(|literal| match literal {
+            Literal::Text(text) => single_expression(&text.0),
+            _ => None,
+        });
+    let phases = chart.phases.values();
+    let guards = rules
+        .filter_map(|rule| rule.guard.as_ref())
+        .chain(phases.filter_map(|entry| entry.phase.guard.as_ref()))
+        .chain(chart.cycles.values().flat_map(|cycle| {
+            let targets = cycle.advance.iter();
+            let targets = targets.filter_map(|advance| advance.guard.as_ref());
+            std::iter::once(&cycle.exit)
+                .chain(&cycle.ready)
+                .chain(targets)
+        }))
+        .chain(chart.properties.iter().flat_map(|property| {
+            let exprs = [&property.always, &property.never, &property.eventually];
+            exprs.into_iter().flatten()
+        }));
+    for source in guards.map(|guard| guard.0.as_str()).chain(assigned) {
+        found.read(source, &[]);
+    }
+    inputs(chart, found.computed)
+}
+
+/// Those of these names that neither the state nor the chart determines.
+fn inputs(chart: &Chart, paths: impl IntoIterator<Item = String>) -> Vec<String> {
+    let is_input = |path: &String| {
+        let root = path.split('.').next().unwrap_or_default();
+        !(chart.context.contains_key(root) || matches!(root, "cycle" | "review" | "it"))
+    };
+    paths.into_iter().filter(is_input).collect()
+}
+
+/// The inputs of which a check computes something.
+pub(crate) fn computed_by(chart: &Chart, check: &Check) -> Vec<String> {
+    let lets = lets(chart);
+    let mut found = Comparisons::new(&lets);
+    let each = check.each.as_ref();
+    let it = each
+        .map(|each| found.read(&each.0, &[]))
+        .unwrap_or_default();
+    if let Some(guard) = &check.guard {
+        found.read(&guard.0, &it);
+    }
+    inputs(chart, found.computed)
+}
+
+/// The inputs that a dotted name means: the rows that are open are rows, and what a cycle counts is a field,
+/// which comes as far as the cycle's limit does.
 fn paths(chart: &Chart, path: &str) -> Vec<String> {
+    let counts = || chart.cycles.values().filter(|cycle| cycle.count == path);
     match path {
+        _ if counts().next().is_some() => std::iter::once(path.to_owned())
+            .chain(counts().map(|cycle| cycle.limit.clone()))
+            .collect(),
         "cycle.limit" => chart
             .cycles
             .values()
@@ -605,7 +693,7 @@ fn paths(chart: &Chart, path: &str) -> Vec<String> {
         "cycle.n" => chart
             .cycles
             .values()
-            .map(|cycle| cycle.count.clone())
+            .flat_map(|cycle| [cycle.count.clone(), cycle.limit.clone()])
             .collect(),
         _ => {
             let mut parts: Vec<&str> = path.split('.').collect();

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use crate::chart::Chart;
 use crate::chart::error::Step;
+use crate::lint::Code;
 use search::Search;
 use trace::Trace;
 
@@ -53,12 +54,12 @@ pub(crate) struct PropertyResult {
     /// What it says, in words.
     pub(crate) name: String,
     /// Stable.
-    pub(crate) code: &'static str,
+    pub(crate) code: Code,
     pub(crate) verdict: Verdict,
 }
 
 impl PropertyResult {
-    fn new(name: impl Into<String>, code: &'static str, verdict: Verdict) -> Self {
+    fn new(name: impl Into<String>, code: Code, verdict: Verdict) -> Self {
         Self {
             name: name.into(),
             code,

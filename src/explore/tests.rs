@@ -54,7 +54,7 @@ fn findings(report: &Report) -> Vec<(&'static str, String)> {
                 format!("{}: {trace}", path.join("."))
             }
         };
-        Some((result.code, text))
+        Some((result.code.as_str(), text))
     });
     findings.collect()
 }
@@ -97,8 +97,7 @@ fn all_is_proved_on_the_base_chart() {
             "every rule can fire: 9 rules, commands, advance targets and checks",
             "no dead end before a final phase: 67 states",
             "a final phase stays within reach: from every state",
-            "text-review ends within its limit: at most 3 reviews where max_reviews is 3, 2 reviews where max_reviews is 2, \
-             1 review where max_reviews is 1, 0 reviews where max_reviews is 0",
+            "text-review ends within its limit: at most 3 reviews with max_reviews 3, 2 with 2, 1 with 1, 0 with 0",
             "the reviews on the way from cycle to cycle are bounded: at most 3 for each round of text-review, with the \
              default of max_reviews",
             "at most 8 blocks in a row while the agent does nothing: 1 at most",
@@ -130,13 +129,13 @@ fn no_decision() {
         &[(
             "no-decision",
             "on.Stop.4.message: on.Stop[4].message: `{{ cycle.last.nope }} of {{ cycle.limit }} reviews is reached.`: \
-an undefined name: `cycle.last.nope` is undefined.
-  0. Nothing is written yet: phase is write.
-  1. The agent enters write.
-     fires: phases.write
-     next_phase: null → text-review
-  2. The event Stop; text-review 1 fails.
-     fires: on.Stop[0]",
+an undefined name: `cycle.last.nope` is undefined
+0. Nothing is written yet: phase is write.
+1. The agent enters write.
+   fires: phases.write
+   next_phase: null → text-review
+2. The event Stop; text-review 1 fails.
+   fires: on.Stop[0]",
         )],
     );
 }
@@ -152,13 +151,13 @@ fn no_text_for_a_reviewer() {
     assert_eq!(*code, "no-decision");
     assert_eq!(
         text,
-        "invoke.review.argv.1: invoke.review.argv[1]: `{{ cycle.last.nope }}`: an undefined name: `cycle.last.nope` is undefined.
-  0. Nothing is written yet: phase is write.
-  1. The agent enters write.
-     fires: phases.write
-     next_phase: null → text-review
-  2. The event Stop; text-review 1 fails.
-     fires: on.Stop[0]"
+        "invoke.review.argv.1: invoke.review.argv[1]: `{{ cycle.last.nope }}`: an undefined name: `cycle.last.nope` is undefined
+0. Nothing is written yet: phase is write.
+1. The agent enters write.
+   fires: phases.write
+   next_phase: null → text-review
+2. The event Stop; text-review 1 fails.
+   fires: on.Stop[0]"
     );
 }
 
@@ -178,7 +177,7 @@ fn no_finding_of_a_check() {
         &[(
             "no-decision",
             "checks.form.0: checks.form[0]: `open and tables.tasks.rows[0].nope`: a condition is a boolean or a list, \
-this is undefined.",
+this is undefined",
         )],
     );
 }
@@ -190,12 +189,12 @@ fn an_assignment_that_does_not_fit() {
         &[(
             "assignment-misfit",
             "commands.limit.assign.max_reviews: commands.limit.assign assigns -1 to `max_reviews`, which is an integer of \
-at least 0.
-  0. Nothing is written yet: phase is write.
-  1. The user runs limit.
-     fires: commands.limit
-     max_reviews: 3 → 1
-  2. The user runs limit.",
+at least 0
+0. Nothing is written yet: phase is write.
+1. The user runs limit.
+   fires: commands.limit
+   max_reviews: 3 → 1
+2. The user runs limit.",
         )],
     );
 }
@@ -211,15 +210,15 @@ fn a_state_that_does_not_fit() {
     );
     let misfit = findings(&report)
         .into_iter()
-        .find(|(code, _)| *code == "state-misfit")
+        .find(|(_, text)| text.starts_with("context"))
         .unwrap();
     assert_eq!(
         misfit.1,
-        "context.next_phase: `next_phase` is a boolean, or null, and it becomes text-review.
-  0. Nothing is written yet: phase is write.
-  1. The agent enters write.
-     fires: phases.write
-     next_phase: null → text-review"
+        "context.next_phase: `next_phase` is a boolean, or null, and it becomes text-review
+0. Nothing is written yet: phase is write.
+1. The agent enters write.
+   fires: phases.write
+   next_phase: null → text-review"
     );
 }
 
@@ -232,7 +231,7 @@ fn what_is_there_in_vain() {
         )],
         &[(
             "phase-unreachable",
-            "phases.lost: No way leads to the phase `lost`.",
+            "phases.lost: no way leads to the phase `lost`",
         )],
     );
     assert_findings(
@@ -242,7 +241,7 @@ fn what_is_there_in_vain() {
         )],
         &[(
             "phase-never-entered",
-            "phases.{cycle}: The guard of the phase `text-review` holds nowhere: it is reached, but never entered.",
+            "phases.{cycle}: the guard of the phase `text-review` holds nowhere: it is reached, but never entered",
         )],
     );
     assert_findings(
@@ -252,7 +251,7 @@ fn what_is_there_in_vain() {
         )],
         &[(
             "rule-never-fires",
-            "on.Stop.4: on.Stop[4] never fires: its guard holds nowhere.",
+            "on.Stop.4: on.Stop[4] never fires: its guard holds nowhere",
         )],
     );
     assert_findings(
@@ -266,27 +265,27 @@ fn what_is_there_in_vain() {
         &[
             (
                 "phase-unreachable",
-                "phases.post-{cycle}: No way leads to the phase `post-text-review`.",
+                "phases.post-{cycle}: no way leads to the phase `post-text-review`",
             ),
             (
                 "rule-never-fires",
-                "on.Stop.1: on.Stop[1] never fires: an earlier rule always answers first.",
+                "on.Stop.1: on.Stop[1] never fires: an earlier rule always answers first",
             ),
             (
                 "rule-never-fires",
-                "on.Stop.2: on.Stop[2] never fires: an earlier rule always answers first.",
+                "on.Stop.2: on.Stop[2] never fires: an earlier rule always answers first",
             ),
             (
                 "rule-never-fires",
-                "on.Stop.3: on.Stop[3] never fires: an earlier rule always answers first.",
+                "on.Stop.3: on.Stop[3] never fires: an earlier rule always answers first",
             ),
             (
                 "rule-never-fires",
-                "on.Stop.4: on.Stop[4] never fires: an earlier rule always answers first.",
+                "on.Stop.4: on.Stop[4] never fires: an earlier rule always answers first",
             ),
             (
                 "rule-never-fires",
-                "on.Stop.5: on.Stop[5] never fires: an earlier rule always answers first.",
+                "on.Stop.5: on.Stop[5] never fires: an earlier rule always answers first",
             ),
         ],
     );
@@ -298,7 +297,7 @@ fn what_is_there_in_vain() {
         &[
             (
                 "command-never-applies",
-                "commands.skip: The command `skip` applies nowhere.",
+                "commands.skip: the command `skip` applies nowhere",
             ),
             ("final-out-of-reach", STUCK_AT_THE_LIMIT),
         ],
@@ -306,12 +305,12 @@ fn what_is_there_in_vain() {
     assert_findings(
         &[(
             "{ guard = \"open\", target = \"write\" }",
-            "{ guard = \"reviews > 9\", target = \"write\" }",
+            "{ guard = \"open and phase == 'done'\", target = \"write\" }",
         )],
         &[(
             "target-never-taken",
             "cycles.text-review.advance.0: cycles.text-review.advance[0] is never taken: `text-review` never leads to \
-`write` that way.",
+`write` that way",
         )],
     );
     assert_findings(
@@ -327,14 +326,14 @@ fn what_is_there_in_vain() {
         ],
         &[(
             "check-never-finds",
-            "checks.form.0: checks.form[0] never finds anything.",
+            "checks.form.0: checks.form[0] never finds anything",
         )],
     );
 }
 
 /// There is a command that allows more reviews than were tried: this is not refuted.
-const STUCK_AT_THE_LIMIT: &str = "bounded: From the phase `text-review` no way leads to a final phase any more, \
-max_reviews being 3. A value that was not tried may lead on.";
+const STUCK_AT_THE_LIMIT: &str = "bounded: from the phase `text-review` no way leads to a final phase any more, \
+max_reviews being 3; a value that was not tried may lead on";
 
 #[test]
 fn a_way_out_beyond_the_values_that_were_tried_is_neither_proved_nor_refuted() {
@@ -348,21 +347,14 @@ fn a_way_out_beyond_the_values_that_were_tried_is_neither_proved_nor_refuted() {
 fn a_dead_end() {
     assert_findings(
         &[("skip = {", "# skip = {"), ("limit = {", "# limit = {")],
-        &[
-            (
-                "dead-end",
-                "phases.write: In the phase `write` nothing leads on, max_reviews being 0.
-  0. Nothing is written yet: phase is write.
-  1. The agent enters write.
-     fires: phases.write
-     next_phase: null → text-review",
-            ),
-            (
-                "final-out-of-reach",
-                "phases.write: From the phase `write` no way leads to a final phase any more, max_reviews being 0.
-  0. Nothing is written yet: phase is write.",
-            ),
-        ],
+        &[(
+            "dead-end",
+            "phases.write: in the phase `write` nothing leads on, max_reviews being 0
+0. Nothing is written yet: phase is write.
+1. The agent enters write.
+   fires: phases.write
+   next_phase: null → text-review",
+        )],
     );
 }
 
@@ -378,11 +370,11 @@ fn round_and_round_without_an_end() {
         ],
         &[(
             "final-out-of-reach",
-            "phases.left: From the phase `left` no way leads to a final phase any more, max_reviews being 3.
-  0. Nothing is written yet: phase is write.
-  1. The agent enters left.
-     fires: phases.left
-     phase: write → left",
+            "phases.left: from the phase `left` no way leads to a final phase any more, max_reviews being 3
+0. Nothing is written yet: phase is write.
+1. The agent enters left.
+   fires: phases.left
+   phase: write → left",
         )],
     );
 }
@@ -390,37 +382,37 @@ fn round_and_round_without_an_end() {
 #[test]
 fn a_cycle_without_an_end() {
     let story = "0. Nothing is written yet: phase is write.
-  1. The agent enters write.
-     fires: phases.write
-     next_phase: null → text-review
-  2. The event Stop; text-review 1 gives FAIL.
-     fires: on.Stop[0], on.Stop[1], on.Stop[3]
-     phase: write → text-review, next_phase: text-review → post-text-review
-     the agent is blocked
-  3. The agent enters post-text-review.
-     fires: phases.post-text-review
-     phase: text-review → post-text-review, next_phase: post-text-review → text-review
-  4. The event Stop; text-review 1 gives FAIL.
-     fires: on.Stop[0], on.Stop[1], on.Stop[3]
-     phase: post-text-review → text-review, next_phase: text-review → post-text-review
-     the agent is blocked
-  5. The agent enters post-text-review.
-     fires: phases.post-text-review
-     phase: text-review → post-text-review, next_phase: post-text-review → text-review
-  And again from step 4, without end.";
+1. The agent enters write.
+   fires: phases.write
+   next_phase: null → text-review
+2. The event Stop; text-review 1 gives FAIL.
+   fires: on.Stop[0], on.Stop[1], on.Stop[3]
+   phase: write → text-review, next_phase: text-review → post-text-review
+   the agent is blocked
+3. The agent enters post-text-review.
+   fires: phases.post-text-review
+   phase: text-review → post-text-review, next_phase: post-text-review → text-review
+4. The event Stop; text-review 1 gives FAIL.
+   fires: on.Stop[0], on.Stop[1], on.Stop[3]
+   phase: post-text-review → text-review, next_phase: text-review → post-text-review
+   the agent is blocked
+5. The agent enters post-text-review.
+   fires: phases.post-text-review
+   phase: text-review → post-text-review, next_phase: post-text-review → text-review
+And again from step 4, without end.";
     assert_findings(
         &[("reviews = \"{{ review.n }}\", ", "")],
         &[
             (
                 "cycle-unbounded",
                 &format!(
-                    "cycles.text-review: The cycle `text-review` can go on without end, max_reviews being 3.\n  {story}"
+                    "cycles.text-review: the cycle `text-review` can go on without end, max_reviews being 3\n{story}"
                 ),
             ),
             (
                 "block-loop",
                 &format!(
-                    "on.Stop.3: The agent is blocked again and again, and what it does leads nowhere.\n  {story}"
+                    "on.Stop.3: the agent is blocked again and again, and what it does leads nowhere\n{story}"
                 ),
             ),
         ],
@@ -430,22 +422,25 @@ fn a_cycle_without_an_end() {
 #[test]
 fn a_cycle_that_the_agent_can_start_over() {
     assert_findings(
-        &[("guard = \"free or phase == 'write'\"", "guard = \"free or next_phase == 'post-text-review'\"")],
+        &[(
+            "guard = \"free or phase == 'write'\"",
+            "guard = \"free or next_phase == 'post-text-review'\"",
+        )],
         &[(
             "cycle-unbounded",
-            "cycles.text-review: The cycle `text-review` can go on without end, max_reviews being 3.
-  0. Nothing is written yet: phase is write.
-  1. The agent enters write.
-     fires: phases.write
-     next_phase: null → text-review
-  2. The event Stop; text-review 1 gives FAIL.
-     fires: on.Stop[0], on.Stop[1], on.Stop[3]
-     phase: write → text-review, next_phase: text-review → post-text-review, reviews: 0 → 1
-     the agent is blocked
-  3. The agent enters write.
-     fires: phases.write
-     phase: text-review → write, next_phase: post-text-review → text-review, reviews: 1 → 0
-  And again from step 2, without end.",
+            "cycles.text-review: the cycle `text-review` can go on without end, max_reviews being 3
+0. Nothing is written yet: phase is write.
+1. The agent enters write.
+   fires: phases.write
+   next_phase: null → text-review
+2. The event Stop; text-review 1 gives FAIL.
+   fires: on.Stop[0], on.Stop[1], on.Stop[3]
+   phase: write → text-review, next_phase: text-review → post-text-review, reviews: 0 → 1
+   the agent is blocked
+3. The agent enters write.
+   fires: phases.write
+   phase: text-review → write, next_phase: post-text-review → text-review, reviews: 1 → 0
+And again from step 2, without end.",
         )],
     );
 }
@@ -456,14 +451,14 @@ fn one_review_too_many() {
         &[("cycle.n <= cycle.limit", "cycle.n <= cycle.limit + 1")],
         &[(
             "cycle-unbounded",
-            "cycles.text-review: The cycle `text-review` has 1 review, max_reviews being 0.
-  0. Nothing is written yet: phase is write.
-  1. The agent enters write.
-     fires: phases.write
-     next_phase: null → text-review
-  2. The event Stop; text-review 1 gives PASS (max_reviews is 0, tables.tasks has no row).
-     fires: on.Stop[0], on.Stop[1], on.Stop[2]
-     phase: write → text-review, next_phase: text-review → done, reviews: 0 → 1, clean: false → true",
+            "cycles.text-review: the cycle `text-review` has 1 review, max_reviews being 0
+0. Nothing is written yet: phase is write.
+1. The agent enters write.
+   fires: phases.write
+   next_phase: null → text-review
+2. The event Stop; text-review 1 gives PASS (max_reviews is 0, tables.tasks has no row).
+   fires: on.Stop[0], on.Stop[1], on.Stop[2]
+   phase: write → text-review, next_phase: text-review → done, reviews: 0 → 1, clean: false → true",
         )],
     );
 }
@@ -477,12 +472,12 @@ fn blocks_without_end() {
         )],
         &[(
             "blocks-in-a-row",
-            "on.Stop.0: An agent that does nothing is blocked without end.
-  0. Nothing is written yet: phase is write.
-  1. The event Stop.
-     fires: on.Stop[0]
-     the agent is blocked
-  And again from step 1, without end.",
+            "on.Stop.0: an agent that does nothing is blocked without end
+0. Nothing is written yet: phase is write.
+1. The event Stop.
+   fires: on.Stop[0]
+   the agent is blocked
+And again from step 1, without end.",
         )],
     );
 }
@@ -502,7 +497,7 @@ fn a_block_that_minds_the_flag_is_none_too_many() {
 fn too_many_blocks_in_a_row() {
     let step = |n: usize| {
         format!(
-            "\n  {n}. The event Stop.\n     fires: on.Stop[0]\n     told: {} → {n}\n     the agent is blocked",
+            "\n{n}. The event Stop.\n   fires: on.Stop[0]\n   told: {} → {n}\n   the agent is blocked",
             n - 1
         )
     };
@@ -515,7 +510,7 @@ fn too_many_blocks_in_a_row() {
         "clean = { type",
         "told = { type = \"integer\", minimum = 0, default = 0 }\nclean = { type",
     );
-    let story = "on.Stop.0: An agent that does nothing is blocked 9 times in a row.\n  0. Nothing is written yet: phase is write.";
+    let story = "on.Stop.0: an agent that does nothing is blocked 9 times in a row\n0. Nothing is written yet: phase is write.";
     let story = (1..=9).fold(story.to_owned(), |story, n| story + &step(n));
     assert_findings(
         &[field, ("[[on.Stop]]\n", &rule(9))],
@@ -539,19 +534,19 @@ fn blocks_whatever_the_agent_does() {
         ],
         &[(
             "block-loop",
-            "on.Stop.0: The agent is blocked again and again, and what it does leads nowhere.
-  0. Nothing is written yet: phase is write.
-  1. The agent enters left.
-     fires: phases.left
-     phase: write → left
-  2. The event Stop.
-     fires: on.Stop[0]
-     phase: left → right
-     the agent is blocked
-  3. The agent enters left.
-     fires: phases.left
-     phase: right → left
-  And again from step 2, without end.",
+            "on.Stop.0: the agent is blocked again and again, and what it does leads nowhere
+0. Nothing is written yet: phase is write.
+1. The agent enters left.
+   fires: phases.left
+   phase: write → left
+2. The event Stop.
+   fires: on.Stop[0]
+   phase: left → right
+   the agent is blocked
+3. The agent enters left.
+   fires: phases.left
+   phase: right → left
+And again from step 2, without end.",
         )],
     );
 }
@@ -561,46 +556,46 @@ fn properties_of_the_chart() {
     assert_findings(
         &[(NEVER, "always = \"reviews < 2\"")],
         &[(
-            "property",
-            "properties.0.always: `reviews < 2` does not hold here.
-  0. Nothing is written yet: phase is write.
-  1. The agent enters write.
-     fires: phases.write
-     next_phase: null → text-review
-  2. The event Stop; text-review 1 gives FAIL.
-     fires: on.Stop[0], on.Stop[1], on.Stop[3]
-     phase: write → text-review, next_phase: text-review → post-text-review, reviews: 0 → 1
-     the agent is blocked
-  3. The agent writes text-answer-1.md.
-  4. The event Stop; text-review 2 gives PASS (tables.tasks has no row).
-     fires: on.Stop[0], on.Stop[1], on.Stop[2]
-     next_phase: post-text-review → done, reviews: 1 → 2, clean: false → true",
+            "property-refuted",
+            "properties.0.always: `reviews < 2` does not hold here
+0. Nothing is written yet: phase is write.
+1. The agent enters write.
+   fires: phases.write
+   next_phase: null → text-review
+2. The event Stop; text-review 1 gives FAIL.
+   fires: on.Stop[0], on.Stop[1], on.Stop[3]
+   phase: write → text-review, next_phase: text-review → post-text-review, reviews: 0 → 1
+   the agent is blocked
+3. The agent writes text-answer-1.md.
+4. The event Stop; text-review 2 gives PASS (tables.tasks has no row).
+   fires: on.Stop[0], on.Stop[1], on.Stop[2]
+   next_phase: post-text-review → done, reviews: 1 → 2, clean: false → true",
         )],
     );
     assert_findings(
         &[(NEVER, "never = \"phase == 'done' and max_reviews == 0\"")],
         &[(
-            "property",
-            "properties.0.never: `phase == 'done' and max_reviews == 0` holds here.
-  0. Nothing is written yet: phase is write.
-  1. The agent enters write.
-     fires: phases.write
-     next_phase: null → text-review
-  2. The event Stop; text-review 1 gives PASS (tables.tasks has no row).
-     fires: on.Stop[0], on.Stop[1], on.Stop[2]
-     phase: write → text-review, next_phase: text-review → done, reviews: 0 → 1, clean: false → true
-  3. The agent enters done.
-     fires: phases.done
-     phase: text-review → done, next_phase: done → null",
+            "property-refuted",
+            "properties.0.never: `phase == 'done' and max_reviews == 0` holds here
+0. Nothing is written yet: phase is write.
+1. The agent enters write.
+   fires: phases.write
+   next_phase: null → text-review
+2. The event Stop; text-review 1 gives PASS (tables.tasks has no row).
+   fires: on.Stop[0], on.Stop[1], on.Stop[2]
+   phase: write → text-review, next_phase: text-review → done, reviews: 0 → 1, clean: false → true
+3. The agent enters done.
+   fires: phases.done
+   phase: text-review → done, next_phase: done → null",
         )],
     );
     assert_findings(
         &[(NEVER, "eventually = \"phase == 'write' and reviews == 0 and clean\""), ("limit = {", "# limit = {")],
         &[(
-            "property",
-            "properties.0.eventually: From here no way leads to `phase == 'write' and reviews == 0 and clean`, \
-max_reviews being 3.
-  0. Nothing is written yet: phase is write.",
+            "property-refuted",
+            "properties.0.eventually: from here no way leads to `phase == 'write' and reviews == 0 and clean`, \
+max_reviews being 3
+0. Nothing is written yet: phase is write.",
         )],
     );
     assert_findings(
@@ -622,7 +617,7 @@ fn what_a_cap_cut_off_is_bounded() {
             .collect::<Vec<_>>(),
         [
             ("no-decision", true),
-            ("state-misfit", true),
+            ("assignment-misfit", true),
             ("phase-unreachable", true),
             ("phase-unreachable", true),
             ("dead-end", true),
@@ -631,7 +626,7 @@ fn what_a_cap_cut_off_is_bounded() {
             ("cycle-unbounded", true),
             ("blocks-in-a-row", true),
             ("block-loop", true),
-            ("property", true),
+            ("property-refuted", true),
         ]
     );
     // What has been seen is there, however little of the rest was looked at.

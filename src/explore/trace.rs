@@ -51,6 +51,20 @@ impl Trace {
         }
     }
 
+    /// The way there, a numbered step for each event; `None` where there is no way to show. `name` is what a
+    /// rule at some place (`on.Stop[2]`) is called.
+    pub(crate) fn story(&self, name: &dyn Fn(&str) -> String) -> Option<String> {
+        let start = self.start.as_ref()?;
+        let mut story = format!("0. {start}");
+        for (index, step) in self.steps.iter().enumerate() {
+            story.push_str(&format!("\n{}. {}", index + 1, step.tell(name)));
+        }
+        if let Some(step) = self.again {
+            story.push_str(&format!("\nAnd again from step {step}, without end."));
+        }
+        Some(story)
+    }
+
     /// What is wrong at the end of a way, which goes on from the first state by (state, edge).
     pub(crate) fn along(search: &Search, claim: String, way: &[(usize, usize)]) -> Self {
         let tree = &search.moves.tree;
@@ -100,6 +114,25 @@ fn opening(search: &Search) -> String {
 }
 
 impl TraceStep {
+    fn tell(&self, name: &dyn Fn(&str) -> String) -> String {
+        let mut told = self.event.clone();
+        if !self.given.is_empty() {
+            told.push_str(&format!(" ({})", self.given.join(", ")));
+        }
+        told.push('.');
+        if !self.fired.is_empty() {
+            let fired: Vec<String> = self.fired.iter().map(|place| name(place)).collect();
+            told.push_str(&format!("\n   fires: {}", fired.join(", ")));
+        }
+        if !self.changes.is_empty() {
+            told.push_str(&format!("\n   {}", self.changes.join(", ")));
+        }
+        if self.blocked {
+            told.push_str("\n   the agent is blocked");
+        }
+        told
+    }
+
     fn of(search: &Search, state: usize, number: usize) -> Self {
         let tree = &search.moves.tree;
         let (edge, story) = &search.edges[number];
@@ -166,37 +199,9 @@ impl TraceStep {
 impl fmt::Display for Trace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}", self.claim)?;
-        let Some(start) = &self.start else {
-            return Ok(());
-        };
-        write!(out, "\n  0. {start}")?;
-        for (index, step) in self.steps.iter().enumerate() {
-            write!(out, "\n  {}. {step}", index + 1)?;
-        }
-        match self.again {
-            Some(step) => write!(out, "\n  And again from step {step}, without end."),
+        match self.story(&str::to_owned) {
+            Some(story) => write!(out, "\n{story}"),
             None => Ok(()),
-        }
-    }
-}
-
-impl fmt::Display for TraceStep {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.event)?;
-        if !self.given.is_empty() {
-            write!(out, " ({})", self.given.join(", "))?;
-        }
-        out.write_str(".")?;
-        if !self.fired.is_empty() {
-            write!(out, "\n     fires: {}", self.fired.join(", "))?;
-        }
-        if !self.changes.is_empty() {
-            write!(out, "\n     {}", self.changes.join(", "))?;
-        }
-        if self.blocked {
-            out.write_str("\n     the agent is blocked")
-        } else {
-            Ok(())
         }
     }
 }

@@ -3,10 +3,14 @@
 //! The model checker tries the inputs of a decision on both sides of each comparison, and this finds
 //! them. Nothing is evaluated here.
 
+use indexmap::IndexSet;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr};
 use minijinja::machinery::parse_expr;
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
+
+/// The length of a list, as the last part of a dotted name.
+pub(crate) const LENGTH: &str = "length";
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -25,6 +29,8 @@ pub(crate) struct Comparisons<'c> {
     open: Vec<String>,
     /// The two sides of each comparison.
     pub(crate) pairs: Vec<(Term, Term)>,
+    /// The names of which something is computed, so that its outcome turns on more than the comparisons.
+    pub(crate) computed: IndexSet<String>,
 }
 
 impl<'c> Comparisons<'c> {
@@ -34,6 +40,7 @@ impl<'c> Comparisons<'c> {
             lets,
             open: Vec::new(),
             pairs: Vec::new(),
+            computed: IndexSet::new(),
         }
     }
 
@@ -51,6 +58,15 @@ impl<'c> Comparisons<'c> {
                 self.pairs.push((a.clone(), b.clone()));
             }
         }
+    }
+
+    /// Notes that something is computed of these terms.
+    fn compute(&mut self, terms: &[Term]) {
+        let paths = terms.iter().filter_map(|term| match term {
+            Term::Path(path) => Some(path.clone()),
+            Term::Literal(_) => None,
+        });
+        self.computed.extend(paths);
     }
 
     fn all(&mut self, exprs: &[Expr<'_>], it: &[Term]) -> Vec<Term> {
@@ -84,10 +100,28 @@ impl<'c> Comparisons<'c> {
                 self.expr(&get.subscript_expr, it);
                 match get.subscript_expr.as_const() {
                     Some(key) if key.kind() == ValueKind::String => field(&terms, &key.to_string()),
-                    _ => terms,
+                    // An item is there where the list is long enough.
+                    Some(key) => {
+                        match key.as_i64() {
+                            Some(0 | -1) => {}
+                            Some(index @ 1..) => {
+                                self.pair(&field(&terms, LENGTH), &[Term::Literal(index.into())]);
+                            }
+                            _ => self.compute(&terms),
+                        }
+                        terms
+                    }
+                    None => {
+                        self.compute(&terms);
+                        terms
+                    }
                 }
             }
-            Expr::Slice(slice) => self.expr(&slice.expr, it),
+            Expr::Slice(slice) => {
+                let terms = self.expr(&slice.expr, it);
+                self.compute(&terms);
+                terms
+            }
             Expr::UnaryOp(op) => {
                 self.expr(&op.expr, it);
                 Vec::new()
@@ -104,8 +138,12 @@ impl<'c> Comparisons<'c> {
                         | BinOpKind::Gte
                         | BinOpKind::In
                 );
+                let computes = !matches!(op.op, BinOpKind::ScAnd | BinOpKind::ScOr);
                 if compares {
                     self.pair(&left, &right);
+                } else if computes {
+                    self.compute(&left);
+                    self.compute(&right);
                 }
                 Vec::new()
             }
@@ -163,13 +201,24 @@ impl<'c> Comparisons<'c> {
                         }
                         input
                     }
-                    "map" => named("attribute")
-                        .map(|name| field(&input, &name))
-                        .unwrap_or_default(),
-                    "list" | "sort" | "unique" | "reverse" | "first" | "last" | "string"
-                    | "int" | "trim" | "lower" | "upper" => input,
+                    "map" => match named("attribute") {
+                        Some(name) => field(&input, &name),
+                        None => {
+                            self.compute(&input);
+                            Vec::new()
+                        }
+                    },
+                    "length" | "count" => field(&input, LENGTH),
+                    "list" | "sort" | "reverse" | "first" | "last" | "string" | "trim" => input,
                     "default" | "d" => [input, args.concat()].concat(),
-                    _ => Vec::new(),
+                    "unique" | "int" | "lower" | "upper" => {
+                        self.compute(&input);
+                        input
+                    }
+                    _ => {
+                        self.compute(&input);
+                        Vec::new()
+                    }
                 }
             }
             Expr::Test(test) => {
@@ -178,9 +227,22 @@ impl<'c> Comparisons<'c> {
                     let value = self.expr(value_of(arg), it);
                     self.pair(&input, &value);
                 }
+                if matches!(
+                    test.name,
+                    "startingwith" | "endingwith" | "odd" | "even" | "divisibleby"
+                ) {
+                    self.compute(&input);
+                }
                 Vec::new()
             }
-            Expr::Call(_) => Vec::new(),
+            Expr::Call(call) => {
+                let terms = self.expr(&call.expr, it);
+                self.compute(&terms);
+                let args = call.args.iter();
+                let args: Vec<Term> = args.flat_map(|arg| self.expr(value_of(arg), it)).collect();
+                self.compute(&args);
+                Vec::new()
+            }
         }
     }
 
@@ -272,6 +334,8 @@ mod tests {
             ),
             ("(a if b == 1 else c) == 2", &["b 1", "a 2", "c 2"]),
             ("x ~ '.md' in y", &[]),
+            ("x | list | length > 3", &["x.length 3"]),
+            ("x[2].id == 'a'", &["x.length 2", "x.id \"a\""]),
         ];
         for (source, expected) in cases {
             assert_eq!(pairs(source), *expected, "{source}");

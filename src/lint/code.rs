@@ -56,10 +56,45 @@ codes! {
     UnusedName = "unused-name",
     UnusedTemplate = "unused-template",
     UnusedIgnore = "unused-ignore",
+    // What exploring every state refutes.
+    NoDecision = "no-decision",
+    AssignmentMisfit = "assignment-misfit",
+    PhaseUnreachable = "phase-unreachable",
+    PhaseNeverEntered = "phase-never-entered",
+    RuleNeverFires = "rule-never-fires",
+    CommandNeverApplies = "command-never-applies",
+    TargetNeverTaken = "target-never-taken",
+    CheckNeverFinds = "check-never-finds",
+    DeadEnd = "dead-end",
+    FinalOutOfReach = "final-out-of-reach",
+    CycleUnbounded = "cycle-unbounded",
+    BlocksInARow = "blocks-in-a-row",
+    BlockLoop = "block-loop",
+    PropertyRefuted = "property-refuted",
     // What the host and other tools do not take.
     DeadlineTooLong = "deadline-too-long",
     MessageTooLong = "message-too-long",
     Toml11 = "toml-1-1",
+}
+
+impl Code {
+    /// The codes of what only exploring finds.
+    pub(crate) const EXPLORED: &[Self] = &[
+        Self::NoDecision,
+        Self::AssignmentMisfit,
+        Self::PhaseUnreachable,
+        Self::PhaseNeverEntered,
+        Self::RuleNeverFires,
+        Self::CommandNeverApplies,
+        Self::TargetNeverTaken,
+        Self::CheckNeverFinds,
+        Self::DeadEnd,
+        Self::FinalOutOfReach,
+        Self::CycleUnbounded,
+        Self::BlocksInARow,
+        Self::BlockLoop,
+        Self::PropertyRefuted,
+    ];
 }
 
 impl std::fmt::Display for Code {

@@ -21,18 +21,26 @@ struct Ignore {
     span: Range<usize>,
 }
 
+impl Ignore {
+    fn covers(&self, text: &str, flaw: &Flaw) -> bool {
+        flaw.file.is_none()
+            && self.line == flaw.position(text).0
+            && self.codes.iter().any(|code| code == flaw.code.as_str())
+    }
+}
+
 /// The flaws that no comment of the chart ignores, and those of the comments.
-pub(super) fn apply(text: &str, flaws: Vec<Flaw>) -> Vec<Flaw> {
+///
+/// Where the chart was not explored, nobody knows what an ignore of that kind would leave out.
+pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw> {
     let ignores = find(text);
     let mut used = vec![Vec::new(); ignores.len()];
     let mut left: Vec<Flaw> = Vec::new();
     for flaw in flaws {
-        let line = flaw.position(text).0;
-        let by = ignores.iter().enumerate().find(|(_, ignore)| {
-            flaw.file.is_none()
-                && ignore.line == line
-                && ignore.codes.iter().any(|code| code == flaw.code.as_str())
-        });
+        let by = ignores
+            .iter()
+            .enumerate()
+            .find(|(_, ignore)| ignore.covers(text, &flaw));
         match by {
             Some((index, _)) => used[index].push(flaw.code.as_str()),
             None => left.push(flaw),
@@ -43,7 +51,7 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>) -> Vec<Flaw> {
             let known = Code::ALL.iter().any(|known| known.as_str() == code);
             let message = if !known {
                 format!("there is no code `{code}`")
-            } else if !used.contains(&code.as_str()) {
+            } else if !used.contains(&code.as_str()) && (is_explored || !is_of_exploring(code)) {
                 format!("nothing on line {} is `{code}`", ignore.line)
             } else {
                 continue;
@@ -71,6 +79,18 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>) -> Vec<Flaw> {
         }
     }
     left
+}
+
+/// Whether the comments of the chart ignore all of these flaws.
+pub(super) fn leaves_nothing<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Flaw>) -> bool {
+    let ignores = find(text);
+    flaws.all(|flaw| ignores.iter().any(|ignore| ignore.covers(text, flaw)))
+}
+
+fn is_of_exploring(code: &str) -> bool {
+    Code::EXPLORED
+        .iter()
+        .any(|explored| explored.as_str() == code)
 }
 
 fn find(text: &str) -> Vec<Ignore> {

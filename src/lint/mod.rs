@@ -1,7 +1,7 @@
 //! `check-chart`: everything that can be said about a chart before it runs.
 //!
 //! [`run`] goes as far as it can in one go: TOML syntax, the structure by the charts' own JSON Schema, names
-//! and types, then the rules of this folder. A rule that looks at a whole chart is one file with one
+//! and types, then the rules of this folder, then every state that the chart can reach ([`crate::explore`]). A rule that looks at a whole chart is one file with one
 //! function; what is found on the way to a chart (an unknown name, say) is found where that way is, in
 //! [`crate::chart`] and [`crate::expr`].
 
@@ -9,6 +9,7 @@ mod advance_runs_out;
 pub(crate) mod code;
 mod constant_guard;
 mod duplicate_entry;
+mod explored;
 mod idle_rule;
 mod ignore;
 mod message_too_long;
@@ -23,6 +24,7 @@ mod unused_name;
 mod unused_template;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub(crate) use code::Code;
 
@@ -30,6 +32,7 @@ use crate::chart::error::{Flaw, Step, locate};
 use crate::chart::model::{Rule, Text};
 use crate::chart::templates::Templates;
 use crate::chart::{Chart, check, load};
+use crate::explore::{Caps, Report, explore};
 
 /// What a rule looks at.
 struct Subject<'c> {
@@ -55,15 +58,26 @@ const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
     unused_template::check,
 ];
 
-/// Everything that is wrong with the chart in `text`, in the order of the file. `origin` names it;
-/// `templates` are those of the folders that the chart names.
+/// What is known of a chart.
+#[derive(Debug)]
+pub(crate) struct Linted {
+    /// What is wrong, in the order of the file.
+    pub(crate) flaws: Vec<Flaw>,
+    /// What exploring its states has come to; `None` where it has flaws that stand in the way.
+    pub(crate) explored: Option<Report>,
+}
+
+/// Everything that is wrong with the chart in `text`, and what is proved of it. `origin` names it;
+/// `templates` are those of the folders that the chart names; `caps` say how far to explore.
 pub(crate) fn run(
     origin: &str,
     text: &str,
     templates: impl FnOnce(&[String]) -> Templates,
-) -> Vec<Flaw> {
+    caps: &Caps,
+) -> Linted {
     let reading = structure::read(text);
     let mut flaws = reading.flaws;
+    let mut explored = None;
     if let Some(source) = reading.source {
         let text = reading.text.as_str();
         let templates = templates(&source.templates);
@@ -71,12 +85,21 @@ pub(crate) fn run(
         if let Some(chart) = chart {
             let inspection = check::inspect(&chart, text);
             more.extend(inspection.flaws);
+            let chart = Arc::new(chart);
+            // What does not evaluate would be told of once more, as an event without a decision.
+            if ignore::leaves_nothing(text, flaws.iter().chain(&more)) {
+                explored = Some(explore(&chart, caps));
+            }
             let subject = Subject {
                 chart: &chart,
                 text,
                 uses: &inspection.uses,
             };
-            more.extend(RULES.iter().flat_map(|check| check(&subject)));
+            let of_rules: Vec<Flaw> = RULES.iter().flat_map(|check| check(&subject)).collect();
+            if let Some(report) = &explored {
+                more.extend(explored::flaws(report, text, &of_rules));
+            }
+            more.extend(of_rules);
         }
         // What stands in for a missing or wrong value is not worth a word, nor what a broken line may hold.
         let filled: Vec<_> = flaws
@@ -89,7 +112,7 @@ pub(crate) fn run(
         });
         flaws.extend(more);
     }
-    let mut flaws = ignore::apply(text, flaws);
+    let mut flaws = ignore::apply(text, flaws, explored.is_some());
     flaws.sort_by_key(|flaw| {
         (
             flaw.file.is_some(),
@@ -97,7 +120,7 @@ pub(crate) fn run(
             flaw.code,
         )
     });
-    flaws
+    Linted { flaws, explored }
 }
 
 /// The codes of places where another value stands in for what the chart has.
@@ -114,9 +137,12 @@ const ABSENCES: [Code; 4] = [
 impl Subject<'_> {
     /// A flaw at a place of the chart.
     fn flaw(&self, code: Code, path: &[Step], message: String, help: &str) -> Flaw {
-        Flaw::new(code, message)
-            .help(Some(help.to_owned()))
-            .at(locate(self.text, path))
+        Flaw {
+            path: path.to_vec(),
+            ..Flaw::new(code, message)
+                .help(Some(help.to_owned()))
+                .at(locate(self.text, path))
+        }
     }
 
     /// Every rule with its event and its number there, in order.

@@ -8,8 +8,9 @@ use std::io::IsTerminal as _;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use serde_json::{Value as Json, json};
 
-use super::rules;
+use super::{Linted, rules};
 use crate::chart::error::{ChartError, Flaw};
+use crate::explore::{Report, Verdict};
 
 /// One chart that was checked.
 #[derive(Debug)]
@@ -18,8 +19,20 @@ pub(crate) struct Checked {
     pub(crate) origin: String,
     pub(crate) text: String,
     pub(crate) flaws: Vec<Flaw>,
-    /// What model checking proved, a line each, and the domain it did so on.
-    pub(crate) proved: Vec<String>,
+    /// What exploring its states has come to, where it was explored.
+    pub(crate) explored: Option<Report>,
+}
+
+impl Checked {
+    /// What `linted` says of the chart in `text`, which `origin` names.
+    pub(crate) fn new(origin: String, text: String, linted: Linted) -> Self {
+        Self {
+            origin,
+            text,
+            flaws: linted.flaws,
+            explored: linted.explored,
+        }
+    }
 }
 
 /// How findings are written.
@@ -125,6 +138,11 @@ fn human(charts: &[Checked]) -> String {
         for report in error.reports() {
             // A string takes whatever is written.
             let _ = handler.render_report(&mut text, &report);
+            if let Some(note) = report.note() {
+                text.push_str("  how it comes to that:\n");
+                note.lines()
+                    .for_each(|line| text.push_str(&item(line, 9, width)));
+            }
             text.push('\n');
         }
         match chart.flaws.len() {
@@ -132,9 +150,7 @@ fn human(charts: &[Checked]) -> String {
             1 => text.push_str(&format!("{}: 1 finding\n", chart.origin)),
             more => text.push_str(&format!("{}: {more} findings\n", chart.origin)),
         }
-        for line in &chart.proved {
-            text.push_str(&format!("  {line}\n"));
-        }
+        text.push_str(&explored(chart, width));
         if let Some(flaw) = chart.flaws.first() {
             text.push_str(&format!(
                 "  `taskie check-chart --explain {}` tells more of a code.\n",
@@ -143,6 +159,74 @@ fn human(charts: &[Checked]) -> String {
         }
     }
     text
+}
+
+/// What exploring has come to: every property where nothing was found, else how many hold.
+fn explored(chart: &Checked, width: usize) -> String {
+    let Some(report) = &chart.explored else {
+        return "  Its states were not explored: what is above comes first.\n".to_owned();
+    };
+    let states = in_groups(report.states);
+    let count = |is_wanted: fn(&Verdict) -> bool| {
+        let results = report.results.iter();
+        results.filter(|result| is_wanted(&result.verdict)).count()
+    };
+    let refuted = count(|verdict| matches!(verdict, Verdict::Refuted { .. }));
+    if refuted > 0 {
+        let proved = count(|verdict| matches!(verdict, Verdict::Proved { .. }));
+        return format!(
+            "  {states} states explored: {proved} properties proved, {refuted} refuted.\n"
+        );
+    }
+    let extent = if report.complete {
+        "all of them"
+    } else {
+        "cut off there (--max-states)"
+    };
+    let mut text = format!(
+        "\n  {states} states and {} ways between them explored, {extent}:\n",
+        in_groups(report.transitions)
+    );
+    for result in &report.results {
+        let (verdict, detail) = in_words(&result.verdict);
+        text.push_str(&item(
+            &format!("{verdict:8}{}: {detail}", result.name),
+            12,
+            width,
+        ));
+    }
+    text.push_str("\n  over this domain:\n");
+    for line in &report.domain {
+        text.push_str(&item(line, 6, width));
+    }
+    text
+}
+
+/// A verdict by its name, and what there is to say about it.
+fn in_words(verdict: &Verdict) -> (&'static str, &str) {
+    match verdict {
+        Verdict::Proved { detail } => ("proved", detail),
+        Verdict::Bounded { why } => ("bounded", why),
+        Verdict::Refuted { trace, .. } => ("refuted", &trace.claim),
+    }
+}
+
+/// An item of a list, indented; lines that follow its first one begin at `hang`.
+fn item(text: &str, hang: usize, width: usize) -> String {
+    let indent = " ".repeat(hang);
+    let options = textwrap::Options::new(width)
+        .initial_indent("    ")
+        .subsequent_indent(&indent)
+        .break_words(false);
+    textwrap::fill(text, options) + "\n"
+}
+
+/// `12,345`.
+fn in_groups(number: usize) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    let groups: Vec<_> = groups.map(String::from_utf8_lossy).collect();
+    groups.join(",")
 }
 
 fn as_json(charts: &[Checked]) -> Json {
@@ -167,9 +251,27 @@ fn as_json(charts: &[Checked]) -> Json {
         .collect();
     let charts: Vec<Json> = charts
         .iter()
-        .map(|chart| json!({ "file": chart.origin, "findings": chart.flaws.len(), "proved": chart.proved }))
+        .map(|chart| json!({ "file": chart.origin, "findings": chart.flaws.len(), "explored": chart.explored.as_ref().map(as_explored) }))
         .collect();
     json!({ "version": 1, "charts": charts, "findings": findings })
+}
+
+fn as_explored(report: &Report) -> Json {
+    let properties: Vec<Json> = report
+        .results
+        .iter()
+        .map(|result| {
+            let (verdict, detail) = in_words(&result.verdict);
+            json!({ "name": result.name, "code": result.code.as_str(), "verdict": verdict, "detail": detail })
+        })
+        .collect();
+    json!({
+        "states": report.states,
+        "transitions": report.transitions,
+        "complete": report.complete,
+        "domain": report.domain,
+        "properties": properties,
+    })
 }
 
 fn as_sarif(charts: &[Checked]) -> Json {

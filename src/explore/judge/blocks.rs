@@ -7,6 +7,7 @@ use crate::explore::graph::{Longest, Way, way_to};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::search::Arrow;
 use crate::explore::{PropertyResult, Verdict};
+use crate::lint::Code;
 
 /// So many blocks in a row the host honours; after that it lets the agent go.
 const BLOCKS: usize = 8;
@@ -17,13 +18,13 @@ impl Judge<'_> {
         let is_endless =
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
         let name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
-        let mut results = vec![PropertyResult::new(name, "blocks-in-a-row", in_a_row)];
+        let mut results = vec![PropertyResult::new(name, Code::BlocksInARow, in_a_row)];
         // Where an idle agent goes round for ever, the same story would be told twice.
         if !is_endless {
             let verdict = self.under_any_setting(|allows| self.round(allows));
             results.push(PropertyResult::new(
                 "no blocks without progress",
-                "block-loop",
+                Code::BlockLoop,
                 verdict,
             ));
         }
@@ -55,7 +56,7 @@ impl Judge<'_> {
             (Self::is_further_block(self.edge(arrow)) && allows(arrow)).then_some(1)
         });
         if let Some(round) = idle.endless_way() {
-            let claim = "An agent that does nothing is blocked without end.".to_owned();
+            let claim = "an agent that does nothing is blocked without end".to_owned();
             return self.endless(claim, &round, self.blocking_rule(&round.0));
         }
         // The first one may come at the first stop of a turn.
@@ -71,7 +72,7 @@ impl Judge<'_> {
                 let mut way = way_to(search, state);
                 way.push((state, arrow.edge()));
                 way.extend(idle.way_from(arrow.to()));
-                let claim = format!("An agent that does nothing is blocked {most} times in a row.");
+                let claim = format!("an agent that does nothing is blocked {most} times in a row");
                 self.along(claim, &way, self.blocking_rule(&way))
             }
             _ => self.holds(format!("{most} at most")),
@@ -93,7 +94,7 @@ impl Judge<'_> {
         });
         match goes_on.endless_way() {
             Some(round) => {
-                let claim = "The agent is blocked again and again, and what it does leads nowhere."
+                let claim = "the agent is blocked again and again, and what it does leads nowhere"
                     .to_owned();
                 self.endless(claim, &round, self.blocking_rule(&round.0))
             }

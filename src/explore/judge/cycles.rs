@@ -13,8 +13,9 @@ use crate::explore::moves::{Actor, Edge};
 use crate::explore::search::Arrow;
 use crate::explore::trace::plain;
 use crate::explore::{PropertyResult, Verdict};
+use crate::lint::Code;
 
-const CODE: &str = "cycle-unbounded";
+const CODE: Code = Code::CycleUnbounded;
 
 /// The most reviews that a cycle has, by the limit in force.
 type Most = BTreeMap<i64, usize>;
@@ -60,7 +61,7 @@ impl Judge<'_> {
         let (Some(limit), Some(count)) = (search.field(&cycle.limit), search.field(&cycle.count))
         else {
             return self.absent(
-                format!("The cycle `{}` counts or bounds nothing.", cycle.id),
+                format!("the cycle `{}` counts or bounds nothing", cycle.id),
                 path(),
             );
         };
@@ -108,7 +109,7 @@ impl Judge<'_> {
                 let words = given
                     .map(|value| format!(", {} being {}", cycle.limit, plain(value)))
                     .unwrap_or_default();
-                let claim = format!("The cycle `{}` can go on without end{words}.", cycle.id);
+                let claim = format!("the cycle `{}` can go on without end{words}", cycle.id);
                 refuted.push(self.endless(claim, &round, path()));
                 continue;
             }
@@ -126,7 +127,7 @@ impl Judge<'_> {
                 way.extend(longest.way_from(state));
                 let (id, reviews) = (&cycle.id, in_words(longest.from(state)));
                 let claim = format!(
-                    "The cycle `{id}` has {reviews}, {} being {}.",
+                    "the cycle `{id}` has {reviews}, {} being {}",
                     cycle.limit,
                     held(state)
                 );
@@ -143,8 +144,12 @@ impl Judge<'_> {
             .min_by_key(Verdict::steps)
             .unwrap_or_else(|| {
                 let words = most.iter().rev();
-                let words = words.map(|(held, reviews)| {
-                    format!("{} where {} is {held}", in_words(*reviews), cycle.limit)
+                let words = words.enumerate().map(|(index, (held, reviews))| {
+                    if index == 0 {
+                        format!("{} with {} {held}", in_words(*reviews), cycle.limit)
+                    } else {
+                        format!("{reviews} with {held}")
+                    }
                 });
                 self.holds(format!("at most {}", words.collect::<Vec<_>>().join(", ")))
             })

@@ -7,6 +7,7 @@ use crate::chart::model::PhaseType;
 use crate::explore::graph::leads_to;
 use crate::explore::search::Arrow;
 use crate::explore::{PropertyResult, Verdict};
+use crate::lint::Code;
 
 impl Judge<'_> {
     /// Nothing where the chart has no final phase.
@@ -33,29 +34,34 @@ impl Judge<'_> {
         let dead_end = match stuck {
             Some((state, setting)) => {
                 let claim = format!(
-                    "In the phase `{}` nothing leads on{}.",
+                    "in the phase `{}` nothing leads on{}",
                     self.phase(state),
                     setting.words
                 );
-                self.at(claim, state, path(state))
+                self.untried(&claim)
+                    .unwrap_or_else(|| self.at(claim, state, path(state)))
             }
             None => self.holds(format!("{} states", self.search.looked_at())),
         };
         let claim = |state: usize, words: &str| {
             format!(
-                "From the phase `{}` no way leads to a final phase any more{words}.",
+                "from the phase `{}` no way leads to a final phase any more{words}",
                 self.phase(state)
             )
         };
         let reach = self.within_reach(&ends, "from every state".to_owned(), claim, path);
-        vec![
-            PropertyResult::new("no dead end before a final phase", "dead-end", dead_end),
-            PropertyResult::new(
-                "a final phase stays within reach",
-                "final-out-of-reach",
-                reach,
-            ),
-        ]
+        let is_stuck = matches!(dead_end, Verdict::Refuted { .. });
+        let mut results = vec![PropertyResult::new(
+            "no dead end before a final phase",
+            Code::DeadEnd,
+            dead_end,
+        )];
+        // Of course nothing final is within reach of a dead end.
+        if !is_stuck {
+            let name = "a final phase stays within reach";
+            results.push(PropertyResult::new(name, Code::FinalOutOfReach, reach));
+        }
+        results
     }
 
     /// Whether some goal stays within reach of every state. `claim` says where not, and with what setting.
@@ -80,10 +86,14 @@ impl Judge<'_> {
             .map(|state| goals[state] || sets(state))
             .collect();
         match self.lost(&open) {
-            Some((state, setting)) => self.at(claim(state, &setting.words), state, path(state)),
+            Some((state, setting)) => {
+                let claim = claim(state, &setting.words);
+                self.untried(&claim)
+                    .unwrap_or_else(|| self.at(claim, state, path(state)))
+            }
             None => Verdict::Bounded {
                 why: format!(
-                    "{} A value that was not tried may lead on.",
+                    "{}; a value that was not tried may lead on",
                     claim(state, &setting.words)
                 ),
             },

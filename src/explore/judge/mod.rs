@@ -28,6 +28,7 @@ use crate::chart::Chart;
 use crate::chart::error::Step;
 use crate::engine::context::admit;
 use crate::engine::fault::Fault;
+use crate::lint::Code;
 use place::path_of_fault;
 
 /// All results, in the order in which a person reads them.
@@ -91,6 +92,9 @@ impl<'s> Judge<'s> {
 
     /// What was seen nowhere: where the search was cut off, that says nothing.
     fn absent(&self, claim: String, path: Vec<Step>) -> Verdict {
+        if let Some(verdict) = self.untried(&claim) {
+            return verdict;
+        }
         if self.search.complete {
             Verdict::Refuted {
                 trace: Trace::absent(claim),
@@ -99,6 +103,13 @@ impl<'s> Judge<'s> {
         } else {
             self.cut_off()
         }
+    }
+
+    /// Where guards compute something of an input, not all that can come of it is tried: that something was
+    /// seen nowhere does not refute it.
+    fn untried(&self, claim: &str) -> Option<Verdict> {
+        let computed = &self.search.moves.tree.ground.domain.computed;
+        (!computed.is_empty()).then(|| untried_of(claim, computed))
     }
 
     /// Refuted in a state.
@@ -149,7 +160,7 @@ impl<'s> Judge<'s> {
 
     fn decisions(&self) -> Vec<PropertyResult> {
         let name = "every event leads to a decision";
-        let code = "no-decision";
+        let code = Code::NoDecision;
         let moves = &self.search.moves;
         let mut met: Vec<(u32, (usize, usize))> = self
             .search
@@ -163,11 +174,11 @@ impl<'s> Judge<'s> {
             let fault = &moves.faults[fault as usize];
             let mut way = way_to(self.search, state);
             way.push((state, edge));
-            let verdict = self.along(format!("{fault}."), &way, path_of_fault(self.chart, fault));
+            let verdict = self.along(fault.to_string(), &way, path_of_fault(self.chart, fault));
             results.push(match fault {
                 Fault::Assignment { .. } => PropertyResult::new(
                     "every assignment fits its field",
-                    "assignment-misfit",
+                    Code::AssignmentMisfit,
                     verdict,
                 ),
                 _ => PropertyResult::new(name, code, verdict),
@@ -175,7 +186,7 @@ impl<'s> Judge<'s> {
         }
         for (list, index, fault) in moves.tree.ground.faults_of_checks() {
             let verdict = Verdict::Refuted {
-                trace: Trace::absent(format!("{fault}.")),
+                trace: Trace::absent(fault.to_string()),
                 path: steps!["checks", &list, index],
             };
             results.push(PropertyResult::new(name, code, verdict));
@@ -198,7 +209,11 @@ impl<'s> Judge<'s> {
             .map(|(state, key, claim)| self.at(claim, state, steps!["context", key]));
         let verdict =
             misfit.unwrap_or_else(|| self.holds(format!("{} fields", self.chart.context.len())));
-        PropertyResult::new("every state fits the schema", "state-misfit", verdict)
+        PropertyResult::new(
+            "every state fits the schema",
+            Code::AssignmentMisfit,
+            verdict,
+        )
     }
 
     /// The first state that holds what its field may not, the field, and what that is.
@@ -213,7 +228,7 @@ impl<'s> Judge<'s> {
                 let (key, kind) = self.chart.context.get_index(field)?;
                 if let Err(expected) = admit(self.chart, kind, tree.value(*value)) {
                     let claim = format!(
-                        "`{key}` is {expected}, and it becomes {}.",
+                        "`{key}` is {expected}, and it becomes {}",
                         plain(tree.value(*value))
                     );
                     return Some((state, key, claim));
@@ -221,6 +236,16 @@ impl<'s> Judge<'s> {
             }
         }
         None
+    }
+}
+
+/// A claim that holds for what was tried, which is not all that can come of these inputs.
+fn untried_of(claim: &str, inputs: &[String]) -> Verdict {
+    Verdict::Bounded {
+        why: format!(
+            "{claim}, as far as was tried; a guard computes something of {}",
+            inputs.join(", ")
+        ),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::explore::PropertyResult;
 use crate::explore::fast::FastMap;
 use crate::explore::search::Search;
 use crate::explore::state::Looks;
+use crate::lint::Code;
 
 /// Judges each property of the chart.
 pub(super) fn own_properties(search: &mut Search) -> Vec<PropertyResult> {
@@ -44,8 +45,8 @@ fn own(
     let truth = Truth::of(search, expr);
     let judge = Judge::of(chart, search);
     if let Some((state, fault)) = truth.fault {
-        let verdict = judge.at(format!("{fault}."), state, path);
-        return Some(PropertyResult::new(name, "no-decision", verdict));
+        let verdict = judge.at(fault.to_string(), state, path);
+        return Some(PropertyResult::new(name, Code::NoDecision, verdict));
     }
     let detail = format!("{key} {expr}");
     let refuted = |state: Option<usize>, claim: String| match state {
@@ -55,19 +56,19 @@ fn own(
     let verdict = match key {
         "always" => refuted(
             truth.always.iter().position(|holds| !holds),
-            format!("`{expr}` does not hold here."),
+            format!("`{expr}` does not hold here"),
         ),
         "never" => refuted(
             truth.sometimes.iter().position(|holds| *holds),
-            format!("`{expr}` holds here."),
+            format!("`{expr}` holds here"),
         ),
         _ => {
             let claim =
-                |_: usize, words: &str| format!("From here no way leads to `{expr}`{words}.");
+                |_: usize, words: &str| format!("from here no way leads to `{expr}`{words}");
             judge.within_reach(&truth.sometimes, detail.clone(), claim, |_| path.clone())
         }
     };
-    Some(PropertyResult::new(name, "property", verdict))
+    Some(PropertyResult::new(name, Code::PropertyRefuted, verdict))
 }
 
 /// Where a condition holds, per state.

@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::Judge;
 use super::place::key_of_phase;
+use super::{Judge, untried_of};
 use crate::engine::fault::Fault;
+use crate::explore::domain::computed_by;
 use crate::explore::{PropertyResult, Verdict};
+use crate::lint::Code;
 
 impl Judge<'_> {
     pub(super) fn phases(&self) -> Vec<PropertyResult> {
@@ -18,15 +20,15 @@ impl Judge<'_> {
             let place = format!("phases.{phase}");
             let path = steps!["phases", &key_of_phase(self.chart, phase)];
             if !seen.contains(phase.as_str()) {
-                let verdict = self.absent(format!("No way leads to the phase `{phase}`."), path);
-                results.push(PropertyResult::new(name, "phase-unreachable", verdict));
+                let verdict = self.absent(format!("no way leads to the phase `{phase}`"), path);
+                results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
             } else if entry.phase.guard.is_some() && !self.has_fired(&place) {
                 let claim = format!(
-                    "The guard of the phase `{phase}` holds nowhere: it is reached, but never entered."
+                    "the guard of the phase `{phase}` holds nowhere: it is reached, but never entered"
                 );
                 results.push(PropertyResult::new(
                     name,
-                    "phase-never-entered",
+                    Code::PhaseNeverEntered,
                     self.absent(claim, path),
                 ));
             }
@@ -36,7 +38,7 @@ impl Judge<'_> {
             let verdict = Verdict::Proved {
                 detail: format!("{} phases", self.chart.phases.len()),
             };
-            results.push(PropertyResult::new(name, "phase-unreachable", verdict));
+            results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
         }
         results
     }
@@ -47,10 +49,10 @@ impl Judge<'_> {
         let coverage = &self.search.moves.coverage;
         let mut count = 0;
         let mut results = Vec::new();
-        let mut expect = |is_there: bool, code, claim: String, path| {
+        let mut expect = |is_there: bool, code, absent: Verdict| {
             count += 1;
             if !is_there {
-                results.push(PropertyResult::new(name, code, self.absent(claim, path)));
+                results.push(PropertyResult::new(name, code, absent));
             }
         };
         for (list, rules) in &self.chart.on {
@@ -63,37 +65,34 @@ impl Judge<'_> {
                 } else {
                     "an earlier rule always answers first"
                 };
-                let claim = format!("{place} never fires: {why}.");
+                let claim = format!("{place} never fires: {why}");
                 expect(
                     self.has_fired(&place),
-                    "rule-never-fires",
-                    claim,
-                    steps!["on", list, index],
+                    Code::RuleNeverFires,
+                    self.absent(claim, steps!["on", list, index]),
                 );
             }
         }
         for command in self.chart.commands.keys() {
             let has_fired = self.has_fired(&format!("commands.{command}"));
-            let claim = format!("The command `{command}` applies nowhere.");
+            let claim = format!("the command `{command}` applies nowhere");
             expect(
                 has_fired,
-                "command-never-applies",
-                claim,
-                steps!["commands", command],
+                Code::CommandNeverApplies,
+                self.absent(claim, steps!["commands", command]),
             );
         }
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
             for (index, advance) in cycle.advance.iter().enumerate() {
                 let target = &advance.target;
                 let claim = format!(
-                    "cycles.{id}.advance[{index}] is never taken: `{id}` never leads to `{target}` that way."
+                    "cycles.{id}.advance[{index}] is never taken: `{id}` never leads to `{target}` that way"
                 );
                 let path = steps!["cycles", id, "advance", index];
                 expect(
                     coverage.advanced.contains(&(at, index)),
-                    "target-never-taken",
-                    claim,
-                    path,
+                    Code::TargetNeverTaken,
+                    self.absent(claim, path),
                 );
             }
         }
@@ -109,22 +108,24 @@ impl Judge<'_> {
             .chain(faulty)
             .collect();
         for list in tree.ground.checks_asked() {
-            for index in 0..self.chart.checks.get(&list).map_or(0, Vec::len) {
+            let checks = self.chart.checks.get(&list).into_iter().flatten();
+            for (index, check) in checks.enumerate() {
                 let has_found = found.contains(&(list.clone(), index));
-                let claim = format!("checks.{list}[{index}] never finds anything.");
-                expect(
-                    has_found,
-                    "check-never-finds",
-                    claim,
-                    steps!["checks", &list, index],
-                );
+                let claim = format!("checks.{list}[{index}] never finds anything");
+                let computed = computed_by(self.chart, check);
+                let absent = if computed.is_empty() {
+                    self.absent(claim, steps!["checks", &list, index])
+                } else {
+                    untried_of(&claim, &computed)
+                };
+                expect(has_found, Code::CheckNeverFinds, absent);
             }
         }
         if results.is_empty() {
             let verdict = Verdict::Proved {
                 detail: format!("{count} rules, commands, advance targets and checks"),
             };
-            results.push(PropertyResult::new(name, "rule-never-fires", verdict));
+            results.push(PropertyResult::new(name, Code::RuleNeverFires, verdict));
         }
         results
     }

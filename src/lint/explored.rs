@@ -1,0 +1,68 @@
+//! What exploring every state refutes, as findings.
+//!
+//! [`crate::explore`] does the work; here is what a person is told to do about it.
+
+use super::Code;
+use crate::chart::error::{Document, Flaw};
+use crate::chart::label::label;
+use crate::explore::{PropertyResult, Report, Verdict};
+
+/// One finding for each property that is refuted, with its story as the note. `text` is the chart's TOML. What
+/// `others` say of an element or of a part of it is not said once more.
+pub(super) fn flaws(report: &Report, text: &str, others: &[Flaw]) -> Vec<Flaw> {
+    let document = Document::parse(text);
+    let name = |place: &str| match label(text, place) {
+        Some(label) => format!("{place} ({label})"),
+        None => place.to_owned(),
+    };
+    let flaw = |result: &PropertyResult| {
+        let Verdict::Refuted { trace, path } = &result.verdict else {
+            return None;
+        };
+        if others.iter().any(|other| other.path.starts_with(path)) {
+            return None;
+        }
+        let message = match result.code {
+            Code::PropertyRefuted => format!("not so: {}: {}", result.name, trace.claim),
+            _ => trace.claim.clone(),
+        };
+        let flaw = Flaw::new(result.code, message)
+            .help(help(result.code).map(str::to_owned))
+            .at(document.locate(path));
+        Some(Flaw {
+            note: trace.story(&name),
+            ..flaw
+        })
+    };
+    report.results.iter().filter_map(flaw).collect()
+}
+
+/// What to do about a property that is refuted.
+fn help(code: Code) -> Option<&'static str> {
+    Some(match code {
+        Code::NoDecision => "guard the place, so that it is only looked at where it has a value",
+        Code::AssignmentMisfit => "bound the value, or let the field hold it",
+        Code::PhaseUnreachable => {
+            "let a rule, an advance target or an entry lead there, or take it out"
+        }
+        Code::PhaseNeverEntered => "loosen its guard: no command enters it as it is",
+        Code::RuleNeverFires => {
+            "loosen its guard, move it before the rule that answers first, or take it out"
+        }
+        Code::CommandNeverApplies => "loosen its guard, or take it out",
+        Code::TargetNeverTaken => {
+            "loosen its guard, move it before the target that is always open, or take it out"
+        }
+        Code::CheckNeverFinds => "loosen its guard, or take it out",
+        Code::DeadEnd | Code::FinalOutOfReach => {
+            "let a rule, a phase's guard or a command lead on from there"
+        }
+        Code::CycleUnbounded => "let each review count, and run none beyond the limit",
+        Code::BlocksInARow => {
+            "block only while `event.stop_hook_active` is false, or count the blocks and stop at a limit"
+        }
+        Code::BlockLoop => "let each block bring the state on, or let the agent go after it",
+        Code::PropertyRefuted => "mend the rules of the story, or the property",
+        _ => return None,
+    })
+}
