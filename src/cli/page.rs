@@ -88,7 +88,10 @@ impl Page {
     /// The same with a label in a style.
     pub(super) fn styled_row(&mut self, style: Style, label: &str, text: &str) {
         let is_narrow = self.width < self.label + LEAST_TEXT;
-        let indent = if is_narrow { 2 } else { self.label };
+        let indent = match is_narrow {
+            true => self.width.min(12) / 6,
+            false => self.label,
+        };
         let head = format!("{label:<indent$}");
         let mut head = paint(style, head);
         if is_narrow && !label.is_empty() {

@@ -12,29 +12,34 @@ use crate::chart::embedded::Choice;
 use crate::chart::templates::Templates;
 use crate::engine::context::initial;
 use crate::engine::view::View;
+use crate::explore::Caps;
 use crate::lint;
 use crate::schema;
 use crate::shell::perform::{AsWorld as _, Place};
 use crate::shell::store::{self, Reading};
 
+/// What is wrong with a chart is told by its text; what only its states can tell is left to `check-chart`.
+const QUICK: Caps = Caps { states: 1 };
+
 /// Whether the chart and the schema of its state are sound.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     let text = choice.text().unwrap_or_default();
-    let (flaws, check) = match choice {
+    let (linted, check) = match choice {
         Choice::Embedded(embedded) => {
-            let flaws = lint::run(embedded.id, &text, |_| {
-                Templates::Embedded(embedded.templates)
-            });
-            (flaws, "check-chart".to_owned())
+            let templates = |_: &[String]| Templates::Embedded(embedded.templates);
+            let linted = lint::run(embedded.id, &text, templates, &QUICK);
+            (linted, "check-chart".to_owned())
         }
         Choice::File(path) => {
             let beside = path.parent().unwrap_or(Path::new(""));
-            let flaws = lint::run(&chart.origin, &text, |folders| {
+            let templates = |folders: &[String]| {
                 Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
-            });
-            (flaws, format!("check-chart {}", path.display()))
+            };
+            let linted = lint::run(&chart.origin, &text, templates, &QUICK);
+            (linted, format!("check-chart {}", path.display()))
         }
     };
+    let flaws = linted.flaws;
     let sound = match flaws.len() {
         0 => Diagnosis::ok("chart", format!("the chart {} is sound", chart.origin)),
         1 => Diagnosis::warning(

@@ -132,6 +132,7 @@ fn every_command_works() {
             }
             "taskie status"
             | "taskie next"
+            | "taskie validate"
             | "taskie check-chart"
             | "taskie check-chart --explain unknown-name" => line,
             "taskie run limit 4" | "taskie run pause" | "taskie run resume" | "taskie run skip" => {

@@ -41,6 +41,8 @@ pub(super) struct Facts {
     pub(super) next: Option<(String, String)>,
     pub(super) stop: Stop,
     pub(super) waits: Waits,
+    /// What keeps the review that is due from being run.
+    pub(super) obstacle: Option<String>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -207,14 +209,23 @@ impl Facts {
         let is_action = next
             .as_ref()
             .is_some_and(|(action, _)| chart.phases.contains_key(action));
-        let waits = match &stop {
-            _ if running.is_some() => Waits::Review,
-            _ if !is_usable => Waits::User,
-            _ if is_anothers => Waits::Session,
-            _ if is_action => Waits::Agent,
-            Step::Invoke(invocation) if place.obstacle(invocation).is_none() => Waits::Stop,
-            _ if is_final => Waits::Nothing,
-            _ => Waits::User,
+        let obstacle = match &stop {
+            Step::Invoke(invocation) => place.obstacle(invocation),
+            Step::Done(_) => None,
+        };
+        // A stop that changes the state brings things on, with a review or without.
+        let moves = match &stop {
+            Step::Invoke(_) => obstacle.is_none(),
+            Step::Done(decision) => !decision.patch.is_empty(),
+        };
+        let waits = match () {
+            () if running.is_some() => Waits::Review,
+            () if !is_usable => Waits::User,
+            () if is_anothers => Waits::Session,
+            () if is_action => Waits::Agent,
+            () if moves => Waits::Stop,
+            () if is_final => Waits::Nothing,
+            () => Waits::User,
         };
         let mut stop = what(place, stop, by.as_deref());
         if running.is_some() {
@@ -236,6 +247,7 @@ impl Facts {
             next,
             stop,
             waits,
+            obstacle,
             warnings: snapshot.warnings(),
             context,
             chart: Arc::clone(chart),

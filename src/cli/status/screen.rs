@@ -310,6 +310,10 @@ fn waits_for(facts: &Facts) -> String {
             facts.chart.scope.noun
         ),
         _ if !facts.is_usable => "state.json is to be mended".to_owned(),
+        (Waits::User, ..) if facts.obstacle.is_some() => format!(
+            "the review that is due cannot run: {}",
+            facts.obstacle.as_deref().unwrap_or_default()
+        ),
         _ => facts
             .next
             .as_ref()
