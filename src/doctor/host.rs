@@ -198,9 +198,10 @@ impl Settings {
     pub(super) fn hook(&self, choice: &Choice<'_>, chart: &Chart) -> Vec<Diagnosis> {
         let hooks = self.stop_hooks(choice);
         let has_plugin = matches!(choice, Choice::Embedded(_));
-        let plugin = has_plugin
-            .then(|| self.plugin(&chart.id))
-            .unwrap_or_default();
+        let plugin = match has_plugin {
+            true => self.plugin(&chart.id),
+            false => Plugin::default(),
+        };
         let mut found = plugin.told;
         match (plugin.is_on, hooks.as_slice()) {
             (true, []) => {}
