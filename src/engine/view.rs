@@ -73,14 +73,8 @@ impl View {
 
     /// What the list of checks called `name` finds.
     pub(crate) fn findings(&self, name: &str) -> Result<Vec<String>, Fault> {
-        let mut findings = Vec::new();
-        let checks = self.names.chart.checks.get(name).into_iter().flatten();
-        for (index, check) in checks.enumerate() {
-            self.names
-                .find(check, &mut findings)
-                .map_err(Fault::at(format!("checks.{name}[{index}]")))?;
-        }
-        Ok(findings)
+        let checks = self.names.chart.checks.get(name);
+        self.names.find_all(name, checks.map_or(&[], Vec::as_slice))
     }
 
     /// The cycle that runs.

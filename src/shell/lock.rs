@@ -2,7 +2,8 @@
 //!
 //! They live in `.locks` below the chart's home, which git ignores, and not in the instance's directory.
 //! The write lock covers one read-decide-write of `state.json` and is held for milliseconds; its file holds
-//! the revision, a count of the phases entered and commands run. The review lock is held for a whole run.
+//! the revision, a count of the phases entered and commands run. The review lock is held for a whole run. The notes
+//! of [`super::reviews`] stand beside them.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek};

@@ -34,9 +34,8 @@ pub(super) fn run(
     let is_drawn = !is_json && io::stdout().is_terminal();
     let mut before = String::new();
     let mut drawing = Drawing::default();
+    let mut place = place::resolve(chart, matches, session, false)?;
     loop {
-        // Read anew: another instance may be the one touched last by now.
-        let place = place::resolve(chart, matches, session, false)?;
         let facts = Facts::gather(&place, session)?;
         let written = if is_drawn {
             drawing.draw(&facts)
@@ -53,6 +52,12 @@ pub(super) fn run(
         if written.is_err() || bell.wait(PAUSE) == Rang::End {
             return Ok(ExitCode::SUCCESS);
         }
+        // Another instance may be the one touched last by now. What is wrong with others has been told.
+        let (found, _) = place::find(chart, matches, session)?;
+        place = match found {
+            Some(place) => place,
+            None => place::resolve(chart, matches, session, false)?,
+        };
     }
 }
 
