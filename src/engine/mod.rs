@@ -10,4 +10,5 @@ pub(crate) mod decision;
 pub(crate) mod event;
 pub(crate) mod fault;
 pub(crate) mod names;
+pub(crate) mod view;
 pub(crate) mod world;

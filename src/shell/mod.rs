@@ -2,6 +2,7 @@
 
 pub(crate) mod lock;
 pub(crate) mod perform;
+pub(crate) mod reviews;
 pub(crate) mod snapshot;
 pub(crate) mod store;
 pub(crate) mod trace;

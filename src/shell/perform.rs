@@ -12,6 +12,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::lock::{ReviewLock, WriteLock};
+use super::reviews::{self, Note, Running};
 use super::snapshot::Snapshot;
 use super::store::{self, Reading};
 use super::trace;
@@ -21,6 +22,7 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Ended, Invocation, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
+use crate::engine::view::View;
 use crate::engine::world::World;
 use crate::invoke::{outcome, process};
 use crate::scope::find::Instance;
@@ -146,15 +148,18 @@ impl Place {
         Stuck::Broken(format!("{}: {why}", file.display()))
     }
 
-    fn home(&self) -> PathBuf {
+    /// The chart's home in this project.
+    pub(crate) fn home(&self) -> PathBuf {
         self.root.join(&self.chart.scope.home)
     }
 
-    fn dir(&self) -> PathBuf {
+    /// The instance's directory.
+    pub(crate) fn dir(&self) -> PathBuf {
         self.root.join(&self.instance.dir)
     }
 
-    fn snapshot(&self) -> Arc<Snapshot> {
+    /// What is there now.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         Arc::new(Snapshot::take(&self.chart, &self.root, &self.instance))
     }
 
@@ -243,7 +248,16 @@ impl Place {
             }
             Step::Done(_) => return self.write(event, None),
         };
+        let told = self.told(&snapshot, &invocation);
+        // A file system that takes no note takes no state either, and that is told.
+        let note = Note::leave(&self.home(), &self.instance.name, &told).ok();
         let outcome = self.run(&invocation, &running)?;
+        drop(note);
+        // Before the state: killed in between, the verdict is known of a review that is run again.
+        if let Outcome::Ran { verdict } = &outcome {
+            let ended = self.ended(told, verdict.clone());
+            let _ = reviews::append(&self.home(), &self.instance.name, &ended);
+        }
         self.write(
             event,
             Some((
@@ -255,6 +269,36 @@ impl Place {
                 revision,
             )),
         )
+    }
+
+    /// What others are told of a review that begins now.
+    fn told(&self, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> Running {
+        let view = View::new(&self.chart, &snapshot.as_world());
+        let timeout = self.chart.invoke.get(&invocation.name);
+        Running {
+            cycle: invocation.cycle.clone(),
+            n: invocation.n,
+            file: invocation.file.clone(),
+            // A chart whose text fails here is told of where it matters.
+            by: view.by(&invocation.name).ok().flatten(),
+            started: reviews::now(),
+            timeout: timeout.map_or(0, |invoke| invoke.timeout),
+        }
+    }
+
+    /// What is kept of a review that ran to its end.
+    fn ended(&self, told: Running, verdict: Option<String>) -> reviews::Ended {
+        let file = std::fs::metadata(self.dir().join(&told.file));
+        reviews::Ended {
+            bytes: file.map_or(0, |meta| meta.len()),
+            verdict,
+            seconds: told.elapsed().as_secs(),
+            cycle: told.cycle,
+            n: told.n,
+            file: told.file,
+            by: told.by,
+            started: told.started,
+        }
     }
 
     fn run(&self, invocation: &Invocation, running: &ReviewLock) -> Result<Outcome, Stuck> {
@@ -335,7 +379,8 @@ impl Place {
     }
 }
 
-trait AsWorld {
+/// The world that a decision looks at.
+pub(crate) trait AsWorld {
     fn as_world(&self) -> Arc<dyn World>;
 }
 

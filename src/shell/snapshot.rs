@@ -111,7 +111,7 @@ impl Snapshot {
     }
 
     /// The files directly in the directory, sorted.
-    fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         self.names.get_or_init(|| {
             let entries = fs::read_dir(self.dir()).into_iter().flatten().flatten();
             let mut names: Vec<String> = entries
