@@ -231,6 +231,9 @@ impl Checker<'_> {
             for (index, text) in invoke.argv.iter().enumerate() {
                 self.say(&to(&to(&top("invoke", name), "argv"), index), text, &names);
             }
+            if let Some(by) = &invoke.by {
+                self.say(&to(&top("invoke", name), "by"), by, &names);
+            }
         }
         for (event, rules) in &chart.on {
             for (index, rule) in rules.iter().enumerate() {

@@ -327,6 +327,8 @@ pub(crate) struct Invoke {
     /// JSON pointers to the reason of a failure: the first that is there is told.
     #[serde(default)]
     pub(crate) reason: Vec<String>,
+    /// Who does it, for a person: what `taskie status` shows.
+    pub(crate) by: Option<Text>,
     /// Seconds.
     pub(crate) timeout: u64,
     /// Where its stderr goes, below the instance's directory; removed after a run that succeeded.

@@ -44,9 +44,15 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(check_chart())
         .subcommand(enter(chart))
         .subcommand(asking(chart, "next", "What to do now, and why"))
-        .subcommand(asking(chart, "status", "Where it stands, and what the next stop does"))
+        .subcommand(status(chart))
+        .subcommand(validate(chart))
         .subcommand(run(chart))
+        .subcommand(
+            asking(chart, "doctor", "Is everything installed, switched on and sound? Each line is ok or says what to do")
+                .after_help("Exit codes: 0 no problem (warnings are none), 1 problems, 2 wrong usage"),
+        )
         .subcommand(render(chart))
+        .subcommand(codex())
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
@@ -68,16 +74,79 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
 }
 
-/// A command that reads one instance and prints what it finds, as JSON if asked to.
-fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
-    let json = Arg::new("json")
+fn json() -> Arg {
+    Arg::new("json")
         .long("json")
         .action(ArgAction::SetTrue)
-        .help("For programs: one JSON object");
+        .help("For programs: one JSON object")
+}
+
+/// A command that reads one instance and prints what it finds, as JSON if asked to.
+fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
     Command::new(name)
         .about(about)
-        .arg(json)
+        .arg(json())
         .args(instance_args(chart))
+}
+
+fn status(chart: &Chart) -> Command {
+    asking(chart, "status", "Where it stands, what it waits for, and what the next stop does")
+        .after_help(
+            "A verdict is shown where this machine has run the review and the file is still as it was written; `?` \
+             stands for one that is not known.\n\
+             The JSON is described in docs/commands.md.",
+        )
+        .arg(
+            Arg::new("watch")
+                .long("watch")
+                .action(ArgAction::SetTrue)
+                .help("Follow it until ctrl-C: in place on a terminal, else a line for each change"),
+        )
+}
+
+fn validate(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    let args = instance_args(chart).into_iter().map(|arg| {
+        if arg.get_id() != "instance" {
+            return arg;
+        }
+        let help = arg.get_help().cloned().unwrap_or_default();
+        Arg::new("instance")
+            .value_name(noun.to_uppercase())
+            .help(help)
+    });
+    Command::new("validate")
+        .about(format!("Check the files of a {noun}, as a stop does"))
+        .after_help(
+            "Exit codes: 0 no finding, 1 findings, 2 wrong usage. What is wrong with state.json is a warning, as it is at a \
+             stop, and changes no exit code.",
+        )
+        .args(args)
+        .arg(json())
+}
+
+fn codex() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(help)
+    };
+    Command::new("codex")
+        .about("Use the workflow in the Codex CLI, which runs no hooks")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(
+            Command::new("install")
+                .about("Install the workflow's prompts into CODEX_HOME/prompts (~/.codex/prompts)")
+                .after_help(
+                    "No hooks run in Codex: state is kept by `taskie enter` and `taskie next`, and no review starts by \
+                     itself.\n\
+                     Exit codes: 0 all prompts are there, 1 one that differs was left as it is, 2 wrong usage",
+                )
+                .arg(flag("force", "Replace prompts that are there and differ"))
+                .arg(flag("dry-run", "Say what would be done, and write nothing")),
+        )
 }
 
 fn check_chart() -> Command {

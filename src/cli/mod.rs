@@ -2,14 +2,18 @@
 //! that the chart declares.
 
 mod check_chart;
+mod codex;
 mod demo;
+mod doctor;
 mod enter;
 mod grammar;
 mod next;
+mod page;
 mod place;
 mod render;
 mod schema;
 mod status;
+mod validate;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -131,7 +135,10 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
+        Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
+        Some(("codex", sub)) => codex::run(&chart, sub),
+        Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),

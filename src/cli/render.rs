@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anstyle::Style;
 use clap::ArgMatches;
 
-use super::{CliError, place, say, tell};
+use super::{CliError, page, place, say, tell};
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::chart::label::label;
@@ -288,20 +288,9 @@ struct Page {
 }
 
 impl Page {
-    /// The width where there is no terminal, and the most that is easy to read.
-    const DEFAULT: usize = 100;
-
     fn new() -> Self {
-        let stdout = std::io::stdout();
-        let size = stdout
-            .is_terminal()
-            .then(|| rustix::termios::tcgetwinsize(&stdout).ok())
-            .flatten();
-        let width = size
-            .map(|size| usize::from(size.ws_col))
-            .filter(|width| *width > 0);
         Self {
-            width: width.unwrap_or(Self::DEFAULT).clamp(40, Self::DEFAULT),
+            width: page::width().max(40),
         }
     }
 

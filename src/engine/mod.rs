@@ -12,4 +12,5 @@ pub(crate) mod event;
 pub(crate) mod fault;
 pub(crate) mod names;
 pub(crate) mod prompt;
+pub(crate) mod view;
 pub(crate) mod world;

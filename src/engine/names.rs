@@ -370,13 +370,22 @@ impl Names {
             if let Some(findings) = self.world.supply(Given::Findings(name)) {
                 return Ok(context::to_value(&findings));
             }
-            let mut findings = Vec::new();
-            for (index, check) in checks.iter().enumerate() {
-                self.find(check, &mut findings)
-                    .map_err(Fault::at(format!("checks.{name}[{index}]")))?;
-            }
-            Ok(Value::from(findings))
+            self.find_all(name, checks).map(Value::from)
         }))
+    }
+
+    /// What a list of checks finds, in order.
+    pub(crate) fn find_all(
+        self: &Arc<Self>,
+        name: &str,
+        checks: &[Check],
+    ) -> Result<Vec<String>, Fault> {
+        let mut findings = Vec::new();
+        for (index, check) in checks.iter().enumerate() {
+            self.find(check, &mut findings)
+                .map_err(Fault::at(format!("checks.{name}[{index}]")))?;
+        }
+        Ok(findings)
     }
 
     /// Adds what one check finds.

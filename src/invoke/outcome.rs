@@ -79,6 +79,7 @@ mod tests {
 
     fn invoke() -> Invoke {
         Invoke {
+            by: None,
             argv: Vec::new(),
             verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],
             verdict: vec![

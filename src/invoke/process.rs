@@ -305,7 +305,7 @@ fn is_there(spec: &Spec<'_>, program: &str) -> bool {
 }
 
 /// A line without escape sequences, control characters and outer blanks; a tab becomes a space.
-pub(super) fn plain(line: &str) -> String {
+pub(crate) fn plain(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line.chars();
     while let Some(char) = rest.next() {

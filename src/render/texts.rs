@@ -119,6 +119,9 @@ pub(crate) fn texts(chart: &Chart) -> Vec<ChartText<'_>> {
         for (index, text) in invoke.argv.iter().enumerate() {
             add(format!("invoke.{name}.argv[{index}]"), text, stand);
         }
+        if let Some(by) = &invoke.by {
+            add(format!("invoke.{name}.by"), by, stand);
+        }
     }
     for (list, rules) in &chart.on {
         for (index, rule) in rules.iter().enumerate() {

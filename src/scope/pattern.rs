@@ -125,6 +125,32 @@ impl Pattern {
         fit(&self.pieces, name, &mut captures).then_some(captures)
     }
 
+    /// What matches the names that this pattern renders, its hole `hole` filled by `inner`: `number` is a number, and
+    /// all else that is filled in is a slug.
+    pub(crate) fn recognizing(&self, hole: &str, inner: &Self, number: &str) -> Self {
+        let pieces = self.pieces.iter().flat_map(|piece| match piece {
+            Piece::Hole { name, .. } if name == hole => inner.pieces.clone(),
+            other => vec![other.clone()],
+        });
+        let pieces = pieces.map(|piece| match piece {
+            Piece::Hole { name, .. } if name == number => Piece::Hole {
+                name,
+                kind: Kind::Integer,
+            },
+            Piece::Hole {
+                name,
+                kind: Kind::Any,
+            } => Piece::Hole {
+                name,
+                kind: Kind::Slug,
+            },
+            other => other,
+        });
+        Self {
+            pieces: pieces.collect(),
+        }
+    }
+
     /// The name with every hole filled; `fill` gets a hole's name. The pattern must have no wildcard.
     pub(crate) fn render<E>(
         &self,

@@ -2,18 +2,25 @@
 //!
 //! They live in `.locks` below the chart's home, which git ignores, and not in the instance's directory.
 //! The write lock covers one read-decide-write of `state.json` and is held for milliseconds; its file holds
-//! the revision, a count of the phases entered and commands run. The review lock is held for a whole run.
+//! the revision, a count of the phases entered and commands run. The review lock is held for a whole run. The notes
+//! of [`super::reviews`] stand beside them.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::invoke::process::open_regular;
 
 /// The folder of the lock files, below the chart's home.
 const FOLDER: &str = ".locks";
+
+/// The file of the review lock.
+const REVIEW: &str = "review";
+
+/// How long a review lock that is taken is asked for again: someone who only looks holds it for microseconds.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// How long the write lock is waited for; nobody holds it that long unless stopped in the middle.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -82,23 +89,46 @@ impl ReviewLock {
 
     /// The lock, or `None` while someone else holds it.
     pub(crate) fn try_acquire(home: &Path, instance: &str) -> io::Result<Option<Self>> {
-        let file = open(home, instance, "review")?;
-        match file.try_lock() {
-            Ok(()) => {
-                // The reviewer takes what it finds on its stdin for a part of its prompt, and a project may
-                // come with such a file.
-                file.set_len(0)?;
-                Ok(Some(Self { file }))
+        let file = open(home, instance, REVIEW)?;
+        let start = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => {
+                    // The reviewer takes what it finds on its stdin for a part of its prompt, and a project may
+                    // come with such a file.
+                    file.set_len(0)?;
+                    return Ok(Some(Self { file }));
+                }
+                Err(TryLockError::WouldBlock) if start.elapsed() < LOOK => {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error),
             }
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
         }
+    }
+
+    /// True while someone holds the lock. Looks only: nothing is made, and two who look do not see each other.
+    pub(super) fn is_held(home: &Path, instance: &str) -> bool {
+        open_existing(home, instance, REVIEW)
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 }
 
-fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
+/// A file of the lock folder, for reading.
+pub(super) fn open_existing(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
+    open_regular(OpenOptions::new().read(true), &path(home, instance, kind))
+}
+
+/// Where a file of the lock folder stands.
+pub(super) fn path(home: &Path, instance: &str, kind: &str) -> PathBuf {
+    home.join(FOLDER).join(format!("{instance}.{kind}"))
+}
+
+/// A file of the lock folder, for reading and writing; made where it is not there.
+pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     let folder = home.join(FOLDER);
-    let path = folder.join(format!("{instance}.{kind}"));
+    let path = path(home, instance, kind);
     let open = || {
         // A project may come from anywhere: a link in it must not lead our writing out of it.
         if folder.is_symlink() {

@@ -4,6 +4,7 @@ mod effects;
 mod git;
 pub(crate) mod lock;
 pub(crate) mod perform;
+pub(crate) mod reviews;
 pub(crate) mod snapshot;
 pub(crate) mod store;
 pub(crate) mod trace;

@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 use super::effects::{self, Failed};
 use super::git::Git;
 use super::lock::{ReviewLock, WriteLock};
+use super::reviews::{self, Note, Running};
 use super::snapshot::Snapshot;
 use super::store::{self, Reading};
 use super::trace;
@@ -23,6 +24,7 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Ended, Invocation, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
+use crate::engine::view::View;
 use crate::engine::world::World;
 use crate::invoke::{outcome, process};
 use crate::scope::find::Instance;
@@ -102,7 +104,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
 
 fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let git = Arc::default();
-    let snapshot = place.snapshot(&git);
+    let snapshot = place.snapshot_with(&git);
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
     match step {
         Step::Done(decision) if decision.writes_nothing() => Ok(done(snapshot, decision)),
@@ -113,7 +115,7 @@ fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
 
 /// What the chart would decide about `event` at `place` now. Nothing is run, locked or written.
 pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>), Stuck> {
-    let snapshot = place.snapshot(&Arc::default());
+    let snapshot = place.snapshot();
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
     Ok((step, snapshot))
 }
@@ -151,15 +153,22 @@ impl Place {
         Stuck::Broken(format!("{}: {why}", file.display()))
     }
 
-    fn home(&self) -> PathBuf {
+    /// The chart's home in this project.
+    pub(crate) fn home(&self) -> PathBuf {
         self.root.join(&self.chart.scope.home)
     }
 
-    fn dir(&self) -> PathBuf {
+    /// The instance's directory.
+    pub(crate) fn dir(&self) -> PathBuf {
         self.root.join(&self.instance.dir)
     }
 
-    fn snapshot(&self, git: &Arc<Git>) -> Arc<Snapshot> {
+    /// What is there now.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot_with(&Arc::default())
+    }
+
+    fn snapshot_with(&self, git: &Arc<Git>) -> Arc<Snapshot> {
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance);
         Arc::new(snapshot.with_git(git))
     }
@@ -192,7 +201,7 @@ impl Place {
             }
             None => None,
         };
-        let snapshot = self.snapshot(git);
+        let snapshot = self.snapshot_with(git);
         let step = decide(&self.chart, &snapshot.as_world(), event, ended)?;
         let Step::Done(decision) = step else {
             // Since the first look someone has made a review due. (A call with an outcome never asks for a run.)
@@ -264,7 +273,7 @@ impl Place {
             .revision()
             .map_err(io("the revision cannot be read"))?;
         let git = Arc::default();
-        let snapshot = self.snapshot(&git);
+        let snapshot = self.snapshot_with(&git);
         let invocation = match decide(&self.chart, &snapshot.as_world(), event, None)? {
             Step::Invoke(invocation) => *invocation,
             Step::Done(decision) if decision.writes_nothing() => {
@@ -272,7 +281,16 @@ impl Place {
             }
             Step::Done(_) => return self.write(event, None, &git),
         };
+        let told = self.told(&snapshot, &invocation);
+        // A file system that takes no note takes no state either, and that is told.
+        let note = Note::leave(&self.home(), &self.instance.name, &told).ok();
         let outcome = self.run(&invocation, &running)?;
+        drop(note);
+        // Before the state: killed in between, the verdict is known of a review that is run again.
+        if let Outcome::Ran { verdict } = &outcome {
+            let ended = self.ended(told, verdict.clone());
+            let _ = reviews::append(&self.home(), &self.instance.name, &ended);
+        }
         self.write(
             event,
             Some((
@@ -285,6 +303,36 @@ impl Place {
             )),
             &Arc::default(),
         )
+    }
+
+    /// What others are told of a review that begins now.
+    fn told(&self, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> Running {
+        let view = View::new(&self.chart, &snapshot.as_world());
+        let timeout = self.chart.invoke.get(&invocation.name);
+        Running {
+            cycle: invocation.cycle.clone(),
+            n: invocation.n,
+            file: invocation.file.clone(),
+            // A chart whose text fails here is told of where it matters.
+            by: view.by(&invocation.name).ok().flatten(),
+            started: reviews::now(),
+            timeout: timeout.map_or(0, |invoke| invoke.timeout),
+        }
+    }
+
+    /// What is kept of a review that ran to its end.
+    fn ended(&self, told: Running, verdict: Option<String>) -> reviews::Ended {
+        let file = std::fs::metadata(self.dir().join(&told.file));
+        reviews::Ended {
+            bytes: file.map_or(0, |meta| meta.len()),
+            verdict,
+            seconds: told.elapsed().as_secs(),
+            cycle: told.cycle,
+            n: told.n,
+            file: told.file,
+            by: told.by,
+            started: told.started,
+        }
     }
 
     fn run(&self, invocation: &Invocation, running: &ReviewLock) -> Result<Outcome, Stuck> {
@@ -365,7 +413,8 @@ impl Place {
     }
 }
 
-trait AsWorld {
+/// The world that a decision looks at.
+pub(crate) trait AsWorld {
     fn as_world(&self) -> Arc<dyn World>;
 }
 

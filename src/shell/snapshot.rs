@@ -148,7 +148,7 @@ impl Snapshot {
     }
 
     /// The files directly in the directory, sorted.
-    fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         self.names.get_or_init(|| files_in(&self.dir()))
     }
 

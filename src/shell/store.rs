@@ -190,26 +190,54 @@ pub(crate) fn write(
     written
 }
 
+/// All that the schema forbids about the state in `dir`, absent keys aside; nothing where there is no JSON to read.
+pub(crate) fn breaches(chart: &Chart, dir: &Path) -> Vec<String> {
+    let path = dir.join(FILE);
+    // As in `read`: neither a link nor a pipe is opened.
+    let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    let bytes = if is_file {
+        fs::read(&path)
+    } else {
+        Ok(Vec::new())
+    }
+    .unwrap_or_default();
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let json: Result<Json, _> = serde_json::from_slice(text);
+    json.map(|json| breaches_in(chart, &json).collect())
+        .unwrap_or_default()
+}
+
 /// The first thing about `json` that the schema forbids, absent keys aside.
 fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
+    breaches_in(chart, json).next()
+}
+
+fn breaches_in<'j>(chart: &'j Chart, json: &'j Json) -> impl Iterator<Item = String> + 'j {
     let breaches = chart
         .validator
         .as_ref()
         .map(|validator| validator.breaches(json))
         .unwrap_or_default();
-    let breach = breaches.iter().find(|breach| {
-        !matches!(
+    let is_absence = |breach: &jsonschema::ValidationError<'_>| {
+        matches!(
             breach.kind(),
             jsonschema::error::ValidationErrorKind::Required { .. }
         )
-    })?;
+    };
+    breaches
+        .into_iter()
+        .filter(move |breach| !is_absence(breach))
+        .map(move |breach| described(chart, json, &breach))
+}
+
+fn described(chart: &Chart, json: &Json, breach: &jsonschema::ValidationError<'_>) -> String {
     let path = breach.instance_path().to_string();
     let name = path.trim_start_matches('/');
     let Some(field) = chart.context.get(name) else {
-        return Some(match name {
+        return match name {
             "" => format!("it holds {}, not an object", kind_of(json)),
             name => format!("`{name}`: {breach}"),
-        });
+        };
     };
     let value = breach.instance().as_ref();
     let mut message = misfit(name, field, value);
@@ -218,7 +246,7 @@ fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
     {
         message.push_str(&format!("; did you mean \"{close}\"?"));
     }
-    Some(message)
+    message
 }
 
 fn misfit(name: &str, field: &Field, value: &Json) -> String {

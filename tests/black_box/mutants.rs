@@ -964,15 +964,15 @@ const MUTANTS: &[Mutant] = &[
         &[("toml-syntax", Edit)],
     ),
     mutant(
-        r#"{ type = "boolean", default = false }"#,
+        r#"type = "boolean", default = false }"#,
         1,
-        r#"{ type = "boolean", default = false, }"#,
+        r#"type = "boolean", default = false, }"#,
         &[("toml-1-1", Edit)],
     ),
     mutant(
-        r#"{ type = "boolean", default = false }"#,
+        r#"type = "boolean", default = false }"#,
         1,
-        "{ type = \"boolean\",\n  default = false }",
+        "type = \"boolean\",\n  default = false }",
         &[("toml-1-1", Edit)],
     ),
     mutant(

@@ -1,4 +1,4 @@
-//! `taskie next` and `taskie status`: where a plan is taken up, row by row of the plan's routing.
+//! `taskie next`: where a plan is taken up, row by row of the plan's routing.
 
 use serde_json::{Value, json};
 
@@ -235,33 +235,6 @@ fn whoever_asks_takes_the_plan_over() {
     project.set_state(json!({ "owner": "old", "next_phase": null }));
     assert_eq!(project.run(&["next", "--session", "new"]).code, 0);
     assert_eq!(project.state()["owner"], "new");
-}
-
-#[test]
-fn a_status_is_read_at_a_glance_and_changes_nothing() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    let before = project.files();
-    let ran = project.run(&["status"]);
-    let expected = "\
-plan               test-plan  (.taskie/plans/test-plan)
-stage              Implementation
-max_reviews        8
-current_task       1
-phase              complete-task
-phase_iteration    0
-next_phase         code-review
-review_model       opus
-consecutive_clean  0
-tdd                false
-next               stop: Nothing is left to do before the next code-review: end your turn, the hook runs it.
-at a stop          code-review 1 runs and writes .taskie/plans/test-plan/task-1-review-1.md
-";
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, expected, "")
-    );
-    assert_eq!((project.files(), project.calls().len()), (before, 0));
 }
 
 #[test]

@@ -463,9 +463,12 @@ fn the_readme_tells_every_command() {
 }
 
 /// The action texts stand in a template, the reviewer's prompt: what looks like one would be taken for one.
+/// Those for Codex are templates themselves.
 #[test]
 fn no_text_looks_like_a_template() {
-    for (file, text) in taskie().texts("") {
+    let mut texts = taskie().texts("");
+    texts.retain(|(file, _)| !file.starts_with("codex/"));
+    for (file, text) in texts {
         for sign in ["{{", "{%", "{#"] {
             assert!(!text.contains(sign), "{file} holds {sign}");
         }
@@ -607,6 +610,8 @@ fn every_command_line_that_is_named_is_one() {
                     "PHASE" => "create-tasks",
                     "PLAN" => PLAN,
                     "NAME" => "pause",
+                    "actions/ACTION.md" => "actions/create-tasks.md",
+                    "commands/ACTION.md" => "commands/create-tasks.md",
                     "ID" => "1",
                     "N" => "4",
                     _ => continue,
@@ -617,6 +622,10 @@ fn every_command_line_that_is_named_is_one() {
                 && !["next", "status", "--version"].contains(&word.as_str())
             {
                 // A command by its name alone.
+                words.push("--help".to_owned());
+            }
+            if words.iter().any(|word| word == "--watch") {
+                // It ends when its user ends it.
                 words.push("--help".to_owned());
             }
             if let [enter, phase, ..] = words.as_slice()

@@ -134,6 +134,11 @@ fn every_command_works() {
             | "taskie next"
             | "taskie check-chart"
             | "taskie check-chart --explain unknown-name" => line,
+            "taskie validate" => {
+                let dir = project.root.join(".taskie/plans/my-plan");
+                fs::copy(project.plan().join("plan.md"), dir.join("plan.md")).unwrap();
+                line
+            }
             "taskie run limit 4" | "taskie run pause" | "taskie run resume" | "taskie run skip" => {
                 line
             }

@@ -515,7 +515,7 @@ fn what_there_is_not() {
         ),
         (
             "invoke.review",
-            "`invoke.review` has more than one text\n  help: name one of `invoke.review.argv[3]`, `invoke.review.argv[12]`",
+            "`invoke.review` has more than one text\n  help: name one of `invoke.review.argv[3]`, `invoke.review.argv[12]`, `invoke.review.by`",
         ),
     ] {
         fails(&project, &[wanted], &format!("taskie: {stderr}\n"));

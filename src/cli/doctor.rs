@@ -1,0 +1,81 @@
+//! `taskie doctor`: prints what was found, a line each, with what to do.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::json;
+
+use super::page::{self, ALERT, BAD, FAINT, GOOD, Page, paint};
+use super::{CliError, place, say};
+use crate::chart::Chart;
+use crate::chart::embedded::Choice;
+use crate::doctor::{self, Diagnosis, Level};
+
+/// The version of the JSON: another one where a field is taken away or means something else.
+const VERSION: u32 = 1;
+
+/// Looks at everything and says what is in the way.
+pub(crate) fn run(
+    choice: &Choice<'_>,
+    chart: &Arc<Chart>,
+    matches: &ArgMatches,
+) -> Result<ExitCode, CliError> {
+    let session = place::session(matches)?;
+    let (place, warnings) = place::find(chart, matches, session.as_deref())?;
+    let found = doctor::examine(choice, chart, place.as_ref(), warnings);
+    let count = |level: Level| found.iter().filter(|found| found.level == level).count();
+    let (problems, warnings) = (count(Level::Problem), count(Level::Warning));
+    if matches.get_flag("json") {
+        let lines = found.iter().map(|found| {
+            json!({ "level": found.level.name(), "about": found.about, "text": found.text, "help": found.help })
+        });
+        let lines = lines.collect::<Vec<_>>();
+        say(&json!({ "version": VERSION, "problems": problems, "warnings": warnings, "lines": lines }).to_string());
+    } else {
+        print(&found, problems, warnings);
+    }
+    Ok(match problems {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+fn print(found: &[Diagnosis], problems: usize, warnings: usize) {
+    let mut page = Page::new(page::width(), found.iter().map(|found| found.level.name()));
+    for found in found {
+        let style = match found.level {
+            Level::Ok => GOOD,
+            Level::Warning => ALERT,
+            Level::Problem => BAD,
+        };
+        page.styled_row(style, found.level.name(), &found.text);
+        if let Some(help) = &found.help {
+            page.row("", &format!("{} {help}", paint(FAINT, "→")));
+        }
+    }
+    page.blank();
+    page.text(page::PLAIN, &summary(problems, warnings));
+    let mut out = anstream::stdout().lock();
+    for line in page.into_lines() {
+        // A reader that has gone away is no error.
+        let _ = writeln!(out, "{line}");
+    }
+}
+
+fn summary(problems: usize, warnings: usize) -> String {
+    let counted = |count: usize, what: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        many => Some(format!("{many} {what}s")),
+    };
+    let parts: Vec<String> = counted(problems, "problem")
+        .into_iter()
+        .chain(counted(warnings, "warning"))
+        .collect();
+    match parts.is_empty() {
+        true => "All is well.".to_owned(),
+        false => format!("{}.", parts.join(", ")),
+    }
+}

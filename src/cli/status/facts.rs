@@ -1,0 +1,416 @@
+//! All that `taskie status` tells, as data, and as the JSON that stays as it is documented.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::chart::Chart;
+use crate::chart::model::PhaseType;
+use crate::cli::{CliError, next};
+use crate::engine::context::Context;
+use crate::engine::decision::{Answer, Invocation, Step};
+use crate::engine::event::Event;
+use crate::engine::view::{self, Standing, View};
+use crate::engine::world::World as _;
+use crate::shell::perform::{AsWorld as _, Place, Stuck, peek};
+use crate::shell::reviews::{self, Running};
+use crate::shell::store::Reading;
+
+/// The version of the JSON: another one where a field is taken away or means something else.
+const VERSION: u32 = 1;
+
+/// Where one instance stands.
+#[derive(Debug)]
+pub(super) struct Facts {
+    pub(super) chart: Arc<Chart>,
+    pub(super) name: String,
+    /// The instance's directory, from the project's root.
+    pub(super) dir: String,
+    /// There is a `state.json`.
+    pub(super) is_started: bool,
+    /// What it holds can be used.
+    pub(super) is_usable: bool,
+    pub(super) stage: Option<String>,
+    pub(super) is_final: bool,
+    pub(super) context: Context,
+    pub(super) cycle: Option<CycleFacts>,
+    pub(super) reviews: Vec<Review>,
+    pub(super) running: Option<Running>,
+    /// What is to be done now, by the chart's rules, and why.
+    pub(super) next: Option<(String, String)>,
+    pub(super) stop: Stop,
+    pub(super) waits: Waits,
+    /// What keeps the review that is due from being run.
+    pub(super) obstacle: Option<String>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// The cycle that runs.
+#[derive(Debug)]
+pub(super) struct CycleFacts {
+    pub(super) id: String,
+    pub(super) standing: Standing,
+    /// Who does the next review.
+    pub(super) by: Option<String>,
+    /// When the cycle is over, as the chart has it.
+    pub(super) exit: String,
+    /// The fields that this depends on.
+    pub(super) streak: Vec<(String, Json)>,
+    /// The fields that count and bound its reviews and say who does them.
+    pub(super) fields: Vec<String>,
+}
+
+/// A review on disk.
+#[derive(Debug)]
+pub(super) struct Review {
+    pub(super) cycle: String,
+    /// What it is of: the stem of its file's name.
+    pub(super) base: String,
+    pub(super) n: u64,
+    pub(super) file: String,
+    /// What it said, where that is known of this very file.
+    pub(super) verdict: Option<String>,
+    pub(super) by: Option<String>,
+    pub(super) is_answered: bool,
+}
+
+/// What the hook does at the next stop.
+#[derive(Debug)]
+pub(super) struct Stop {
+    pub(super) does: Does,
+    pub(super) text: String,
+}
+
+/// The kinds of answer to a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Does {
+    /// A review runs.
+    Review,
+    /// The agent is sent back.
+    Block,
+    /// It goes through.
+    Allow,
+}
+
+/// Who or what has to move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// A review runs.
+    Review,
+    /// Another session drives the instance.
+    Session,
+    /// The agent has an action to do.
+    Agent,
+    /// The agent's next stop starts what is due.
+    Stop,
+    /// The user has a choice to make.
+    User,
+    /// Nothing comes any more.
+    Nothing,
+}
+
+impl Does {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Review => "review",
+            Self::Block => "block",
+            Self::Allow => "allow",
+        }
+    }
+}
+
+impl Waits {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Review => "review",
+            Self::Session => "session",
+            Self::Agent => "agent",
+            Self::Stop => "stop",
+            Self::User => "user",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
+impl Facts {
+    /// Looks at the instance at `place`, for the session that asks.
+    pub(super) fn gather(place: &Place, session: Option<&str>) -> Result<Self, CliError> {
+        let chart = &place.chart;
+        let stuck = |stuck: Stuck| CliError::new(stuck.to_string());
+        let (asked, snapshot) =
+            peek(place, &next::event(session.map(str::to_owned))).map_err(stuck)?;
+        let event = json!({ "session_id": session.unwrap_or_default() });
+        let (stop, _) = peek(place, &Event::hook("Stop", event)).map_err(stuck)?;
+        let view = View::new(chart, &snapshot.as_world());
+        let context = snapshot.context().clone();
+        let running = Running::read(&place.home(), &place.instance.name);
+        let phase = text_of(&context, Some(&chart.state));
+        let entry = phase
+            .and_then(|phase| chart.phases.get(phase))
+            .map(|entry| &entry.phase);
+        let is_final = entry.is_some_and(|entry| entry.kind == Some(PhaseType::Final));
+        let running_cycle = view.running();
+        // Between two cycles, what comes next says more than the review that is over.
+        let stage = running_cycle
+            .and_then(|cycle| cycle.stage.clone())
+            .or_else(|| entry.and_then(|entry| entry.stage.clone()))
+            .or_else(|| chart.cycles.get(phase?)?.stage.clone())
+            .or_else(|| {
+                chart
+                    .cycles
+                    .values()
+                    .find(|cycle| Some(cycle.post.as_str()) == phase)?
+                    .stage
+                    .clone()
+            });
+        let invoke = chart
+            .on
+            .values()
+            .flatten()
+            .find_map(|rule| rule.invoke.as_deref());
+        let by = match invoke {
+            Some(invoke) => view
+                .by(invoke)
+                .map_err(|fault| CliError::new(fault.to_string()))?,
+            None => None,
+        };
+        let cycle = running_cycle.map(|cycle| {
+            let named = invoke
+                .and_then(|invoke| chart.invoke.get(invoke)?.by.as_ref())
+                .map(|by| view.fields_in(&by.0))
+                .unwrap_or_default();
+            let fields = [cycle.count.clone(), cycle.limit.clone()];
+            CycleFacts {
+                id: cycle.id.clone(),
+                standing: view.standing(cycle),
+                exit: cycle.exit.0.clone(),
+                streak: view.fields_in(&cycle.exit.0),
+                fields: fields
+                    .into_iter()
+                    .chain(named.into_iter().map(|(name, _)| name))
+                    .collect(),
+                by: by.clone(),
+            }
+        });
+        let is_usable = !matches!(snapshot.state, Reading::Broken(_));
+        let next = match asked {
+            // What the rules make of the defaults is about nothing.
+            _ if !is_usable => None,
+            Step::Done(decision) => match decision.answer {
+                Answer::Action { action, why } => Some((action, why)),
+                _ => None,
+            },
+            Step::Invoke(_) => None,
+        };
+        let owner = text_of(&context, chart.scope.owner.as_ref());
+        let is_anothers =
+            session.is_some_and(|session| owner.is_some_and(|owner| owner != session));
+        let is_action = next
+            .as_ref()
+            .is_some_and(|(action, _)| chart.phases.contains_key(action));
+        let obstacle = match &stop {
+            Step::Invoke(invocation) => place.obstacle(invocation),
+            Step::Done(_) => None,
+        };
+        // A stop that changes the state brings things on, with a review or without.
+        let moves = match &stop {
+            Step::Invoke(_) => obstacle.is_none(),
+            Step::Done(decision) => !decision.patch.is_empty(),
+        };
+        let waits = match () {
+            () if running.is_some() => Waits::Review,
+            () if !is_usable => Waits::User,
+            () if is_anothers => Waits::Session,
+            () if is_action => Waits::Agent,
+            () if moves => Waits::Stop,
+            () if is_final => Waits::Nothing,
+            () => Waits::User,
+        };
+        let mut stop = what(place, stop, by.as_deref());
+        if running.is_some() {
+            stop = Stop {
+                does: Does::Allow,
+                text: "it goes through: a review is running already".to_owned(),
+            };
+        }
+        Ok(Self {
+            name: place.instance.name.clone(),
+            dir: place.instance.dir.display().to_string(),
+            is_usable,
+            is_started: !matches!(snapshot.state, Reading::Missing),
+            stage,
+            is_final,
+            cycle,
+            reviews: on_disk(place, snapshot.names()),
+            running,
+            next,
+            stop,
+            waits,
+            obstacle,
+            warnings: snapshot.warnings(),
+            context,
+            chart: Arc::clone(chart),
+        })
+    }
+
+    /// The phase that the instance is in.
+    pub(super) fn phase(&self) -> Option<&str> {
+        text_of(&self.context, Some(&self.chart.state))
+    }
+
+    /// The phase that is due.
+    pub(super) fn due(&self) -> Option<&str> {
+        text_of(&self.context, self.chart.next.as_ref())
+    }
+
+    /// The session that drives the instance.
+    pub(super) fn owner(&self) -> Option<&str> {
+        text_of(&self.context, self.chart.scope.owner.as_ref())
+    }
+
+    /// For programs.
+    pub(super) fn to_json(&self) -> Json {
+        let mut object = Map::new();
+        let mut put = |name: &str, value: Json| _ = object.insert(name.to_owned(), value);
+        put("version", json!(VERSION));
+        put("chart", json!(self.chart.id));
+        put(&self.chart.scope.noun, json!(self.name));
+        put("directory", json!(self.dir));
+        put("started", json!(self.is_started));
+        put("usable", json!(self.is_usable));
+        put("stage", json!(self.stage));
+        put("final", json!(self.is_final));
+        put("phase", json!(self.phase()));
+        put("due", json!(self.due()));
+        put("owner", json!(self.owner()));
+        put(
+            "cycle",
+            json!(self.cycle.as_ref().map(|cycle| json!({
+                "id": cycle.id,
+                "of": cycle.standing.base,
+                "count": cycle.standing.count,
+                "limit": cycle.standing.limit,
+                "due": cycle.standing.is_due,
+                "by": cycle.by,
+                "exit": cycle.exit,
+            }))),
+        );
+        let reviews = self.reviews.iter().map(|review| {
+            json!({
+                "cycle": review.cycle,
+                "of": review.base,
+                "n": review.n,
+                "file": review.file,
+                "verdict": review.verdict,
+                "by": review.by,
+                "answered": review.is_answered,
+            })
+        });
+        put("reviews", reviews.collect());
+        put(
+            "running",
+            json!(self.running.as_ref().map(|running| json!({
+                "cycle": running.cycle,
+                "n": running.n,
+                "file": format!("{}/{}", self.dir, running.file),
+                "by": running.by,
+                "started": running.started,
+                "seconds": running.elapsed().as_secs(),
+                "timeout": running.timeout,
+            }))),
+        );
+        let next = self
+            .next
+            .as_ref()
+            .map(|(action, why)| json!({ "action": action, "why": why }));
+        put("next", json!(next));
+        put(
+            "stop",
+            json!({ "does": self.stop.does.name(), "text": self.stop.text }),
+        );
+        put("waits_for", json!(self.waits.name()));
+        put("context", json!(self.context));
+        put("warnings", json!(self.warnings));
+        Json::Object(object)
+    }
+}
+
+/// A context field that holds a text.
+fn text_of<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str> {
+    context.get(field?)?.as_str()
+}
+
+/// The reviews that are on disk, with what was kept of them.
+fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
+    let files = view::reviews(&place.chart, names.iter().map(String::as_str));
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let journal = reviews::journal(&place.home(), &place.instance.name);
+    let dir = place.dir();
+    let with_ending = |file: view::ReviewFile| {
+        let size = std::fs::metadata(dir.join(&file.name))
+            .map(|meta| meta.len())
+            .ok();
+        // The last run that wrote a file of this name, unless someone else has written it since.
+        let ended = journal
+            .iter()
+            .rfind(|ended| ended.file == file.name)
+            .filter(|ended| Some(ended.bytes) == size);
+        Review {
+            verdict: ended.and_then(|ended| ended.verdict.clone()),
+            by: ended.and_then(|ended| ended.by.clone()),
+            is_answered: names.contains(&file.answer),
+            file: format!("{}/{}", place.instance.dir.display(), file.name),
+            cycle: file.cycle,
+            base: file.base,
+            n: file.n,
+        }
+    };
+    files.into_iter().map(with_ending).collect()
+}
+
+/// What the hook would do, in a line.
+fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
+    let (does, text) = match step {
+        Step::Invoke(invocation) => match place.obstacle(&invocation) {
+            Some(why) => (
+                Does::Allow,
+                format!(
+                    "{} {} is due and cannot run: {why}",
+                    invocation.cycle, invocation.n
+                ),
+            ),
+            None => (Does::Review, runs(place, &invocation, by)),
+        },
+        Step::Done(decision) => {
+            let said = decision.messages.join(" ");
+            match decision.answer {
+                Answer::Block(reason) => (Does::Block, format!("the agent is sent back: {reason}")),
+                _ if said.is_empty() => (Does::Allow, "it goes through".to_owned()),
+                _ => (Does::Allow, format!("it goes through: {said}")),
+            }
+        }
+    };
+    Stop { does, text }
+}
+
+fn runs(place: &Place, invocation: &Invocation, by: Option<&str>) -> String {
+    let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    format!(
+        "{} {}{by} runs and writes {}",
+        invocation.cycle,
+        invocation.n,
+        place.instance.dir.join(&invocation.file).display()
+    )
+}
+
+/// A span of time as a person reads it: `42 s`, `3 min 05 s`.
+pub(super) fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 60 {
+        0 => format!("{seconds} s"),
+        minutes => format!("{minutes} min {:02} s", seconds % 60),
+    }
+}

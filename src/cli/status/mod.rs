@@ -1,0 +1,38 @@
+//! `taskie status`: where an instance stands, what it waits for, and what the next stop does. Reads only.
+//!
+//! [`facts`] gathers it, [`screen`] shows it to a person, [`watch`] follows it.
+
+mod facts;
+mod screen;
+mod watch;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+
+use super::{CliError, page, place, say};
+use crate::chart::Chart;
+use facts::Facts;
+
+/// Prints where the instance stands.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let session = place::session(matches)?;
+    let is_json = matches.get_flag("json");
+    if matches.get_flag("watch") {
+        return watch::run(chart, matches, session.as_deref(), is_json);
+    }
+    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let facts = Facts::gather(&place, session.as_deref())?;
+    if is_json {
+        say(&facts.to_json().to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = anstream::stdout().lock();
+    for line in screen::lines(&facts, page::width()) {
+        // A reader that has gone away is no error.
+        let _ = writeln!(out, "{line}");
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,335 @@
+//! The screen that a person reads.
+
+use std::time::Duration;
+
+use anstyle::Style;
+use serde_json::Value as Json;
+
+use super::facts::{Facts, Review, Waits, span};
+use crate::cli::page::{ALERT, BAD, FAINT, GOOD, PLAIN, Page, STAGE, STRONG, paint, unbroken};
+
+/// So many reviews stand in a row of the screen at most; earlier ones are counted.
+const MOST_IN_ROW: usize = 12;
+
+/// So many rows of one cycle's reviews, the last ones and the running one.
+const MOST_ROWS: usize = 4;
+
+/// The lines of the screen, none wider than `width`.
+pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut row = |label: &str, text: String| rows.push((label.to_owned(), text));
+    match (facts.is_started, facts.phase()) {
+        _ if !facts.is_usable => row("phase", "not known: state.json cannot be used".to_owned()),
+        (true, Some(phase)) => {
+            let due = match facts.due().filter(|due| *due != phase) {
+                Some(due) => format!("{phase}, then {due}"),
+                None if facts.is_final => format!("{phase}, nothing comes after it"),
+                None => phase.to_owned(),
+            };
+            row("phase", due);
+        }
+        _ => row("phase", "not begun: there is no state.json yet".to_owned()),
+    }
+    if facts.is_started && facts.is_usable {
+        for (name, value) in plain_fields(facts) {
+            row(&name.replace('_', " "), value);
+        }
+    }
+    if let Some(cycle) = &facts.cycle {
+        row("review", progress(facts));
+        let streak = cycle
+            .streak
+            .iter()
+            .map(|(name, value)| format!("{} {}", name.replace('_', " "), shown(value)));
+        let streak = streak.collect::<Vec<_>>().join(", ");
+        if !streak.is_empty() {
+            row(
+                "streak",
+                format!("{streak}; the cycle is over when {}", cycle.exit),
+            );
+        }
+    }
+    if let Some(owner) = facts.owner() {
+        row("driven by", format!("session {owner}"));
+    }
+    for (at, line) in reviews(facts).into_iter().enumerate() {
+        row(if at == 0 { "reviews" } else { "" }, line);
+    }
+    let (waits, at_stop) = (waits_for(facts), &facts.stop.text);
+
+    let labels = rows
+        .iter()
+        .map(|(label, _)| label.as_str())
+        .chain(["waits for", "at a stop"]);
+    let mut page = Page::new(width, labels);
+    let stage = facts.stage.as_deref().filter(|_| facts.is_usable);
+    let stage = stage.unwrap_or_default();
+    let title = paint(STRONG, unbroken(&facts.name));
+    let words = stage
+        .split(' ')
+        .map(|word| paint(STAGE, word))
+        .collect::<Vec<_>>()
+        .join(" ");
+    page.text(
+        PLAIN,
+        &if stage.is_empty() {
+            title
+        } else {
+            format!("{title}  {words}")
+        },
+    );
+    page.text(FAINT, &facts.dir);
+    page.blank();
+    // First: on a screen that is too low for all of it, this is what counts.
+    page.row("waits for", &waits);
+    page.row("at a stop", at_stop);
+    for warning in &facts.warnings {
+        page.row("warning", &each_word(ALERT, warning));
+    }
+    page.blank();
+    for (label, text) in &rows {
+        page.row(label, text);
+    }
+    page.into_lines()
+}
+
+/// The one line that says what is going on: what a watcher without a terminal is told when it changes.
+pub(super) fn summary(facts: &Facts) -> String {
+    let due = facts
+        .due()
+        .map(|due| format!(", {due} due"))
+        .unwrap_or_default();
+    let last = facts.cycle.as_ref().and_then(|cycle| {
+        facts.reviews.iter().rfind(|review| {
+            review.cycle == cycle.id && Some(&review.base) == cycle.standing.base.as_ref()
+        })
+    });
+    let last = last
+        .and_then(|review| {
+            Some(format!(
+                "; {} {}: {}",
+                review.cycle,
+                review.n,
+                review.verdict.as_ref()?
+            ))
+        })
+        .unwrap_or_default();
+    match &facts.running {
+        Some(running) => format!(
+            "{}: {} {}{} is running",
+            facts.name,
+            running.cycle,
+            running.n,
+            by(running.by.as_deref())
+        ),
+        None => format!(
+            "{}: {}{due}{last}; waits for {}",
+            facts.name,
+            match (facts.is_started, facts.is_usable) {
+                (_, false) => "state.json cannot be used",
+                (false, _) => "not begun",
+                (true, true) => facts.phase().unwrap_or_default(),
+            },
+            who(facts)
+        ),
+    }
+}
+
+/// The fields of the state that no other row tells of, in the chart's order. One that is null or absent says nothing.
+fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
+    let chart = &facts.chart;
+    let told = |name: &String| {
+        name == &chart.state
+            || Some(name) == chart.next.as_ref()
+            || Some(name) == chart.scope.owner.as_ref()
+            || facts.cycle.as_ref().is_some_and(|cycle| {
+                cycle.fields.contains(name) || cycle.streak.iter().any(|(field, _)| field == name)
+            })
+    };
+    facts
+        .context
+        .iter()
+        .filter(move |(name, value)| !told(name) && !value.is_null())
+        .map(|(name, value)| (name, shown(value)))
+}
+
+fn shown(value: &Json) -> String {
+    match value {
+        Json::Bool(true) => "yes".to_owned(),
+        Json::Bool(false) => "no".to_owned(),
+        Json::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Which review of how many is the next.
+fn progress(facts: &Facts) -> String {
+    let Some(cycle) = &facts.cycle else {
+        return String::new();
+    };
+    let (done, limit) = (cycle.standing.count, cycle.standing.limit);
+    let of = match &cycle.standing.base {
+        Some(base) => format!("{} of {base}", cycle.id),
+        None => cycle.id.clone(),
+    };
+    match done {
+        _ if limit == 0 => format!("{of}: none are to run (the limit is 0)"),
+        _ if done >= limit => format!(
+            "{of}: {done} of {limit}, {}",
+            each_word(ALERT, "the limit is reached")
+        ),
+        _ => format!(
+            "{of}: {done} of {limit} done, the next one{}",
+            by(cycle.by.as_deref())
+        ),
+    }
+}
+
+fn by(by: Option<&str>) -> String {
+    by.map(|by| format!(" by {by}")).unwrap_or_default()
+}
+
+/// A row for each thing that was reviewed: its reviews with their verdicts.
+fn reviews(facts: &Facts) -> Vec<String> {
+    let groups: Vec<&[Review]> = facts
+        .reviews
+        .chunk_by(|a, b| a.cycle == b.cycle && a.base == b.base)
+        .collect();
+    let name = |group: &[Review]| {
+        group
+            .first()
+            .map(|review| title(facts, review))
+            .unwrap_or_default()
+    };
+    let widest = groups
+        .iter()
+        .map(|group| name(group).chars().count())
+        .max()
+        .unwrap_or(0);
+    let mut rows = Vec::new();
+    for of_cycle in
+        groups.chunk_by(|a, b| a.first().map(|a| &a.cycle) == b.first().map(|b| &b.cycle))
+    {
+        let left_out = of_cycle.len().saturating_sub(MOST_ROWS);
+        if left_out > 0 {
+            let cycle = of_cycle
+                .iter()
+                .flat_map(|group| group.first())
+                .map(|review| review.cycle.as_str())
+                .next();
+            rows.push(each_word(
+                FAINT,
+                &format!("{}: {left_out} more", cycle.unwrap_or_default()),
+            ));
+        }
+        let running = facts
+            .cycle
+            .as_ref()
+            .and_then(|cycle| cycle.standing.base.as_deref());
+        let mut shown: Vec<&&[Review]> = of_cycle[left_out..].iter().collect();
+        let is_running =
+            |group: &&&[Review]| group.first().map(|review| review.base.as_str()) == running;
+        if let Some(group) = of_cycle[..left_out].iter().find(|group| is_running(group)) {
+            shown[0] = group;
+        }
+        for group in shown {
+            let skipped = group.len().saturating_sub(MOST_IN_ROW);
+            let mut marks: Vec<String> = group[skipped..]
+                .iter()
+                .map(|review| mark(facts, review))
+                .collect();
+            if skipped > 0 {
+                marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
+            }
+            let name = name(group);
+            rows.push(format!(
+                "{}  {}",
+                unbroken(&format!("{name:<widest$}")),
+                marks.join("  ")
+            ));
+        }
+    }
+    rows
+}
+
+/// A review's cycle, and what it is of where that is not always the same.
+fn title(facts: &Facts, review: &Review) -> String {
+    let is_fixed = facts
+        .chart
+        .cycles
+        .get(&review.cycle)
+        .is_none_or(|cycle| cycle.base.holes().next().is_none());
+    match is_fixed {
+        true => review.cycle.clone(),
+        false => format!("{} {}", review.cycle, review.base),
+    }
+}
+
+fn mark(facts: &Facts, review: &Review) -> String {
+    let best = facts
+        .chart
+        .invoke
+        .values()
+        .filter_map(|invoke| invoke.verdicts.first());
+    let style = |verdict: &String| match best.clone().any(|best| best == verdict) {
+        true => GOOD,
+        false => BAD,
+    };
+    let verdict = match &review.verdict {
+        Some(verdict) => paint(style(verdict), verdict),
+        None => paint(FAINT, "?"),
+    };
+    format!("{}\u{a0}{verdict}", review.n)
+}
+
+fn who(facts: &Facts) -> String {
+    match (facts.waits, &facts.next) {
+        (Waits::Review, _) => "the review".to_owned(),
+        (Waits::Session, _) => "another session".to_owned(),
+        (Waits::Agent, Some((action, _))) => format!("the agent to do {action}"),
+        (Waits::Agent, None) => "the agent".to_owned(),
+        (Waits::Stop, _) => "the agent's next stop".to_owned(),
+        (Waits::User, _) => "you".to_owned(),
+        (Waits::Nothing, _) => "nothing".to_owned(),
+    }
+}
+
+fn waits_for(facts: &Facts) -> String {
+    let who = each_word(STRONG, &who(facts));
+    let why = match (facts.waits, &facts.running, facts.owner()) {
+        (Waits::Review, Some(running), _) => format!(
+            "{} {}{} has run for {} of {} at most",
+            running.cycle,
+            running.n,
+            by(running.by.as_deref()),
+            unbroken(&span(running.elapsed())),
+            unbroken(&span(Duration::from_secs(running.timeout)))
+        ),
+        (Waits::Session, _, Some(owner)) => format!(
+            "session {owner} drives this {}, so this one's stops go through",
+            facts.chart.scope.noun
+        ),
+        _ if !facts.is_usable => "state.json is to be mended".to_owned(),
+        (Waits::User, ..) if facts.obstacle.is_some() => format!(
+            "the review that is due cannot run: {}",
+            facts.obstacle.as_deref().unwrap_or_default()
+        ),
+        _ => facts
+            .next
+            .as_ref()
+            .map(|(_, why)| why.clone())
+            .unwrap_or_default(),
+    };
+    match why.is_empty() {
+        true => who,
+        false => format!("{who}: {why}"),
+    }
+}
+
+/// A text in a style that lines can be broken in.
+fn each_word(style: Style, text: &str) -> String {
+    text.split(' ')
+        .map(|word| paint(style, word))
+        .collect::<Vec<_>>()
+        .join(" ")
+}

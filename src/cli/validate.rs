@@ -1,0 +1,94 @@
+//! `taskie validate [NOUN]`: what the chart's checks find, by hand. Reads only.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::{Map, Value as Json, json};
+
+use super::{CliError, place, say};
+use crate::chart::Chart;
+use crate::engine::view::View;
+use crate::shell::perform::{AsWorld as _, Place};
+use crate::shell::store::{self, Reading};
+
+/// The version of the JSON: another one where a field is taken away or means something else.
+const VERSION: u32 = 1;
+
+/// What is wrong with the files of an instance.
+#[derive(Debug, Default)]
+pub(super) struct Validated {
+    /// What the checks find: the list's name, and the finding.
+    pub(super) findings: Vec<(String, String)>,
+    /// What is wrong with `state.json`, and with tables that could be read only in part.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Prints the findings, a line each.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let session = place::session(matches)?;
+    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let validated = validate(&place)?;
+    let Validated { findings, warnings } = &validated;
+    let code = match findings.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    };
+    if matches.get_flag("json") {
+        let mut object = Map::new();
+        object.insert("version".to_owned(), json!(VERSION));
+        object.insert(chart.scope.noun.clone(), json!(place.instance.name));
+        object.insert("directory".to_owned(), json!(place.instance.dir));
+        let findings = findings
+            .iter()
+            .map(|(check, text)| json!({ "check": check, "text": text }));
+        object.insert("findings".to_owned(), findings.collect());
+        object.insert("warnings".to_owned(), json!(warnings));
+        say(&Json::Object(object).to_string());
+        return Ok(code);
+    }
+    for (_, text) in findings {
+        say(text);
+    }
+    for warning in warnings {
+        say(&format!("warning: {warning}"));
+    }
+    if findings.is_empty() {
+        say(&format!(
+            "{} {}: no findings",
+            chart.scope.noun, place.instance.name
+        ));
+    }
+    Ok(code)
+}
+
+/// Runs all checks of the chart on what is there.
+pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
+    let chart = &place.chart;
+    let snapshot = place.snapshot();
+    let view = View::new(chart, &snapshot.as_world());
+    let mut findings = Vec::new();
+    for name in chart.checks.keys() {
+        let found = view
+            .findings(name)
+            .map_err(|fault| CliError::new(fault.to_string()))?;
+        // A finding that spans lines would look like several.
+        findings.extend(
+            found
+                .into_iter()
+                .map(|text| (name.clone(), text.replace('\n', " "))),
+        );
+    }
+    let mut warnings = snapshot.warnings();
+    if matches!(snapshot.state, Reading::Broken(_)) {
+        let file = place::state_file(place);
+        // The first one is among them, with what follows from it.
+        let more = store::breaches(chart, &place.dir()).into_iter().skip(1);
+        warnings.extend(more.map(|breach| {
+            // A question stands at the end of some.
+            let stop = if breach.ends_with('?') { "" } else { "." };
+            format!("{}: {breach}{stop}", file.display())
+        }));
+    }
+    Ok(Validated { findings, warnings })
+}

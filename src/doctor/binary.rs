@@ -1,0 +1,237 @@
+//! The programs: this one, the one that PATH leads to, and those that the chart runs.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::{Diagnosis, shown};
+use crate::chart::Chart;
+use crate::invoke::process::{self, Ended, Spec};
+
+/// The host's program.
+const HOST: &str = "claude";
+
+/// The oldest version of the host that this was tried with.
+const TRIED_FROM: Version = Version([2, 1, 197]);
+
+/// The option without which a reviewer could run nothing, and which the host refuses to the superuser.
+const UNASKED: &str = "--dangerously-skip-permissions";
+
+/// What allows it to the superuser after all.
+const SANDBOX: &str = "IS_SANDBOX";
+
+/// How long a program may take to tell its version.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The numbers of a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Version([u64; 3]);
+
+impl Version {
+    /// The first word of `text` that is three numbers with dots between them.
+    fn find(text: &str) -> Option<Self> {
+        text.split_whitespace().find_map(|word| {
+            let core = word.split(['-', '+']).next()?;
+            let mut parts = core.split('.').map(|part| part.parse().ok());
+            let numbers = [parts.next()??, parts.next()??, parts.next()??];
+            parts.next().is_none().then_some(Self(numbers))
+        })
+    }
+}
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [major, minor, patch] = self.0;
+        write!(out, "{major}.{minor}.{patch}")
+    }
+}
+
+/// This program, and the one of its name that hooks and agents find.
+pub(super) fn own() -> Vec<Diagnosis> {
+    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+    let exe = std::env::current_exe().unwrap_or_default();
+    let this = Diagnosis::ok("binary", format!("{name} {version}, {}", shown(&exe)));
+    let folder = exe.parent().map(shown).unwrap_or_default();
+    let Some(found) = on_path(name) else {
+        return vec![
+            this,
+            Diagnosis::problem(
+                "path",
+                format!("there is no `{name}` on PATH, so neither hooks nor the agent find it"),
+                format!("add {folder} to PATH where Claude Code is started"),
+            ),
+        ];
+    };
+    let is_this =
+        matches!((found.canonicalize(), exe.canonicalize()), (Ok(found), Ok(exe)) if found == exe);
+    let on_path = if is_this {
+        Diagnosis::ok("path", format!("`{name}` on PATH is this one"))
+    } else {
+        match version_of(&found) {
+            Ok(text) if text == format!("{name} {version}") => Diagnosis::warning(
+                "path",
+                format!(
+                    "`{name}` on PATH is another file of the same version: {}",
+                    shown(&found)
+                ),
+                "keep one of the two, or they will differ one day",
+            ),
+            Ok(text) => Diagnosis::problem(
+                "path",
+                format!(
+                    "hooks and the agent find another one: {text}, {}",
+                    shown(&found)
+                ),
+                format!("replace it, or put {folder} before it on PATH"),
+            ),
+            Err(why) => Diagnosis::problem(
+                "path",
+                format!(
+                    "hooks and the agent find {}, which does not tell its version: {why}",
+                    shown(&found)
+                ),
+                format!("replace it, or put {folder} before it on PATH"),
+            ),
+        }
+    };
+    vec![this, on_path]
+}
+
+/// The programs that the chart runs.
+pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
+    let mut found = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for invoke in chart.invoke.values() {
+        let program = invoke.argv.first().map_or("", |program| program.0.as_str());
+        // What is only known when it runs cannot be looked for.
+        if program.is_empty() || program.contains('{') || seen.contains(&program) {
+            continue;
+        }
+        seen.push(program);
+        found.push(program_on_path(program));
+        let is_unasked = invoke.argv.iter().any(|arg| arg.0 == UNASKED);
+        if program == HOST && is_unasked && rustix::process::geteuid().is_root() {
+            found.extend(as_root());
+        }
+    }
+    found
+}
+
+fn program_on_path(program: &str) -> Diagnosis {
+    let path = match program.contains('/') {
+        true => Some(PathBuf::from(program)).filter(|path| path.is_file()),
+        false => on_path(program),
+    };
+    let Some(path) = path else {
+        return Diagnosis::problem(
+            "program",
+            format!("`{program}` is not on PATH, so no review can run"),
+            format!(
+                "install it, or add its folder to PATH where {program} is to be found by hooks"
+            ),
+        );
+    };
+    if program != HOST {
+        return Diagnosis::ok("program", format!("{program}, {}", shown(&path)));
+    }
+    let told = version_of(&path);
+    match told.as_deref().map(Version::find) {
+        Ok(Some(version)) if version < TRIED_FROM => Diagnosis::warning(
+            "program",
+            format!(
+                "{program} {version}, {}: older than all that this was tried with",
+                shown(&path)
+            ),
+            format!("`{program} update` (tried from {TRIED_FROM} on)"),
+        ),
+        Ok(Some(version)) => {
+            Diagnosis::ok("program", format!("{program} {version}, {}", shown(&path)))
+        }
+        Ok(None) => Diagnosis::warning(
+            "program",
+            format!("{}: its version cannot be made out", shown(&path)),
+            format!("see what `{program} --version` prints"),
+        ),
+        Err(why) => Diagnosis::problem(
+            "program",
+            format!("{} does not run: {why}", shown(&path)),
+            format!("see what `{program} --version` says"),
+        ),
+    }
+}
+
+fn as_root() -> Option<Diagnosis> {
+    let is_sandbox = std::env::var_os(SANDBOX).is_some_and(|value| value == "1");
+    (!is_sandbox).then(|| {
+        Diagnosis::problem(
+            "program",
+            format!("`{HOST} {UNASKED}`, which reviews need, is refused to root"),
+            format!("work as another user or, where nothing can be harmed, set {SANDBOX}=1"),
+        )
+    })
+}
+
+/// The file that a name on a command line leads to.
+fn on_path(name: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| {
+            file.metadata()
+                .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+        })
+}
+
+/// The first line that `PROGRAM --version` prints.
+fn version_of(program: &Path) -> Result<String, String> {
+    let log = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
+    let argv = [
+        program.to_string_lossy().into_owned(),
+        "--version".to_owned(),
+    ];
+    let ended = process::run(&Spec {
+        argv: &argv,
+        cwd: &std::env::current_dir().unwrap_or_default(),
+        env: &[],
+        log: log.path(),
+        timeout: PATIENCE,
+        stdin: None,
+    });
+    match ended {
+        Ended::Exited {
+            code: Some(0),
+            stdout,
+            ..
+        } => {
+            let text = String::from_utf8_lossy(&stdout);
+            Ok(process::plain(text.lines().next().unwrap_or_default()))
+        }
+        Ended::Exited { .. } => {
+            Err(process::last_line(log.path()).unwrap_or_else(|| "it failed".to_owned()))
+        }
+        Ended::TimedOut => Err(format!("it took more than {} seconds", PATIENCE.as_secs())),
+        Ended::Interrupted { .. } => Err("interrupted".to_owned()),
+        Ended::NotStarted(why) => Err(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_found_in_what_programs_print() {
+        let cases = [
+            ("2.1.330 (Claude Code)", Some([2, 1, 330])),
+            ("taskie 0.1.0", Some([0, 1, 0])),
+            ("claude v 10.0.1-beta.2+5", Some([10, 0, 1])),
+            ("2.1", None),
+            ("2.1.3.4", None),
+            ("", None),
+        ];
+        for (text, version) in cases {
+            assert_eq!(Version::find(text), version.map(Version), "{text}");
+        }
+        assert!(Version([2, 1, 99]) < TRIED_FROM && Version([2, 2, 0]) > TRIED_FROM);
+    }
+}

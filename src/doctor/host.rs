@@ -1,0 +1,546 @@
+//! What the settings of Claude Code say about hooks, plugins and blocked stops.
+//!
+//! They are merged key by key: the user's, the project's, the project's local ones, those of whoever manages the
+//! machine, each over those before it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value as Json;
+
+use super::{Diagnosis, shown};
+use crate::chart::Chart;
+use crate::chart::embedded::Choice;
+use crate::engine::context::{Context, initial};
+
+/// Where settings are that the user cannot change.
+#[cfg(target_os = "macos")]
+const MANAGED: &str = "/Library/Application Support/ClaudeCode";
+#[cfg(not(target_os = "macos"))]
+const MANAGED: &str = "/etc/claude-code";
+
+/// The variable that says how often in a row a stop may be blocked; 0: as often as it likes.
+const BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
+
+/// How often, where nobody says so.
+const DEFAULT_CAP: i64 = 8;
+
+/// All settings, and the plugins that are installed.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    /// In the order of precedence, the last one wins.
+    files: Vec<File>,
+    /// Plugin and marketplace (`a@b`) → its versions.
+    installed: BTreeMap<String, Vec<String>>,
+    /// Files that could not be read, and why.
+    unreadable: Vec<(PathBuf, String)>,
+}
+
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    is_managed: bool,
+    json: Json,
+}
+
+/// A Stop hook in a settings file that calls this program.
+#[derive(Debug)]
+struct Hook<'s> {
+    file: &'s File,
+    timeout: Option<u64>,
+}
+
+impl Settings {
+    /// Reads the user's settings, those in `dirs`, and those of the machine.
+    pub(super) fn read(dirs: &[PathBuf]) -> Self {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let user = set("CLAUDE_CONFIG_DIR")
+            .map(PathBuf::from)
+            .or_else(|| Some(PathBuf::from(set("HOME")?).join(".claude")));
+        Self::read_in(user.as_deref(), dirs, Path::new(MANAGED))
+    }
+
+    fn read_in(user: Option<&Path>, dirs: &[PathBuf], managed: &Path) -> Self {
+        let mut settings = Self::default();
+        let of_dirs = |name: &str| {
+            dirs.iter()
+                .map(move |dir| dir.join(".claude").join(name))
+                .collect::<Vec<_>>()
+        };
+        let mut paths: Vec<PathBuf> = user
+            .map(|user| user.join("settings.json"))
+            .into_iter()
+            .collect();
+        paths.extend(of_dirs("settings.json"));
+        paths.extend(of_dirs("settings.local.json"));
+        // A project may be the home directory itself.
+        let mut seen: Vec<PathBuf> = Vec::new();
+        for path in paths {
+            if !seen.contains(&path) {
+                settings.add(&path, false);
+                seen.push(path);
+            }
+        }
+        settings.add(&managed.join("managed-settings.json"), true);
+        let more = fs::read_dir(managed.join("managed-settings.d"));
+        let mut more: Vec<PathBuf> = more
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .collect();
+        more.sort();
+        for path in more
+            .iter()
+            .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        {
+            settings.add(path, true);
+        }
+        if let Some(user) = user {
+            settings.add_installed(&user.join("plugins/installed_plugins.json"));
+        }
+        settings
+    }
+
+    fn add(&mut self, path: &Path, is_managed: bool) {
+        if let Some(json) = self.json(path) {
+            self.files.push(File {
+                path: path.to_owned(),
+                is_managed,
+                json,
+            });
+        }
+    }
+
+    fn add_installed(&mut self, path: &Path) {
+        let json = self.json(path).unwrap_or_default();
+        for (name, places) in json
+            .get("plugins")
+            .and_then(Json::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let versions = places.as_array().into_iter().flatten();
+            let versions =
+                versions.filter_map(|place| place.get("version")?.as_str().map(str::to_owned));
+            self.installed.insert(name.clone(), versions.collect());
+        }
+    }
+
+    fn json(&mut self, path: &Path) -> Option<Json> {
+        let why = match fs::read(path) {
+            Ok(bytes) => match serde_json::from_slice(&bytes) {
+                Ok(json @ Json::Object(_)) => return Some(json),
+                Ok(_) => "it holds no object".to_owned(),
+                Err(error) => format!("it is not valid JSON: {error}"),
+            },
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return None;
+            }
+            Err(error) => error.to_string(),
+        };
+        self.unreadable.push((path.to_owned(), why));
+        None
+    }
+
+    /// The files that cannot be read.
+    pub(super) fn unreadable(&self) -> Vec<Diagnosis> {
+        let files = self.unreadable.iter();
+        files
+            .map(|(path, why)| {
+                Diagnosis::warning(
+                    "settings",
+                    format!("{} cannot be read: {why}", shown(path)),
+                    "mend it: what it says is not known here, and Claude Code may pass it over",
+                )
+            })
+            .collect()
+    }
+
+    /// Whether hooks run at all.
+    pub(super) fn hooks_on(&self) -> Vec<Diagnosis> {
+        let is_true =
+            |file: &File, key: &str| file.json.get(key).and_then(Json::as_bool) == Some(true);
+        let mut found = Vec::new();
+        for file in &self.files {
+            if is_true(file, "disableAllHooks") {
+                found.push(Diagnosis::problem(
+                    "hooks",
+                    format!(
+                        "{} turns all hooks off, so nothing is reviewed",
+                        shown(&file.path)
+                    ),
+                    "take \"disableAllHooks\" out of it",
+                ));
+            }
+            if file.is_managed && is_true(file, "allowManagedHooksOnly") {
+                found.push(Diagnosis::problem(
+                    "hooks",
+                    format!(
+                        "{} allows no hooks but those of its own, so nothing is reviewed",
+                        shown(&file.path)
+                    ),
+                    "ask who manages this machine",
+                ));
+            }
+        }
+        if found.is_empty() {
+            found.push(Diagnosis::ok("hooks", "no settings file turns hooks off"));
+        }
+        found
+    }
+
+    /// Whether something calls the Stop hook, and only once: the plugin of the chart's name, or a settings file.
+    pub(super) fn hook(&self, choice: &Choice<'_>, chart: &Chart) -> Vec<Diagnosis> {
+        let hooks = self.stop_hooks(choice);
+        let has_plugin = matches!(choice, Choice::Embedded(_));
+        let plugin = match has_plugin {
+            true => self.plugin(&chart.id),
+            false => Plugin::default(),
+        };
+        let mut found = plugin.told;
+        match (plugin.is_on, hooks.as_slice()) {
+            (true, []) => {}
+            (true, [hook, ..]) => found.push(Diagnosis::warning(
+                "plugin",
+                format!(
+                    "{} calls the Stop hook too, so it runs twice at each stop",
+                    shown(&hook.file.path)
+                ),
+                "take the hook out of that file: the plugin brings it",
+            )),
+            (false, []) if found.is_empty() => found.push(nobody(has_plugin, &chart.id)),
+            (false, []) => {}
+            (false, hooks) => {
+                // The user has decided for the hook alone.
+                found.clear();
+                found.push(Diagnosis::ok(
+                    "plugin",
+                    format!("{} calls the Stop hook", shown(&hooks[0].file.path)),
+                ));
+                if let Some(hook) = hooks.get(1) {
+                    found.push(Diagnosis::warning(
+                        "plugin",
+                        format!(
+                            "{} calls it too, so it may run twice at each stop",
+                            shown(&hook.file.path)
+                        ),
+                        "keep one of the two",
+                    ));
+                }
+                found.extend(hooks.iter().filter_map(|hook| too_short(hook, chart)));
+            }
+        }
+        found
+    }
+
+    /// How the plugin `id` stands.
+    fn plugin(&self, id: &str) -> Plugin {
+        let is_ours = |key: &str| key.split('@').next() == Some(id);
+        let mut switches: BTreeMap<&str, (bool, &File)> = BTreeMap::new();
+        for file in &self.files {
+            let keys = file
+                .json
+                .get("enabledPlugins")
+                .and_then(Json::as_object)
+                .into_iter()
+                .flatten();
+            for (key, value) in keys.filter(|(key, _)| is_ours(key)) {
+                // A list of versions switches it on as well.
+                switches.insert(
+                    key,
+                    (!matches!(value, Json::Bool(false) | Json::Null), file),
+                );
+            }
+        }
+        let on = switches.iter().find(|(_, (is_on, _))| *is_on);
+        if let Some((key, (_, file))) = on {
+            let Some(versions) = self.installed.get(*key) else {
+                let text = format!(
+                    "the plugin {key} is enabled in {} and not installed",
+                    shown(&file.path)
+                );
+                return Plugin::off(text, format!("`claude plugin install {key}`"));
+            };
+            let own = env!("CARGO_PKG_VERSION");
+            let told = match versions.iter().find(|version| *version != own) {
+                Some(version) => Diagnosis::warning(
+                    "plugin",
+                    format!("the plugin {key} is version {version}, this program {own}"),
+                    format!(
+                        "bring both to one version: `claude plugin update {key}`, or install the program anew"
+                    ),
+                ),
+                None => Diagnosis::ok("plugin", format!("the plugin {key} is enabled")),
+            };
+            return Plugin {
+                is_on: true,
+                told: vec![told],
+            };
+        }
+        if let Some((key, (_, file))) = switches.first_key_value() {
+            let text = format!("the plugin {key} is disabled in {}", shown(&file.path));
+            return Plugin::off(text, format!("`claude plugin enable {key}`"));
+        }
+        if let Some(key) = self.installed.keys().find(|key| is_ours(key)) {
+            let text = format!("the plugin {key} is installed and enabled nowhere");
+            return Plugin::off(text, format!("`claude plugin enable {key}`"));
+        }
+        Plugin::default()
+    }
+
+    /// The Stop hooks that call this program for the chart that was chosen.
+    fn stop_hooks(&self, choice: &Choice<'_>) -> Vec<Hook<'_>> {
+        let mut found = Vec::new();
+        for file in &self.files {
+            let groups = file
+                .json
+                .pointer("/hooks/Stop")
+                .and_then(Json::as_array)
+                .into_iter()
+                .flatten();
+            let hooks = groups
+                .filter_map(|group| group.get("hooks")?.as_array())
+                .flatten();
+            for hook in hooks {
+                let args = hook
+                    .get("args")
+                    .and_then(Json::as_array)
+                    .into_iter()
+                    .flatten();
+                let words = hook
+                    .get("command")
+                    .into_iter()
+                    .chain(args)
+                    .filter_map(Json::as_str);
+                let line = words.collect::<Vec<_>>().join(" ");
+                if calls(&line, choice) {
+                    found.push(Hook {
+                        file,
+                        timeout: hook.get("timeout").and_then(Json::as_u64),
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether the host lets a stop be blocked as often in a row as a cycle may ask for.
+    pub(super) fn blocks(&self, chart: &Chart, context: Option<&Context>) -> Vec<Diagnosis> {
+        let initial = initial(chart);
+        let context = context.unwrap_or(&initial);
+        let limits = chart.cycles.values().filter_map(|cycle| {
+            let limit = context.get(&cycle.limit)?.as_i64()?;
+            Some((limit, cycle.limit.as_str()))
+        });
+        let Some((limit, field)) = limits.max() else {
+            return Vec::new();
+        };
+        let of_files = self.files.iter().rev().find_map(|file| {
+            let value = file.json.get("env")?.get(BLOCK_CAP)?;
+            Some(
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned),
+            )
+        });
+        let given = of_files.or_else(|| std::env::var(BLOCK_CAP).ok());
+        let cap = match given
+            .as_deref()
+            .map(|text| (text, text.trim().parse::<i64>()))
+        {
+            None => DEFAULT_CAP,
+            Some((_, Ok(cap))) => cap,
+            Some((text, Err(_))) => {
+                return vec![Diagnosis::warning(
+                    "blocks",
+                    format!("{BLOCK_CAP} is {text:?}, which is no number"),
+                    "set it to a number; 0: stops may be blocked without end",
+                )];
+            }
+        };
+        if cap == 0 || cap >= limit {
+            let cap = if cap == 0 {
+                "any number of".to_owned()
+            } else {
+                cap.to_string()
+            };
+            return vec![Diagnosis::ok(
+                "blocks",
+                format!(
+                    "{cap} blocked stops in a row are allowed, and a cycle has {limit} reviews at most ({field})"
+                ),
+            )];
+        }
+        vec![Diagnosis::warning(
+            "blocks",
+            format!(
+                "a cycle may have {limit} reviews ({field}), and an agent that uses no tool in between may stop after {cap} blocks"
+            ),
+            format!("set {BLOCK_CAP} to {limit} under \"env\" in settings.json"),
+        )]
+    }
+}
+
+/// How the plugin stands, and whether it works.
+#[derive(Debug, Default)]
+struct Plugin {
+    is_on: bool,
+    told: Vec<Diagnosis>,
+}
+
+impl Plugin {
+    fn off(text: String, help: String) -> Self {
+        Self {
+            is_on: false,
+            told: vec![Diagnosis::problem("plugin", text, help)],
+        }
+    }
+}
+
+/// Whether a shell line is `taskie hook stop`, for the chart that was chosen.
+fn calls(line: &str, choice: &Choice<'_>) -> bool {
+    let words: Vec<&str> = line
+        .split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']))
+        .collect();
+    let is_own = |word: &&str| {
+        Path::new(word)
+            .file_name()
+            .is_some_and(|name| name == env!("CARGO_PKG_NAME"))
+    };
+    let Some(at) = words.iter().position(is_own) else {
+        return false;
+    };
+    let rest = &words[at + 1..];
+    let chart =
+        rest.iter()
+            .enumerate()
+            .find_map(|(at, word)| match word.strip_prefix("--chart=") {
+                Some(chart) => Some(chart),
+                None if *word == "--chart" => rest.get(at + 1).copied(),
+                None => None,
+            });
+    let is_same = match (choice, Choice::of(chart)) {
+        (Choice::Embedded(wanted), Choice::Embedded(called)) => wanted.id == called.id,
+        // From where it is called a path may look different.
+        (Choice::File(wanted), Choice::File(called)) => wanted.file_name() == called.file_name(),
+        _ => false,
+    };
+    is_same && rest.windows(2).any(|pair| pair == ["hook", "stop"])
+}
+
+fn nobody(has_plugin: bool, id: &str) -> Diagnosis {
+    let market = env!("CARGO_PKG_NAME");
+    match has_plugin {
+        true => Diagnosis::problem(
+            "plugin",
+            format!(
+                "nothing calls the Stop hook: the plugin {id} is not installed, and no settings file has the hook"
+            ),
+            format!(
+                "in a clone of the repository: `claude plugin marketplace add ./` and `claude plugin install {id}@{market}`"
+            ),
+        ),
+        false => Diagnosis::problem(
+            "plugin",
+            "no settings file calls the Stop hook for this chart",
+            format!(
+                "add `{market} --chart PATH hook stop` to the Stop hooks of .claude/settings.json"
+            ),
+        ),
+    }
+}
+
+/// A hook that is ended before its review is.
+fn too_short(hook: &Hook<'_>, chart: &Chart) -> Option<Diagnosis> {
+    let (longest, timeout) = (
+        chart.invoke.values().map(|invoke| invoke.timeout).max()?,
+        hook.timeout?,
+    );
+    (timeout <= longest).then(|| {
+        Diagnosis::problem(
+            "plugin",
+            format!(
+                "the hook in {} is ended after {timeout} seconds, and a review may take {longest}",
+                shown(&hook.file.path)
+            ),
+            format!("give it a \"timeout\" of {} or more", longest + 30),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        reason = "a test that panics has failed, which is what it should do"
+    )]
+
+    use super::*;
+    use crate::doctor::Level;
+
+    #[test]
+    fn whoever_manages_the_machine_has_the_last_word() {
+        let dir = tempfile::tempdir().unwrap();
+        let (user, managed) = (dir.path().join("user"), dir.path().join("managed"));
+        fs::create_dir_all(managed.join("managed-settings.d")).unwrap();
+        fs::create_dir_all(&user).unwrap();
+        let read = || Settings::read_in(Some(&user), &[dir.path().to_owned()], &managed);
+        let levels =
+            |found: Vec<Diagnosis>| found.iter().map(|found| found.level).collect::<Vec<_>>();
+        assert_eq!(levels(read().hooks_on()), [Level::Ok]);
+        fs::write(
+            user.join("settings.json"),
+            r#"{"allowManagedHooksOnly": true, "enabledPlugins": {"x@m": true}}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            levels(read().hooks_on()),
+            [Level::Ok],
+            "that is not the user's to say"
+        );
+        fs::write(
+            managed.join("managed-settings.json"),
+            r#"{"allowManagedHooksOnly": true}"#,
+        )
+        .unwrap();
+        fs::write(
+            managed.join("managed-settings.d/10-off.json"),
+            r#"{"disableAllHooks": true, "enabledPlugins": {"x@m": false}}"#,
+        )
+        .unwrap();
+        assert_eq!(levels(read().hooks_on()), [Level::Problem, Level::Problem]);
+        assert!(read().plugin("x").told[0].text.contains("disabled in"));
+    }
+
+    #[test]
+    fn the_lines_that_call_the_hook() {
+        let ours = Choice::of(None);
+        for line in [
+            "taskie hook stop",
+            "\"/a b/bin/taskie\" hook stop",
+            "PATH=$HOME/bin:$PATH taskie hook stop 2>/dev/null",
+            "taskie --chart=taskie hook stop",
+        ] {
+            assert!(calls(line, &ours), "{line}");
+        }
+        for line in [
+            "taskie hook session-start",
+            "other hook stop",
+            "taskie --chart my.toml hook stop",
+            "taskie stop",
+            "",
+        ] {
+            assert!(!calls(line, &ours), "{line}");
+        }
+        assert!(calls(
+            "taskie --chart ./my.toml hook stop",
+            &Choice::of(Some("x/my.toml"))
+        ));
+    }
+}

@@ -1,0 +1,134 @@
+//! `taskie doctor`: is everything there that a workflow needs, and is nothing in its way?
+//!
+//! [`binary`] looks at programs, [`host`] at the settings of Claude Code, [`workflow`] at the chart and the
+//! instance. Each gives [`Diagnosis`] lines. Nothing is changed, and nothing but `--version` is run.
+
+mod binary;
+mod host;
+mod workflow;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::REVIEWER;
+use crate::chart::Chart;
+use crate::chart::embedded::Choice;
+use crate::engine::world::World as _;
+use crate::scope::find::{self, Surroundings};
+use crate::shell::perform::Place;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Ok,
+    /// It works, and something deserves a look.
+    Warning,
+    /// It does not work.
+    Problem,
+}
+
+impl Level {
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Problem => "problem",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Diagnosis {
+    pub(crate) level: Level,
+    /// What was looked at: a word that stays the same.
+    pub(crate) about: &'static str,
+    /// What was found.
+    pub(crate) text: String,
+    /// What to do.
+    pub(crate) help: Option<String>,
+}
+
+impl Diagnosis {
+    fn ok(about: &'static str, text: impl Into<String>) -> Self {
+        Self {
+            level: Level::Ok,
+            about,
+            text: text.into(),
+            help: None,
+        }
+    }
+
+    fn warning(about: &'static str, text: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            level: Level::Warning,
+            about,
+            text: text.into(),
+            help: Some(help.into()),
+        }
+    }
+
+    fn problem(about: &'static str, text: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            level: Level::Problem,
+            ..Self::warning(about, text, help)
+        }
+    }
+}
+
+/// Looks at everything, for the chart that was chosen and the instance that is meant, if there is one; `warnings` are
+/// of the instances that were passed over.
+pub(crate) fn examine(
+    choice: &Choice<'_>,
+    chart: &Arc<Chart>,
+    place: Option<&Place>,
+    warnings: Vec<String>,
+) -> Vec<Diagnosis> {
+    let snapshot = place.map(Place::snapshot);
+    let context = snapshot.as_ref().map(|snapshot| snapshot.context());
+    let settings = host::Settings::read(&settings_dirs(chart, place));
+    let mut found = binary::own();
+    if std::env::var_os(REVIEWER).is_some() {
+        found.push(Diagnosis::problem(
+            "environment",
+            format!("{REVIEWER} is set, so every hook and command here does nothing"),
+            format!("unset {REVIEWER}"),
+        ));
+    }
+    found.extend(binary::invoked(chart));
+    found.extend(settings.unreadable());
+    found.extend(settings.hooks_on());
+    found.extend(settings.hook(choice, chart));
+    found.extend(settings.blocks(chart, context));
+    found.extend(workflow::chart(choice, chart));
+    found.extend(workflow::instance(chart, place, warnings));
+    found
+}
+
+/// The directories of a project in which the host may find settings: where it was started, as far as that is known.
+fn settings_dirs(chart: &Chart, place: Option<&Place>) -> Vec<PathBuf> {
+    let around = Surroundings::from_env();
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let root = match place {
+        Some(place) => Some(place.root.clone()),
+        None => find::project_root(&cwd, &chart.scope.home, &around)
+            .or_else(|| find::new_root(&cwd, &around)),
+    };
+    let mut dirs: Vec<PathBuf> = Vec::new();
+    for dir in root.into_iter().chain(around.project_dir).chain([cwd]) {
+        if !dirs.contains(&dir) {
+            dirs.push(dir);
+        }
+    }
+    dirs
+}
+
+/// A path as a person writes it: `~` for the home directory.
+fn shown(path: &Path) -> String {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}

@@ -1,0 +1,160 @@
+//! What a chart says of one instance when there is nothing to decide: who reviews, how far the running cycle is,
+//! what the checks find. For people; the rules of the chart need none of it.
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use super::event::Event;
+use super::fault::Fault;
+use super::names::Names;
+use super::world::World;
+use crate::chart::{Chart, Cycle};
+use crate::scope::pattern::{Capture, Pattern};
+
+/// A chart and a world, to be asked.
+#[derive(Debug)]
+pub(crate) struct View {
+    names: Arc<Names>,
+}
+
+/// How far a cycle is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// The stem of its files, where the context has what it needs.
+    pub(crate) base: Option<String>,
+    /// The reviews that it has had.
+    pub(crate) count: i64,
+    /// How many it may have.
+    pub(crate) limit: i64,
+    /// The next review is due.
+    pub(crate) is_due: bool,
+}
+
+/// A file that is a review.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReviewFile {
+    /// The cycle it is of.
+    pub(crate) cycle: String,
+    /// The stem of the file names; not the cycle's own where that depends on a field.
+    pub(crate) base: String,
+    pub(crate) n: u64,
+    pub(crate) name: String,
+    /// The name that its answer has.
+    pub(crate) answer: String,
+}
+
+impl View {
+    /// Asks `chart` about `world`.
+    pub(crate) fn new(chart: &Arc<Chart>, world: &Arc<dyn World>) -> Self {
+        // No rule is read, so it does not matter which event it is.
+        let event = Event::hook("", json!({}));
+        Self {
+            names: Names::new(chart, world, &event),
+        }
+    }
+
+    /// Who does what `invoke` runs; `None` where the chart does not say.
+    pub(crate) fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
+        let Some(by) = self
+            .names
+            .chart
+            .invoke
+            .get(invoke)
+            .and_then(|invoke| invoke.by.as_ref())
+        else {
+            return Ok(None);
+        };
+        let root = self.names.root();
+        let text = self.names.expressions.text(by, &root);
+        text.map(Some)
+            .map_err(Fault::at(format!("invoke.{invoke}.by")))
+    }
+
+    /// What the list of checks called `name` finds.
+    pub(crate) fn findings(&self, name: &str) -> Result<Vec<String>, Fault> {
+        let checks = self.names.chart.checks.get(name);
+        self.names.find_all(name, checks.map_or(&[], Vec::as_slice))
+    }
+
+    /// The cycle that runs.
+    pub(crate) fn running(&self) -> Option<&Cycle> {
+        self.names.running()
+    }
+
+    /// How far `cycle` is.
+    pub(crate) fn standing(&self, cycle: &Cycle) -> Standing {
+        Standing {
+            base: cycle.base.render(|hole| self.names.slug(hole)).ok(),
+            count: self.names.count(cycle),
+            limit: self.names.field(&cycle.limit).as_i64().unwrap_or(i64::MAX),
+            is_due: self.names.is_due(cycle).unwrap_or(false),
+        }
+    }
+
+    /// The context fields that an expression or a text names, with their values.
+    pub(crate) fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
+        let named = self.names.expressions.names_in(source);
+        let fields = self.names.chart.context.keys();
+        fields
+            .filter(|field| named.contains(field))
+            .map(|field| (field.clone(), self.names.field(field)))
+            .collect()
+    }
+}
+
+/// The reviews among `names`, by cycle in the chart's order, then by what they are of and by number.
+pub(crate) fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<ReviewFile> {
+    let shapes: Vec<(&Cycle, Pattern, Pattern)> = chart
+        .cycles
+        .values()
+        .map(|cycle| {
+            let shape = |pattern: &Pattern| pattern.recognizing("base", &cycle.base, "n");
+            (cycle, shape(&cycle.review), shape(&cycle.answer))
+        })
+        .collect();
+    let found = names.filter_map(|name| {
+        // The base of a task may well end as an answer's name does: what can be an answer is one.
+        let is_answer = shapes
+            .iter()
+            .any(|(.., answer)| answer.matches(name).is_some());
+        if is_answer {
+            return None;
+        }
+        let (at, cycle, captures) = shapes.iter().enumerate().find_map(|(at, shape)| {
+            shape
+                .1
+                .matches(name)
+                .map(|captures| (at, shape.0, captures))
+        })?;
+        let filled = |hole: &str| match captures.iter().find(|(name, _)| *name == hole) {
+            Some((_, Capture::Text(text))) => Ok(text.clone()),
+            Some((_, Capture::Integer(number))) => Ok(number.to_string()),
+            None => Err(()),
+        };
+        let base = cycle.base.render(filled).ok()?;
+        let n = captures.iter().find_map(|(name, capture)| match capture {
+            Capture::Integer(number) if *name == "n" => Some(*number),
+            _ => None,
+        })?;
+        let answer = cycle.answer.render(|hole| match hole {
+            "base" => Ok(base.clone()),
+            other => filled(other),
+        });
+        let file = ReviewFile {
+            cycle: cycle.id.clone(),
+            base,
+            n,
+            name: name.to_owned(),
+            answer: answer.ok()?,
+        };
+        Some((at, file))
+    });
+    let mut found: Vec<(usize, ReviewFile)> = found.collect();
+    found.sort_by(|(a, one), (b, other)| {
+        // `task-2` comes before `task-10`: of names alike but for a number the shorter one has the smaller.
+        let key = |file: &ReviewFile| (file.base.len(), file.base.clone(), file.n);
+        a.cmp(b).then_with(|| key(one).cmp(&key(other)))
+    });
+    found.into_iter().map(|(_, file)| file).collect()
+}

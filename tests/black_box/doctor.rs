@@ -1,0 +1,532 @@
+//! `taskie doctor`: with a home, a PATH and settings of its own.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::{PLAN, Project, Ran, state};
+
+/// A machine on which all is well, to be broken.
+struct Machine {
+    project: Project,
+    home: PathBuf,
+    /// The only folder on PATH.
+    bin: PathBuf,
+}
+
+impl Machine {
+    fn sound() -> Self {
+        let project = Project::valid();
+        project.set_state(json!({}));
+        let base = project.bin.parent().unwrap().to_owned();
+        let machine = Self {
+            home: base.join("home"),
+            bin: base.join("only"),
+            project,
+        };
+        fs::create_dir_all(&machine.bin).unwrap();
+        symlink(env!("CARGO_BIN_EXE_taskie"), machine.bin.join("taskie")).unwrap();
+        machine.program("claude", "echo '2.1.330 (Claude Code)'");
+        machine.settings(json!({ "enabledPlugins": { "taskie@taskie": true } }));
+        machine.installed(env!("CARGO_PKG_VERSION"));
+        machine
+    }
+
+    fn program(&self, name: &str, script: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.bin.join(name);
+        let _ = fs::remove_file(&path);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn write(&self, path: &Path, json: &Value) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, json.to_string()).unwrap();
+    }
+
+    /// The user's settings.
+    fn settings(&self, json: Value) {
+        self.write(&self.home.join(".claude/settings.json"), &json);
+    }
+
+    fn of_project(&self, name: &str, json: Value) {
+        self.write(&self.project.root.join(".claude").join(name), &json);
+    }
+
+    /// The plugin, as the host keeps account of it.
+    fn installed(&self, version: &str) {
+        let entry = json!([{ "scope": "user", "installPath": "/nowhere", "version": version }]);
+        let json = json!({ "version": 2, "plugins": { "taskie@taskie": entry } });
+        self.write(
+            &self.home.join(".claude/plugins/installed_plugins.json"),
+            &json,
+        );
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.project.command(args);
+        // The host refuses root its reviewer's flags unless this is set; the tests may run as root.
+        command
+            .env("PATH", &self.bin)
+            .env("HOME", &self.home)
+            .env("IS_SANDBOX", "1");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(self.command(args).output().unwrap())
+    }
+
+    /// The lines that are not ok: level, what it is about, text and help; and the exit code.
+    fn troubles(&self, change: impl FnOnce(&mut Command)) -> (Vec<(String, String, String)>, i32) {
+        let mut command = self.command(&["doctor", "--json"]);
+        change(&mut command);
+        let ran = Ran::of(command.output().unwrap());
+        assert_eq!(ran.stderr, "");
+        let json = ran.json();
+        let lines = json["lines"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|line| line["level"] != "ok");
+        let text = |line: &Value, key: &str| {
+            line[key]
+                .as_str()
+                .unwrap()
+                .replace(self.home.parent().unwrap().to_str().unwrap(), "BASE")
+        };
+        let lines: Vec<_> = lines
+            .map(|line| {
+                (
+                    format!("{} {}", text(line, "level"), text(line, "about")),
+                    text(line, "text"),
+                    text(line, "help"),
+                )
+            })
+            .collect();
+        let problems = lines
+            .iter()
+            .filter(|(level, ..)| level.starts_with("problem"))
+            .count();
+        assert_eq!(
+            (json["version"].clone(), json["problems"].clone()),
+            (json!(1), json!(problems))
+        );
+        assert_eq!(json["warnings"], lines.len() - problems);
+        (lines, ran.code)
+    }
+
+    /// The one line that is not ok.
+    fn trouble(&self, change: impl FnOnce(&mut Command)) -> (String, String, String) {
+        let (mut lines, code) = self.troubles(change);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        let line = lines.remove(0);
+        assert_eq!(code, i32::from(line.0.starts_with("problem")), "{line:?}");
+        line
+    }
+}
+
+fn line(what: &str, text: &str, help: &str) -> (String, String, String) {
+    (what.to_owned(), text.to_owned(), help.to_owned())
+}
+
+#[test]
+fn all_is_well() {
+    let machine = Machine::sound();
+    let before = machine.project.files();
+    let ran = machine.run(&["doctor"]);
+    let exe = Path::new(env!("CARGO_BIN_EXE_taskie"))
+        .canonicalize()
+        .unwrap();
+    let version = env!("CARGO_PKG_VERSION");
+    // Paths are long and lines are broken: what is compared is the words.
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let expected = format!(
+        "ok taskie {version}, {} ok `taskie` on PATH is this one ok claude 2.1.330, {}/claude ok no settings file turns hooks off \
+         ok the plugin taskie@taskie is enabled \
+         ok 8 blocked stops in a row are allowed, and a cycle has 8 reviews at most (max_reviews) \
+         ok the chart taskie is sound ok the schema of state.json is sound ok plan {PLAN}: its state.json is sound All is well.",
+        exe.display(),
+        machine.bin.display()
+    );
+    assert_eq!(
+        (ran.code, words(&ran.stdout), ran.stderr.as_str()),
+        (0, words(&expected), "")
+    );
+    assert_eq!(machine.project.files(), before);
+    assert_eq!(machine.troubles(|_| {}), (vec![], 0));
+}
+
+#[test]
+fn this_program_and_path() {
+    let machine = Machine::sound();
+    let folder = Path::new(env!("CARGO_BIN_EXE_taskie"))
+        .parent()
+        .unwrap()
+        .display()
+        .to_string();
+    machine.program("taskie", "echo taskie 0.0.9");
+    assert_eq!(
+        machine.trouble(|_| {}),
+        line(
+            "problem path",
+            "hooks and the agent find another one: taskie 0.0.9, BASE/only/taskie",
+            &format!("replace it, or put {folder} before it on PATH")
+        )
+    );
+    machine.program(
+        "taskie",
+        &format!("echo taskie {}", env!("CARGO_PKG_VERSION")),
+    );
+    assert_eq!(machine.trouble(|_| {}).0, "warning path");
+    machine.program("taskie", "echo broken >&2; exit 3");
+    assert!(
+        machine
+            .trouble(|_| {})
+            .1
+            .ends_with("which does not tell its version: broken")
+    );
+    fs::remove_file(machine.bin.join("taskie")).unwrap();
+    assert_eq!(
+        machine.trouble(|_| {}),
+        line(
+            "problem path",
+            "there is no `taskie` on PATH, so neither hooks nor the agent find it",
+            &format!("add {folder} to PATH where Claude Code is started")
+        )
+    );
+}
+
+#[test]
+fn the_reviewer_s_program() {
+    let machine = Machine::sound();
+    let cases = [
+        (
+            "echo '2.1.100 (Claude Code)'",
+            "warning",
+            "claude 2.1.100, BASE/only/claude: older than all that this was tried with",
+        ),
+        (
+            "echo hello",
+            "warning",
+            "BASE/only/claude: its version cannot be made out",
+        ),
+        (
+            "echo 'no node' >&2; exit 1",
+            "problem",
+            "BASE/only/claude does not run: no node",
+        ),
+    ];
+    for (script, level, text) in cases {
+        machine.program("claude", script);
+        let found = machine.trouble(|_| {});
+        assert_eq!(
+            (found.0, found.1.as_str()),
+            (format!("{level} program"), text)
+        );
+    }
+    fs::remove_file(machine.bin.join("claude")).unwrap();
+    let found = machine.trouble(|_| {});
+    assert_eq!(
+        (found.0.as_str(), found.1.as_str()),
+        (
+            "problem program",
+            "`claude` is not on PATH, so no review can run"
+        )
+    );
+}
+
+#[test]
+fn root_needs_a_word_more() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let found = Machine::sound().trouble(|command| _ = command.env_remove("IS_SANDBOX"));
+    assert_eq!(found.0, "problem program");
+    assert!(found.2.ends_with("set IS_SANDBOX=1"), "{found:?}");
+}
+
+#[test]
+fn a_reviewer_s_environment() {
+    let found = Machine::sound().trouble(|command| _ = command.env("TASKIE_REVIEWER", "1"));
+    assert_eq!(
+        (found.0.as_str(), found.2.as_str()),
+        ("problem environment", "unset TASKIE_REVIEWER")
+    );
+}
+
+#[test]
+fn hooks_that_are_off_in_any_settings_file() {
+    for (name, shown) in [
+        ("user", "~/.claude/settings.json"),
+        ("settings.json", "BASE/project/.claude/settings.json"),
+        (
+            "settings.local.json",
+            "BASE/project/.claude/settings.local.json",
+        ),
+    ] {
+        let machine = Machine::sound();
+        let off = json!({ "disableAllHooks": true, "enabledPlugins": { "taskie@taskie": true } });
+        match name {
+            "user" => machine.settings(off),
+            name => machine.of_project(name, off),
+        }
+        let expected = line(
+            "problem hooks",
+            &format!("{shown} turns all hooks off, so nothing is reviewed"),
+            "take \"disableAllHooks\" out of it",
+        );
+        assert_eq!(machine.trouble(|_| {}), expected);
+        // From a subdirectory too.
+        let sub = machine.project.root.join("sub");
+        fs::create_dir(&sub).unwrap();
+        assert_eq!(
+            machine.trouble(|command| _ = command.current_dir(sub)),
+            expected
+        );
+    }
+    let machine = Machine::sound();
+    machine.of_project("settings.json", json!({ "disableAllHooks": false }));
+    assert_eq!(machine.troubles(|_| {}).0, []);
+}
+
+#[test]
+fn another_config_folder() {
+    let machine = Machine::sound();
+    let config = machine.home.join("elsewhere");
+    machine.write(
+        &config.join("settings.json"),
+        &json!({ "disableAllHooks": true }),
+    );
+    let (found, _) = machine.troubles(|command| _ = command.env("CLAUDE_CONFIG_DIR", config));
+    let about: Vec<&str> = found.iter().map(|(what, ..)| what.as_str()).collect();
+    assert_eq!(about, ["problem hooks", "problem plugin"]);
+}
+
+#[test]
+fn a_settings_file_that_cannot_be_read() {
+    let machine = Machine::sound();
+    let path = machine.project.root.join(".claude/settings.json");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, "{,}").unwrap();
+    let found = machine.trouble(|_| {});
+    assert_eq!(found.0, "warning settings");
+    assert!(
+        found.1.starts_with(
+            "BASE/project/.claude/settings.json cannot be read: it is not valid JSON: "
+        ),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn the_plugin() {
+    let key = "taskie@taskie";
+    let machine = Machine::sound();
+    machine.installed("9.9.9");
+    let found = machine.trouble(|_| {});
+    assert_eq!(found.0, "warning plugin");
+    assert_eq!(
+        found.1,
+        format!(
+            "the plugin {key} is version 9.9.9, this program {}",
+            env!("CARGO_PKG_VERSION")
+        )
+    );
+
+    machine.installed(env!("CARGO_PKG_VERSION"));
+    machine.of_project("settings.json", json!({ "enabledPlugins": { key: false } }));
+    assert_eq!(
+        machine.trouble(|_| {}),
+        line(
+            "problem plugin",
+            &format!("the plugin {key} is disabled in BASE/project/.claude/settings.json"),
+            &format!("`claude plugin enable {key}`")
+        )
+    );
+    machine.of_project(
+        "settings.local.json",
+        json!({ "enabledPlugins": { key: true } }),
+    );
+    assert_eq!(
+        machine.troubles(|_| {}).0,
+        [],
+        "the project's local settings have the last word"
+    );
+
+    let machine = Machine::sound();
+    machine.settings(json!({}));
+    assert_eq!(
+        machine.trouble(|_| {}).1,
+        format!("the plugin {key} is installed and enabled nowhere")
+    );
+
+    let machine = Machine::sound();
+    fs::remove_dir_all(machine.home.join(".claude/plugins")).unwrap();
+    assert_eq!(
+        machine.trouble(|_| {}).2,
+        format!("`claude plugin install {key}`")
+    );
+
+    fs::remove_dir_all(machine.home.join(".claude")).unwrap();
+    let found = machine.trouble(|_| {});
+    assert_eq!(found.0, "problem plugin");
+    assert!(
+        found.1.starts_with("nothing calls the Stop hook")
+            && found.2.ends_with(&format!("`claude plugin install {key}`")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_hook_of_one_s_own() {
+    let hook = |timeout: u64| json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "taskie hook stop", "timeout": timeout }] }] } });
+    let machine = Machine::sound();
+    fs::remove_dir_all(machine.home.join(".claude")).unwrap();
+    machine.of_project("settings.json", hook(600));
+    assert_eq!(machine.troubles(|_| {}).0, []);
+    machine.of_project("settings.json", hook(60));
+    let found = machine.trouble(|_| {});
+    assert_eq!(
+        (found.0.as_str(), found.2.as_str()),
+        ("problem plugin", "give it a \"timeout\" of 600 or more")
+    );
+
+    let machine = Machine::sound();
+    machine.of_project("settings.json", hook(600));
+    let found = machine.trouble(|_| {});
+    assert_eq!(found.0, "warning plugin");
+    assert!(
+        found
+            .1
+            .ends_with("calls the Stop hook too, so it runs twice at each stop"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn the_host_s_block_cap() {
+    let machine = Machine::sound();
+    machine.project.set_state(json!({ "max_reviews": 20 }));
+    assert_eq!(
+        machine.trouble(|_| {}),
+        line(
+            "warning blocks",
+            "a cycle may have 20 reviews (max_reviews), and an agent that uses no tool in between may stop after 8 blocks",
+            "set CLAUDE_CODE_STOP_HOOK_BLOCK_CAP to 20 under \"env\" in settings.json"
+        )
+    );
+    for cap in ["20", "0", " 30 "] {
+        assert_eq!(
+            machine
+                .troubles(|command| _ = command.env("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", cap))
+                .0,
+            [],
+            "{cap}"
+        );
+    }
+    machine.of_project(
+        "settings.json",
+        json!({ "env": { "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "25" } }),
+    );
+    assert_eq!(
+        machine
+            .troubles(|command| _ = command.env("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "1"))
+            .0,
+        []
+    );
+    machine.of_project(
+        "settings.json",
+        json!({ "env": { "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "many" } }),
+    );
+    assert_eq!(
+        machine.trouble(|_| {}).1,
+        "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP is \"many\", which is no number"
+    );
+}
+
+#[test]
+fn the_plan_that_is_meant() {
+    let machine = Machine::sound();
+    machine.project.write("notes.md", "x");
+    assert_eq!(
+        machine.trouble(|_| {}),
+        line(
+            "warning instance",
+            "plan test-plan: its files have a finding",
+            "`taskie validate test-plan` tells more"
+        )
+    );
+    let cases = [
+        (json!({ "phase": "nowhere" }), "problem instance"),
+        (json!({ "tdd": "yes" }), "problem instance"),
+    ];
+    for (changes, what) in cases {
+        let machine = Machine::sound();
+        machine
+            .project
+            .write("state.json", state(changes).to_string());
+        assert_eq!(machine.trouble(|_| {}).0, what);
+    }
+    let machine = Machine::sound();
+    machine
+        .project
+        .write("state.json", r#"{"phase": "new-plan", "next_phase": null}"#);
+    let found = machine.trouble(|_| {});
+    assert_eq!(found.0, "warning instance");
+    assert!(
+        found
+            .1
+            .ends_with("lacks max_reviews, review_model, consecutive_clean, tdd"),
+        "{found:?}"
+    );
+
+    fs::remove_file(machine.project.plan().join("state.json")).unwrap();
+    assert_eq!(
+        machine.trouble(|_| {}).1,
+        "plan test-plan has no state.json, so no review is ever due"
+    );
+    fs::remove_dir_all(machine.project.root.join(".taskie")).unwrap();
+    assert_eq!(machine.troubles(|_| {}).0, []);
+    assert!(
+        machine
+            .run(&["doctor"])
+            .stdout
+            .contains("there is no plan here, so hooks let everything through")
+    );
+}
+
+#[test]
+fn a_chart_of_one_s_own() {
+    let machine = Machine::sound();
+    let chart = crate::bench::copy_of_chart(&machine.project, |text| {
+        text.replace("[let] ", "[let]\nspare = \"free\" # ")
+    });
+    let ran = machine.run(&["--chart", chart.to_str().unwrap(), "doctor", "--json"]);
+    let lines = ran.json()["lines"].clone();
+    let of = |about: &str| {
+        lines
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|line| line["about"] == about)
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(of("chart")["level"], "warning", "{lines}");
+    assert!(
+        of("chart")["help"]
+            .as_str()
+            .unwrap()
+            .starts_with("`taskie check-chart /")
+    );
+    assert_eq!(
+        of("plugin")["text"],
+        "no settings file calls the Stop hook for this chart"
+    );
+    assert_eq!(ran.code, 1);
+}

@@ -1,0 +1,617 @@
+//! `taskie status`: the screen that a person reads, the JSON, and `--watch`.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::{Winsize, tcsetwinsize};
+use serde_json::{Value, json};
+
+use crate::bench::copy_of_chart;
+use crate::support::{PLAN, Project, Reviewer, feed};
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+fn stop_event(project: &Project) -> String {
+    json!({ "session_id": "s", "cwd": project.root, "stop_hook_active": false }).to_string()
+}
+
+/// Waits until `holds`; a machine under load may take its time.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A reviewer that says when it has begun and ends when it is told to.
+struct Slow {
+    begun: PathBuf,
+    go: PathBuf,
+}
+
+impl Slow {
+    fn on(project: &Project, verdict: &'static str) -> Self {
+        let slow = Self {
+            begun: project.bin.join("begun"),
+            go: project.bin.join("go"),
+        };
+        project.reviewer(&Reviewer {
+            verdict,
+            first: format!(
+                "touch '{}'; while [ ! -e '{}' ]; do sleep 0.05; done",
+                slow.begun.display(),
+                slow.go.display()
+            ),
+            ..Reviewer::default()
+        });
+        slow
+    }
+
+    /// A hook in the background, its reviewer at work.
+    fn begin(&self, project: &Project) -> Child {
+        let event = project.bin.join("event.json");
+        fs::write(&event, stop_event(project)).unwrap();
+        let mut hook = project.command(["hook", "stop"]);
+        hook.stdin(fs::File::open(event).unwrap());
+        let hook = hook.spawn().unwrap();
+        until("the reviewer begins", || self.begun.exists());
+        hook
+    }
+
+    fn end(&self, mut hook: Child) {
+        fs::write(&self.go, "").unwrap();
+        assert!(hook.wait().unwrap().success());
+    }
+}
+
+/// A plan whose task has had three reviews; the third is to be answered.
+fn reviewed() -> Project {
+    let project = Project::valid();
+    project.write("plan-review-1.md", "by hand\n");
+    project.set_state(json!({}));
+    for (n, verdict) in [(1, "FAIL"), (2, "PASS"), (3, "FAIL")] {
+        project.reviewer(&Reviewer {
+            verdict,
+            ..Reviewer::default()
+        });
+        assert_eq!(project.stop().json()["decision"], "block");
+        if n < 3 {
+            project.write(&format!("task-1-post-review-{n}.md"), "answered\n");
+            assert_eq!(project.run(&["enter", "post-code-review"]).code, 0);
+        }
+    }
+    project
+}
+
+#[test]
+fn the_screen_from_beginning_to_end() {
+    let cases: &[(&str, Value)] = &[
+        ("a review is due", json!({})),
+        (
+            "a review is to be answered",
+            json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
+        ),
+        (
+            "between two tasks",
+            json!({ "phase": "code-review", "next_phase": "complete-task", "phase_iteration": 2, "consecutive_clean": 2 }),
+        ),
+        (
+            "the limit is reached",
+            json!({ "phase": "post-code-review", "phase_iteration": 2, "max_reviews": 2 }),
+        ),
+        ("reviews are off", json!({ "max_reviews": 0 })),
+        (
+            "paused",
+            json!({ "next_phase": null, "paused": "code-review" }),
+        ),
+        ("no subject", json!({ "current_task": "9" })),
+        (
+            "complete",
+            json!({ "phase": "complete", "next_phase": null, "phase_iteration": null }),
+        ),
+        ("another session drives it", json!({ "owner": "theirs" })),
+    ];
+    let mut seen = String::new();
+    let mut show = |what: &str, project: &Project| {
+        let before = project.files();
+        let ran = project.run(&["status", "--session", "mine"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{what}");
+        assert_eq!(
+            (project.files(), project.calls().len()),
+            (before, 0),
+            "{what}"
+        );
+        seen.push_str(&format!("== {what}\n{}\n", ran.stdout));
+    };
+    for (what, changes) in cases {
+        let project = Project::valid();
+        project.set_state(changes.clone());
+        if *what == "complete" {
+            let tasks = project.read("tasks.md").replace("pending", "done");
+            project.write("tasks.md", tasks);
+        }
+        show(what, &project);
+    }
+    show("not begun", &Project::valid());
+    let project = Project::valid();
+    project.set_state(json!({ "phase": "code-reviw" }));
+    show("a broken state", &project);
+    insta::assert_snapshot!("status", seen);
+}
+
+#[test]
+fn the_json_is_whole() {
+    let project = reviewed();
+    let ran = project.run(&["status", "--json"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let dir = format!(".taskie/plans/{PLAN}");
+    let review = |cycle: &str, of: &str, n: u64, verdict: Value, by: Value, answered: bool| {
+        json!({ "cycle": cycle, "of": of, "n": n, "file": format!("{dir}/{of}-review-{n}.md"),
+                "verdict": verdict, "by": by, "answered": answered })
+    };
+    let expected = json!({
+        "version": 1, "chart": "taskie", "plan": PLAN, "directory": dir, "started": true, "usable": true,
+        "stage": "Implementation", "final": false, "phase": "code-review", "due": "post-code-review", "owner": null,
+        "cycle": { "id": "code-review", "of": "task-1", "count": 3, "limit": 8, "due": false, "by": "sonnet", "exit": "consecutive_clean >= 2" },
+        "reviews": [
+            review("plan-review", "plan", 1, json!(null), json!(null), false),
+            review("code-review", "task-1", 1, json!("FAIL"), json!("opus"), true),
+            review("code-review", "task-1", 2, json!("PASS"), json!("sonnet"), true),
+            review("code-review", "task-1", 3, json!("FAIL"), json!("opus"), false),
+        ],
+        "running": null,
+        "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md is written and not answered yet.") },
+        "stop": { "does": "allow", "text": format!("it goes through: Plan '{PLAN}' structure validated successfully") },
+        "waits_for": "agent",
+        "context": {
+            "max_reviews": 8, "current_task": "1", "phase": "code-review", "phase_iteration": 3, "next_phase": "post-code-review",
+            "review_model": "sonnet", "consecutive_clean": 0, "tdd": false, "paused": null, "owner": null,
+        },
+        "warnings": [],
+    });
+    assert_eq!(ran.json(), expected);
+}
+
+/// Each review on disk with its verdict, as the JSON has them.
+fn verdicts(project: &Project) -> Vec<(String, Option<String>)> {
+    let json = project.run(&["status", "--json"]).json();
+    let reviews = json["reviews"].as_array().unwrap();
+    let review = |review: &Value| {
+        let file = review["file"].as_str().unwrap().rsplit('/').next().unwrap();
+        (
+            file.to_owned(),
+            review["verdict"].as_str().map(str::to_owned),
+        )
+    };
+    reviews.iter().map(review).collect()
+}
+
+#[test]
+fn a_verdict_is_shown_of_the_very_file_that_it_was_about() {
+    let project = reviewed();
+    let journal = project.root.join(format!(".taskie/.locks/{PLAN}.journal"));
+    let of = |n: usize| verdicts(&project)[n].1.clone();
+    assert_eq!(
+        [of(0), of(1), of(2), of(3)],
+        [
+            None,
+            Some("FAIL".into()),
+            Some("PASS".into()),
+            Some("FAIL".into())
+        ]
+    );
+    project.write("task-1-review-2.md", "written anew by someone\n");
+    assert_eq!([of(1), of(2)], [Some("FAIL".into()), None]);
+    // Whoever was killed in mid-line, and a later version's line.
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(
+        &journal,
+        format!("{text}{{\"file\":1}}\n{{\"cycle\":\"code-rev"),
+    )
+    .unwrap();
+    project.write("task-1-post-review-3.md", "answered\n");
+    project.reviewer(&Reviewer::pass());
+    assert_eq!(project.stop().json()["decision"], "block");
+    assert_eq!([of(3), of(4)], [Some("FAIL".into()), Some("PASS".into())]);
+    fs::remove_file(&journal).unwrap();
+    assert!(
+        verdicts(&project)
+            .iter()
+            .all(|(_, verdict)| verdict.is_none())
+    );
+}
+
+#[test]
+fn a_failed_review_has_no_verdict() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer {
+        exit: 1,
+        ..Reviewer::pass()
+    });
+    project.stop();
+    assert_eq!(
+        verdicts(&project),
+        [("task-1-review-1.md".to_owned(), None)]
+    );
+}
+
+#[test]
+fn what_is_a_review_follows_from_the_chart() {
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    for name in [
+        "task-10-review-1.md",
+        "task-2-review-2.md",
+        "task-2-review-10.md",
+        "task-2-post-review-2.md",
+        "task-2-review-02.md",
+        "all-code-review-1.md",
+        "design-review-1.md",
+        "notes-review-1.md",
+        "plan-post-review-1.md",
+    ] {
+        project.write(name, "x");
+    }
+    let files: Vec<String> = verdicts(&project)
+        .into_iter()
+        .map(|(file, _)| file)
+        .collect();
+    assert_eq!(
+        files,
+        [
+            "task-2-review-2.md",
+            "task-2-review-10.md",
+            "task-10-review-1.md",
+            "all-code-review-1.md"
+        ]
+    );
+}
+
+#[test]
+fn a_long_history_is_cut() {
+    let project = Project::valid();
+    project.set_state(json!({ "current_task": "2", "phase_iteration": 15, "max_reviews": 99 }));
+    for task in 1..=9 {
+        for n in 1..=(if task == 2 { 15 } else { 2 }) {
+            project.write(&format!("task-{task}-review-{n}.md"), "x");
+        }
+    }
+    let text = project.run(&["status"]).stdout;
+    let rows: Vec<&str> = text
+        .lines()
+        .skip_while(|line| !line.starts_with("reviews"))
+        .collect();
+    let expected = "\
+reviews       code-review: 5 more
+              code-review task-2  … 3 earlier  4 ?  5 ?  6 ?  7 ?  8 ?  9 ?  10 ?  11 ?  12 ?  13 ?
+              14 ?  15 ?
+              code-review task-7  1 ?  2 ?
+              code-review task-8  1 ?  2 ?
+              code-review task-9  1 ?  2 ?";
+    assert_eq!(rows.join("\n"), expected);
+}
+
+#[test]
+fn another_chart_has_other_words() {
+    let project = Project::valid();
+    let rename = |text: &str| {
+        text.replace("all-code-review", "\u{0}")
+            .replace("code-review", "audit")
+            .replace('\u{0}', "all-code-review")
+            .replace("consecutive_clean", "streak")
+            .replace("noun   = \"plan\"", "noun   = \"gate\"")
+    };
+    let chart = copy_of_chart(&project, rename);
+    project.write(
+        "state.json",
+        rename(&crate::support::state(json!({})).to_string()),
+    );
+    project.reviewer(&Reviewer::fail());
+    let chart = chart.to_str().unwrap();
+    feed(
+        project.command(["--chart", chart, "hook", "stop"]),
+        stop_event(&project),
+    );
+    let text = project.run(&["--chart", chart, "status"]).stdout;
+    for line in [
+        "review        audit of task-1: 1 of 8 done, the next one by sonnet",
+        "streak        streak 0; the cycle is over when streak >= 2",
+        "reviews       audit task-1  1 FAIL",
+    ] {
+        assert!(text.lines().any(|row| row == line), "{line}\n{text}");
+    }
+    let json = project
+        .run(&["--chart", chart, "status", "--json", "--gate", PLAN])
+        .json();
+    assert_eq!(json["gate"], PLAN);
+}
+
+#[test]
+fn a_running_review_is_shown_while_its_lock_is_held() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let slow = Slow::on(&project, "PASS");
+    let hook = slow.begin(&project);
+    let json = project.run(&["status", "--json"]).json();
+    let running = &json["running"];
+    assert_eq!(
+        (
+            &running["cycle"],
+            &running["n"],
+            &running["by"],
+            &running["timeout"]
+        ),
+        (
+            &json!("code-review"),
+            &json!(1),
+            &json!("opus"),
+            &json!(570)
+        )
+    );
+    assert_eq!(
+        running["file"],
+        format!(".taskie/plans/{PLAN}/task-1-review-1.md")
+    );
+    assert!(running["seconds"].as_u64().unwrap() < 120);
+    assert_eq!(
+        (&json["waits_for"], &json["stop"]["does"]),
+        (&json!("review"), &json!("allow"))
+    );
+    let text = project.run(&["status"]).stdout;
+    assert!(
+        text.contains("waits for     the review: code-review 1 by opus has run for "),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            " of 9 min 30 s at most\nat a stop     it goes through: a review is running already\n"
+        ),
+        "{text}"
+    );
+    slow.end(hook);
+    assert_eq!(
+        project.run(&["status", "--json"]).json()["running"],
+        Value::Null
+    );
+    assert!(
+        !project
+            .root
+            .join(format!(".taskie/.locks/{PLAN}.running"))
+            .exists()
+    );
+}
+
+#[test]
+fn a_killed_hook_leaves_no_running_review() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let slow = Slow::on(&project, "PASS");
+    let mut hook = slow.begin(&project);
+    signal(&hook, Signal::KILL);
+    hook.wait().unwrap();
+    let running = || project.run(&["status", "--json"]).json()["running"]["n"].clone();
+    assert_eq!(
+        running(),
+        1,
+        "its reviewer is still at work, and has inherited the lock"
+    );
+    fs::write(&slow.go, "").unwrap();
+    until("the reviewer ends", || running() == Value::Null);
+    assert!(
+        project
+            .root
+            .join(format!(".taskie/.locks/{PLAN}.running"))
+            .exists(),
+        "the note is there, and not believed"
+    );
+    project.reviewer(&Reviewer::fail());
+    assert_eq!(project.stop().json()["decision"], "block");
+}
+
+#[test]
+fn who_looks_is_not_in_the_way_of_a_review() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
+    // A note that a killed hook has left: whoever looks asks for the lock.
+    let note = json!({ "cycle": "code-review", "n": 1, "file": "x", "by": null, "started": 0, "timeout": 1 });
+    let locks = project.root.join(".taskie/.locks");
+    fs::create_dir_all(&locks).unwrap();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::write(locks.join(format!("{PLAN}.running")), note.to_string()).unwrap();
+                project.run(&["status"]);
+            }
+        });
+        for _ in 0..30 {
+            project.set_state(json!({}));
+            let answer = project.stop().json();
+            assert_eq!(answer["decision"], "block", "{answer}");
+        }
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}
+
+/// `taskie status --watch` in a pipe, and the lines that it has printed.
+fn watch(project: &Project, args: &[&str]) -> (Child, std::sync::mpsc::Receiver<String>) {
+    let mut child = project
+        .command([&["status", "--watch"], args].concat())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    (child, receiver)
+}
+
+#[test]
+fn a_pipe_gets_a_line_for_each_change() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let slow = Slow::on(&project, "FAIL");
+    let (mut child, lines) = watch(&project, &[]);
+    let next = || lines.recv_timeout(Duration::from_secs(60)).unwrap();
+    assert_eq!(
+        next(),
+        format!("{PLAN}: complete-task, code-review due; waits for the agent's next stop")
+    );
+    let hook = slow.begin(&project);
+    assert_eq!(next(), format!("{PLAN}: code-review 1 by opus is running"));
+    slow.end(hook);
+    assert_eq!(
+        next(),
+        format!(
+            "{PLAN}: code-review, post-code-review due; code-review 1: FAIL; waits for the agent to do post-code-review"
+        )
+    );
+    assert_eq!(project.run(&["run", "pause"]).code, 0);
+    assert_eq!(next(), format!("{PLAN}: code-review; waits for you"));
+    std::thread::sleep(Duration::from_millis(1500));
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(
+        lines.try_recv().ok(),
+        None,
+        "nothing changed, nothing was said"
+    );
+}
+
+#[test]
+fn a_program_gets_an_object_for_each_change() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let (mut child, lines) = watch(&project, &["--json"]);
+    let next = || -> Value {
+        serde_json::from_str(&lines.recv_timeout(Duration::from_secs(60)).unwrap()).unwrap()
+    };
+    assert_eq!(next(), project.run(&["status", "--json"]).json());
+    assert_eq!(project.run(&["run", "limit", "3"]).code, 0);
+    assert_eq!(next()["cycle"]["limit"], 3);
+    signal(&child, Signal::TERM);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let mut child = project.command(["status", "--watch"]).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert_eq!(project.run(&["run", "pause"]).code, 0);
+    until("it ends", || child.try_wait().unwrap().is_some());
+}
+
+#[test]
+fn a_plan_that_is_not_there_is_no_plan_to_watch() {
+    let project = Project::valid();
+    let ran = project.run(&["status", "--watch", "--plan", "test-pla"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (
+            1,
+            "",
+            "taskie: there is no plan `test-pla`\n  help: did you mean `test-plan`?\n"
+        )
+    );
+}
+
+/// A command whose stdout is a terminal of this size, and the terminal's other end.
+fn on_terminal(mut command: Command, columns: u16, rows: u16) -> (Child, fs::File) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let other: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&other).unwrap();
+    unlockpt(&other).unwrap();
+    let size = Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&other, size).unwrap();
+    let path = PathBuf::from(ptsname(&other, Vec::new()).unwrap().into_string().unwrap());
+    let terminal = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(path)
+        .unwrap();
+    command.env_remove("NO_COLOR").env("TERM", "xterm");
+    let child = command.stdout(Stdio::from(terminal)).spawn().unwrap();
+    (child, fs::File::from(other))
+}
+
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text.chars();
+    while let Some(sign) = rest.next() {
+        if sign == '\u{1b}' {
+            assert_eq!(rest.next(), Some('['));
+            while rest.next().is_some_and(|sign| !sign.is_ascii_alphabetic()) {}
+        } else {
+            plain.push(sign);
+        }
+    }
+    plain
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let project = reviewed();
+    for columns in [1, 8, 20, 34, 60, 200] {
+        let (mut child, mut terminal) = on_terminal(project.command(["status"]), columns, 24);
+        let mut bytes = Vec::new();
+        // A terminal whose other side is closed gives an error.
+        let _ = terminal.read_to_end(&mut bytes);
+        assert!(child.wait().unwrap().success());
+        let text = without_escapes(&String::from_utf8(bytes).unwrap());
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(
+            widest <= usize::from(columns).min(100),
+            "{columns}: {widest}\n{text}"
+        );
+        assert!(
+            text.replace(char::is_whitespace, "").contains("3FAIL"),
+            "{columns}: {text}"
+        );
+    }
+}
+
+#[test]
+fn a_terminal_is_drawn_in_place() {
+    let project = reviewed();
+    for (columns, rows, height) in [(80, 40, 17), (40, 8, 7)] {
+        let (mut child, mut terminal) =
+            on_terminal(project.command(["status", "--watch"]), columns, rows);
+        let mut seen = String::new();
+        let up = format!("\u{1b}[{height}F");
+        let mut buffer = [0; 4096];
+        while seen.matches(&up).count() < 2 {
+            let count = terminal.read(&mut buffer).unwrap();
+            seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+            assert!(seen.len() < 10_000, "{seen:?}");
+        }
+        signal(&child, Signal::INT);
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        let first = without_escapes(seen.split(&up).next().unwrap());
+        assert_eq!(first.lines().count(), height, "{first}");
+        assert_eq!(first.contains("ctrl-C ends this"), rows == 40, "{first}");
+        assert!(first.contains("waits for"), "{first}");
+    }
+}
