@@ -217,7 +217,8 @@ fn item(text: &str, hang: usize, width: usize) -> String {
     let options = textwrap::Options::new(width)
         .initial_indent("    ")
         .subsequent_indent(&indent)
-        .break_words(false);
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
     textwrap::fill(text, options) + "\n"
 }
 

@@ -198,12 +198,14 @@ fn the_chart_is_quoted_as_it_is() {
 }
 
 #[test]
-fn the_picture_and_the_message_are_true() {
+fn the_picture_the_message_and_the_proof_are_true() {
     let blocks = blocks("text");
-    let [picture, message] = blocks.as_slice() else {
-        panic!("a picture of the loop, and a message")
+    let [picture, message, proof] = blocks.as_slice() else {
+        panic!("a picture of the loop, a message, and a part of the proof")
     };
     let project = Project::valid();
+    let proved = project.run(&["check-chart"]).stdout;
+    assert!(proved.contains(proof.as_str()), "{proved}");
     for word in picture
         .split_whitespace()
         .filter_map(|word| word.strip_prefix("/taskie:"))
