@@ -18,7 +18,7 @@ use crate::engine::context::{admit, default_of};
 use crate::engine::event::{EVENT_DEFAULTS, FieldDefault};
 use crate::expr::compare::{Comparisons, LENGTH, Term};
 use crate::expr::single_expression;
-use crate::scope::pattern::{Capture, HoleKind, is_slug};
+use crate::scope::pattern::{Capture, HoleKind, Pattern, is_slug};
 use crate::scope::table::is_finished;
 
 /// A value that a decision looks at and that neither the state nor the chart determines.
@@ -62,6 +62,8 @@ pub(crate) struct Domain {
     pub(crate) parameters: IndexMap<String, Vec<Json>>,
     /// Inputs of which guards compute something: not all that can come of that is tried.
     pub(crate) computed: Vec<String>,
+    /// Inputs of which a comparison asks for more than the values that are tried.
+    pub(crate) untried: Vec<String>,
 }
 
 /// What a setting is called beside context fields, whose names have no dot.
@@ -117,13 +119,17 @@ impl Domain {
                 entry.fields.extend(fields);
             }
         }
+        let (computed, pairs) = computed(chart);
         let mut domain = Self {
             chart: Arc::clone(chart),
             compared,
             parameters: IndexMap::new(),
-            computed: computed(chart),
+            computed,
+            untried: untried(chart, &pairs),
         };
         domain.parameters = domain.find_parameters();
+        let too_many = domain.too_many();
+        domain.untried.extend(too_many);
         domain
     }
 
@@ -168,10 +174,14 @@ impl Domain {
         let held = |field: &str| format!("what {field} holds");
         let values = self.values(choice, &mut |field| Json::from(held(field)));
         let quiet = |nothing: &str, items: &dyn Fn(&Map<String, Json>) -> String| {
-            let items = values
-                .iter()
-                .filter_map(|value| value.as_array()?.first()?.as_object())
-                .map(items);
+            let lists = values.iter().filter_map(Json::as_array);
+            let items = lists.filter_map(|list| {
+                let item = items(list.first()?.as_object()?);
+                Some(match list.len() {
+                    1 => item,
+                    many => format!("{many} times {item}"),
+                })
+            });
             std::iter::once(nothing.to_owned())
                 .chain(items)
                 .collect::<Vec<_>>()
@@ -284,7 +294,8 @@ impl Domain {
             .flat_map(|compared| &compared.literals)
         {
             if let Some(number) = number.as_i64() {
-                numbers.extend([number - 1, number, number + 1].map(|number| number.max(minimum)));
+                let sides = [number.saturating_sub(1), number, number.saturating_add(1)];
+                numbers.extend(sides.map(|number| number.max(minimum)));
             }
         }
         if numbers.is_empty() {
@@ -302,21 +313,24 @@ impl Domain {
             .map(|(_, default)| default)
         {
             Some(FieldDefault::False) => vec![json!(false), json!(true)],
-            Some(FieldDefault::List) => {
-                let start = format!("{path}.");
-                let mut attributes: Vec<&str> = self
-                    .compared
-                    .keys()
-                    .filter_map(|key| key.strip_prefix(&start))
-                    .collect();
-                attributes.sort_unstable();
-                let columns = attributes
-                    .into_iter()
-                    .map(|name| (name.to_owned(), self.texts(&format!("{start}{name}"), read)));
-                none_or_one(product(columns.collect()))
-            }
+            Some(FieldDefault::List) => none_or_one(product(self.attributes(field, read))),
             Some(FieldDefault::Text) | None => self.texts(&path, read),
         }
+    }
+
+    /// What the items of a list in the event can be, by attribute.
+    fn attributes(&self, field: &str, read: &mut Read<'_>) -> IndexMap<String, Vec<Json>> {
+        let start = format!("event.{field}.");
+        let mut attributes: Vec<&str> = self
+            .compared
+            .keys()
+            .filter_map(|key| key.strip_prefix(&start))
+            .collect();
+        attributes.sort_unstable();
+        let columns = attributes
+            .into_iter()
+            .map(|name| (name.to_owned(), self.texts(&format!("{start}{name}"), read)));
+        columns.collect()
     }
 
     fn arg(&self, name: &str, arg: &Arg, read: &mut Read<'_>) -> Vec<Json> {
@@ -352,8 +366,13 @@ impl Domain {
             .collect()
     }
 
-    /// No row, or one: each witness.
-    fn rows(&self, name: &str, table: &Table, read: &mut Read<'_>) -> Vec<Json> {
+    /// What the rows of a table can be, by column.
+    fn columns(
+        &self,
+        name: &str,
+        table: &Table,
+        read: &mut Read<'_>,
+    ) -> IndexMap<String, Vec<Json>> {
         let mut columns: IndexMap<String, Vec<Json>> = IndexMap::new();
         let path = |column: &str| format!("tables.{name}.rows.{column}");
         let slugs_only = |column: &str, values: Vec<Json>| -> Vec<Json> {
@@ -400,6 +419,12 @@ impl Domain {
                 .map(Json::from)
                 .collect();
         }
+        columns
+    }
+
+    /// No row, or one: each witness.
+    fn rows(&self, name: &str, table: &Table, read: &mut Read<'_>) -> Vec<Json> {
+        let columns = self.columns(name, table, read);
         let rows = product(columns).into_iter().map(|mut row| {
             let text = |row: &Map<String, Json>, key: &str| {
                 row.get(key).and_then(Json::as_str).map(str::to_owned)
@@ -433,6 +458,50 @@ impl Domain {
         none_or_one(items).into_iter().chain(longer).collect()
     }
 
+    /// What the holes of a file's name can be.
+    fn holes(
+        &self,
+        name: &str,
+        pattern: &Pattern,
+        read: &mut Read<'_>,
+    ) -> IndexMap<String, Vec<Json>> {
+        let holes = pattern.holes().map(|(hole, kind)| {
+            let path = format!("files.{name}.{hole}");
+            let values = match kind {
+                HoleKind::Text => self.texts(&path, read),
+                HoleKind::Integer => self.integers(&path, 0, 1),
+                HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
+            };
+            (hole.to_owned(), values)
+        });
+        holes.collect()
+    }
+
+    /// The lists whose items could be too many: not each is tried.
+    fn too_many(&self) -> Vec<String> {
+        // What a field holds is one value more, whichever.
+        let read = &mut |field: &str| json!(format!("what {field} holds"));
+        let mut found = Vec::new();
+        for (name, table) in &self.chart.tables {
+            if combinations(&self.columns(name, table, read)) > MOST_ITEMS {
+                found.push(format!("tables.{name}.rows"));
+            }
+        }
+        for (name, set) in &self.chart.files {
+            let mut patterns = set.with.iter();
+            if patterns.any(|pattern| combinations(&self.holes(name, pattern, read)) > MOST_ITEMS) {
+                found.push(format!("files.{name}"));
+            }
+        }
+        for (name, default) in EVENT_DEFAULTS {
+            let is_list = matches!(default, FieldDefault::List);
+            if is_list && combinations(&self.attributes(name, read)) > MOST_ITEMS {
+                found.push(format!("event.{name}"));
+            }
+        }
+        found
+    }
+
     /// No file, or one: each witness.
     fn files(&self, name: &str, set: &FileSet, read: &mut Read<'_>) -> Vec<Json> {
         let mut names: IndexSet<String> = IndexSet::new();
@@ -445,16 +514,7 @@ impl Domain {
             names.extend(literal.as_str().map(str::to_owned));
         }
         for pattern in &set.with {
-            let holes = pattern.holes().map(|(hole, kind)| {
-                let path = format!("files.{name}.{hole}");
-                let values = match kind {
-                    HoleKind::Text => self.texts(&path, read),
-                    HoleKind::Integer => self.integers(&path, 0, 1),
-                    HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
-                };
-                (hole.to_owned(), values)
-            });
-            for holes in product(holes.collect()) {
+            for holes in product(self.holes(name, pattern, read)) {
                 let fill = |hole: &str| Ok::<_, ()>(holes.get(hole).map(raw).unwrap_or_default());
                 let Ok(name) = pattern.render(fill) else {
                     continue;
@@ -626,7 +686,7 @@ impl Domain {
             FieldType::Boolean => values.extend([json!(false), json!(true)]),
             FieldType::Integer => {
                 let least = field.minimum.unwrap_or(0);
-                values.extend([least, least + 1, least + 2].map(Json::from));
+                values.extend([0, 1, 2].map(|more| Json::from(least.saturating_add(more))));
                 if self.compared.contains_key(name) {
                     values.extend(self.integers(name, least, least));
                 }
@@ -649,6 +709,9 @@ const SMALL: i64 = 4;
 
 /// The longest list that is tried.
 const LONGEST: usize = 100;
+
+/// So many items of a list are tried in every combination of what they hold; of more, each value by itself.
+const MOST_ITEMS: usize = 1000;
 
 fn lets(chart: &Chart) -> impl Fn(&str) -> Option<String> {
     |name| {
@@ -724,7 +787,8 @@ fn comparisons(chart: &Chart) -> Vec<(Term, Term)> {
 }
 
 /// The inputs of which a guard, or an assignment that guards may look at, computes something.
-fn computed(chart: &Chart) -> Vec<String> {
+/// The comparisons of the same guards come with them.
+fn computed(chart: &Chart) -> (Vec<String>, Vec<(Term, Term)>) {
     let lets = lets(chart);
     let mut found = Comparisons::new(&lets);
     let rules = chart.on.values().flatten();
@@ -758,7 +822,40 @@ fn computed(chart: &Chart) -> Vec<String> {
     for source in guards.map(|guard| guard.0.as_str()).chain(assigned) {
         found.read(source, &[]);
     }
-    inputs(chart, found.computed)
+    (inputs(chart, found.computed), found.pairs)
+}
+
+/// The inputs that these comparisons hold against something of which the values are not tried: a length that
+/// no list that is tried has, a fraction, another input, a number that changes.
+fn untried(chart: &Chart, pairs: &[(Term, Term)]) -> Vec<String> {
+    let is_tried = |path: &str, other: &Term| {
+        let parts: Vec<&str> = path.split('.').collect();
+        match (parts.as_slice(), other) {
+            (["files", _, LENGTH] | ["tables", _, "rows", LENGTH], Term::Literal(length)) => length
+                .as_i64()
+                .is_some_and(|length| usize::try_from(length).unwrap_or(0) < LONGEST),
+            ([.., LENGTH], _) => false,
+            (_, Term::Literal(Json::Number(number))) => number.is_i64(),
+            (_, Term::Literal(_)) => true,
+            (_, Term::Path(field)) => chart
+                .context
+                .get(field)
+                .is_some_and(|field| field.kind != FieldType::Integer),
+        }
+    };
+    let mut found: IndexSet<String> = IndexSet::new();
+    for (left, right) in pairs {
+        for (one, other) in [(left, right), (right, left)] {
+            let Term::Path(path) = one else { continue };
+            let is_input = |path: &String| {
+                let root = path.split('.').next().unwrap_or_default();
+                matches!(root, "files" | "tables" | "event" | "args")
+            };
+            let inputs = paths(chart, path).into_iter().filter(is_input);
+            found.extend(inputs.filter(|path| !is_tried(path, other)));
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// Those of these names that neither the state nor the chart determines.
@@ -828,7 +925,28 @@ fn raw(value: &Json) -> String {
 }
 
 /// Every combination of the columns' values.
+fn combinations(columns: &IndexMap<String, Vec<Json>>) -> usize {
+    columns
+        .values()
+        .fold(1, |all: usize, values| all.saturating_mul(values.len()))
+}
+
+/// Every combination; where that is too much, each value once beside the first ones of the others.
 fn product(columns: IndexMap<String, Vec<Json>>) -> Vec<Map<String, Json>> {
+    if combinations(&columns) > MOST_ITEMS {
+        let first: Map<String, Json> = columns
+            .iter()
+            .filter_map(|(name, values)| Some((name.clone(), values.first()?.clone())))
+            .collect();
+        let others = columns.iter().flat_map(|(name, values)| {
+            values.iter().skip(1).map(|value| {
+                let mut row = first.clone();
+                row.insert(name.clone(), value.clone());
+                row
+            })
+        });
+        return std::iter::once(first.clone()).chain(others).collect();
+    }
     columns
         .into_iter()
         .fold(vec![Map::new()], |rows, (name, values)| {

@@ -45,6 +45,8 @@ pub(crate) struct Report {
     pub(crate) transitions: usize,
     /// Every state was looked at: what is proved is proved for the whole domain.
     pub(crate) complete: bool,
+    /// Where it was cut off, if it was, in words.
+    pub(crate) cut: &'static str,
     pub(crate) results: Vec<PropertyResult>,
 }
 
@@ -102,6 +104,11 @@ pub(crate) fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
         states: search.looked_at(),
         transitions: search.transitions(),
         complete: search.complete,
+        cut: if search.outgrown {
+            "cut off where a text grows too long"
+        } else {
+            "cut off there (--max-states)"
+        },
         results,
     }
 }

@@ -13,6 +13,9 @@ use super::state::{Looks, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 
+/// A state with a text of more bytes is not looked at: one that doubles at each step would take all memory.
+pub(crate) const LONGEST_TEXT: usize = 10_000;
+
 /// A move from one state to another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrow {
@@ -59,6 +62,8 @@ pub(crate) struct Search {
     pub(crate) faults: HashMap<u32, (usize, usize)>,
     /// True where every state was looked at.
     pub(crate) complete: bool,
+    /// True where a text grew beyond [`LONGEST_TEXT`]: such states are left out.
+    pub(crate) outgrown: bool,
     arrows: Vec<Arrow>,
     /// The arrows of state `s` are `arrows[ends[s]..ends[s + 1]]`.
     ends: Vec<usize>,
@@ -81,6 +86,7 @@ impl Search {
             edges: Vec::new(),
             faults: HashMap::new(),
             complete: false,
+            outgrown: false,
             arrows: Vec::new(),
             ends: vec![0],
             numbers: FastMap::default(),
@@ -98,7 +104,7 @@ impl Search {
             search.ends.push(search.arrows.len());
             at += 1;
         }
-        search.complete = at == search.states.len();
+        search.complete = at == search.states.len() && !search.outgrown;
         search
     }
 
@@ -155,6 +161,15 @@ impl Search {
             self.faults.entry(fault).or_insert((from, edge_number));
             return;
         }
+        let tree = &self.moves.tree;
+        let is_too_long = |(_, value): &(usize, u32)| {
+            let text = tree.value(*value).as_str();
+            text.is_some_and(|text| text.len() > LONGEST_TEXT)
+        };
+        if edge.assigned.iter().any(is_too_long) {
+            self.outgrown = true;
+            return;
+        }
         let before = self.states.get(from);
         let after = &mut self.after;
         after.become_state(before);
@@ -165,7 +180,6 @@ impl Search {
             after.start();
         }
         let answered = edge.answered.or(before.answered());
-        let tree = &self.moves.tree;
         let answered =
             answered.filter(|(question, _)| tree.is_current(*question, after.as_ref().fields()));
         after.set_answered(answered);

@@ -636,6 +636,157 @@ fn what_a_cap_cut_off_is_bounded() {
     );
 }
 
+/// The base chart with a rule before all others.
+fn with_rule(rule: &str) -> Arc<Chart> {
+    let first = "[[on.Stop]]\nguard = \"cycle.due and";
+    chart(&[(first, &format!("[[on.Stop]]\n{rule}\n\n{first}"))])
+}
+
+#[test]
+fn what_guards_ask_beyond_the_values_that_are_tried_is_neither_proved_nor_refuted() {
+    let cases = [
+        ("event.session_id ~ 'x' == 'abx'", "event.session_id"),
+        ("event.session_id | length > 3", "event.session_id.length"),
+        ("files.chapters | length > 1000000", "files.chapters.length"),
+        ("files.chapters | length > 100", "files.chapters.length"),
+        ("tables.tasks.lines > 2.5", "tables.tasks.lines"),
+        ("tables.tasks.lines > reviews", "tables.tasks.lines"),
+        ("tables.tasks.lines > reviews + 3", "tables.tasks.lines"),
+    ];
+    for (guard, input) in cases {
+        let chart = with_rule(&format!("guard = \"{guard}\"\nmessage = 'x'"));
+        let report = explore(&chart, &Caps::default());
+        assert!(report.complete, "{guard}");
+        for (code, text) in findings(&report) {
+            assert!(text.starts_with("bounded: "), "{guard}: {code}: {text}");
+            assert!(text.contains(input), "{guard}: {code}: {text}");
+        }
+        // What is proved was seen.
+        for proof in proofs(&report) {
+            assert!(
+                proof.starts_with("every phase") || proof.starts_with("every rule"),
+                "{proof}"
+            );
+        }
+    }
+}
+
+#[test]
+fn lengths_and_sides_that_are_tried_are_proved() {
+    for guard in [
+        "files.chapters | length == 99",
+        "tables.tasks.open | length >= 3",
+        "event.session_id in ['a', 'b']",
+        "tables.tasks.lines == 7",
+    ] {
+        let chart = with_rule(&format!("guard = \"{guard}\"\nmessage = 'x'"));
+        assert_eq!(findings(&explore(&chart, &Caps::default())), [], "{guard}");
+    }
+}
+
+#[test]
+fn numbers_at_the_ends_of_their_range_are_tried() {
+    for guard in [
+        "tables.tasks.lines >= 9223372036854775807",
+        "max_reviews == 9223372036854775807",
+        "tables.tasks.lines > -9223372036854775807",
+    ] {
+        let chart = with_rule(&format!("guard = \"{guard}\"\nmessage = 'x'"));
+        assert!(explore(&chart, &Caps::default()).complete, "{guard}");
+    }
+}
+
+#[test]
+fn a_table_of_many_columns_is_tried_a_value_at_a_time() {
+    let columns = (0..12)
+        .map(|n| format!("c{n} = \"C{n}\""))
+        .collect::<Vec<_>>();
+    let guard = (0..12)
+        .map(|n| format!("tables.tasks.rows | selectattr('c{n}', 'in', ['a', 'b', 'c']) | list"))
+        .collect::<Vec<_>>();
+    let first = "[[on.Stop]]\nguard = \"cycle.due and";
+    let rule = format!(
+        "[[on.Stop]]\nguard = \"{}\"\nmessage = 'x'\n\n{first}",
+        guard.join(" or ")
+    );
+    let chart = chart(&[
+        (
+            "status = \"Status\" }",
+            &format!("status = \"Status\", {} }}", columns.join(", ")),
+        ),
+        (first, &rule),
+    ]);
+    let report = explore(&chart, &Caps::default());
+    assert!(report.complete);
+    for (code, text) in findings(&report) {
+        assert!(
+            text.ends_with("not every value of tables.tasks.rows was"),
+            "{code}: {text}"
+        );
+    }
+    assert_eq!(proofs(&report).len(), 2);
+}
+
+const CLEAN: &str = "clean = { type = \"boolean\", default = false }";
+const FIRST_RULE: &str = "[[on.Stop]]\nguard = \"cycle.due and";
+
+#[test]
+fn a_text_that_doubles_does_not_take_all_memory() {
+    let field = format!("{CLEAN}\ntext = {{ type = \"string\", default = \"a\" }}");
+    let rule = format!(
+        "[[on.Stop]]\nguard = \"not event.stop_hook_active\"\nassign = {{ text = \"{{{{ text ~ text }}}}\" }}\n\n{FIRST_RULE}"
+    );
+    let report = explore(
+        &chart(&[(CLEAN, &field), (FIRST_RULE, &rule)]),
+        &Caps::default(),
+    );
+    assert!(!report.complete);
+    assert_eq!(report.cut, "cut off where a text grows too long");
+}
+
+#[test]
+fn the_story_of_what_goes_on_beyond_the_cap_ends_at_the_first_that_is_too_many() {
+    let field = format!("{CLEAN}\nblocks = {{ type = \"integer\", minimum = 0, default = 0 }}");
+    let rule = format!(
+        "[[on.Stop]]\nguard = \"phase == 'write'\"\nassign = {{ blocks = \"{{{{ blocks + 1 }}}}\" }}\nblock = \"x\"\n\n{FIRST_RULE}"
+    );
+    let blocks = explore(
+        &chart(&[(CLEAN, &field), (FIRST_RULE, &rule)]),
+        &Caps { states: 500 },
+    );
+    let reviews = explore(
+        &chart(&[(
+            "cycle.due and cycle.n <= cycle.limit\"\ninvoke",
+            "cycle.due\"\ninvoke",
+        )]),
+        &Caps { states: 500 },
+    );
+    let cases = [
+        (
+            blocks,
+            Code::BlocksInARow,
+            "blocked more than 8 times in a row",
+        ),
+        (
+            reviews,
+            Code::CycleUnbounded,
+            "has more than 0 reviews, max_reviews being 0",
+        ),
+    ];
+    for (report, code, claim) in cases {
+        let found = report
+            .results
+            .iter()
+            .find_map(|result| match &result.verdict {
+                Verdict::Refuted { trace, .. } if result.code == code => Some(trace),
+                _ => None,
+            });
+        let trace = found.unwrap();
+        assert!(trace.claim.ends_with(claim), "{}", trace.claim);
+        assert!(trace.steps.len() <= 10, "{} steps", trace.steps.len());
+    }
+}
+
 #[test]
 fn all_is_proved_on_the_charts_compiled_in() {
     for chart in embedded() {

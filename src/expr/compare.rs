@@ -60,6 +60,17 @@ impl<'c> Comparisons<'c> {
         }
     }
 
+    /// Notes a comparison. What is held against something computed turns on more than the comparisons tell.
+    fn compare(&mut self, left: (&Expr<'_>, &[Term]), right: (&Expr<'_>, &[Term])) {
+        self.pair(left.1, right.1);
+        for ((expr, terms), other) in [(left, right.1), (right, left.1)] {
+            if terms.is_empty() && matches!(expr, Expr::BinOp(_) | Expr::Filter(_) | Expr::Call(_))
+            {
+                self.compute(other);
+            }
+        }
+    }
+
     /// Notes that something is computed of these terms.
     fn compute(&mut self, terms: &[Term]) {
         let paths = terms.iter().filter_map(|term| match term {
@@ -140,7 +151,7 @@ impl<'c> Comparisons<'c> {
                 );
                 let computes = !matches!(op.op, BinOpKind::ScAnd | BinOpKind::ScOr);
                 if compares {
-                    self.pair(&left, &right);
+                    self.compare((&op.left, &left), (&op.right, &right));
                 } else if computes {
                     self.compute(&left);
                     self.compute(&right);
@@ -148,10 +159,10 @@ impl<'c> Comparisons<'c> {
                 Vec::new()
             }
             Expr::Compare(compare) => {
-                let mut left = self.expr(&compare.expr, it);
+                let mut left = (&compare.expr, self.expr(&compare.expr, it));
                 for op in &compare.ops {
-                    let right = self.expr(&op.expr, it);
-                    self.pair(&left, &right);
+                    let right = (&op.expr, self.expr(&op.expr, it));
+                    self.compare((left.0, &left.1), (right.0, &right.1));
                     left = right;
                 }
                 Vec::new()

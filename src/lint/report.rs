@@ -181,7 +181,7 @@ fn explored(chart: &Checked, width: usize) -> String {
     let extent = if report.complete {
         "all of them"
     } else {
-        "cut off there (--max-states)"
+        report.cut
     };
     let mut text = format!(
         "\n  {states} states and {} ways between them explored, {extent}:\n",

@@ -102,8 +102,15 @@ impl Judge<'_> {
             Some((state, arrow)) if most > BLOCKS => {
                 let mut way = way_to(search, state);
                 way.push((state, arrow.edge()));
-                way.extend(idle.way_from(arrow.to()));
-                let claim = format!("an agent that does nothing is blocked {most} times in a row");
+                let mut row = idle.way_from(arrow.to());
+                let mut times = most.to_string();
+                // Where the search was cut off, there could be more still: the first too many is enough.
+                if !search.complete {
+                    row.truncate(BLOCKS);
+                    times = format!("more than {BLOCKS}");
+                }
+                way.extend(row);
+                let claim = format!("an agent that does nothing is blocked {times} times in a row");
                 self.along(claim, &way, self.blocking_rule(&way))
             }
             _ => self.holds(format!("{most} at most")),

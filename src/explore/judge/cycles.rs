@@ -128,7 +128,17 @@ impl Judge<'_> {
             if let Some(state) = (0..search.looked_at()).find(exceeds) {
                 let mut way = way_to(search, state);
                 way.extend(longest.way_from(state));
-                let (id, reviews) = (&cycle.id, in_words(longest.from(state)));
+                let (id, mut reviews) = (&cycle.id, in_words(longest.from(state)));
+                // Where the search was cut off, there could be more still: the first too many is enough.
+                if !search.complete {
+                    let held = usize::try_from(held(state)).unwrap_or(0);
+                    let counts = |(_, edge): &(usize, usize)| edges[*edge].0 > 0;
+                    let stem = way_to(search, state).len();
+                    let end = way.iter().enumerate().skip(stem);
+                    let end = end.filter(|(_, step)| counts(step)).nth(held);
+                    way.truncate(end.map_or(way.len(), |(index, _)| index + 1));
+                    reviews = format!("more than {}", in_words(held));
+                }
                 let claim = format!(
                     "the cycle `{id}` has {reviews}, {} being {}",
                     cycle.limit,

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::graph::{Way, way_to};
 use super::moves::{Actor, Edge};
-use super::search::{Arrow, Search};
+use super::search::{Arrow, LONGEST_TEXT, Search};
 use super::state::number;
 use super::trace::{Trace, plain};
 use super::{PropertyResult, Verdict};
@@ -83,10 +83,12 @@ impl<'s> Judge<'s> {
 
     /// What no state has refuted.
     fn holds(&self, detail: String) -> Verdict {
-        if self.search.complete {
-            Verdict::Proved { detail }
-        } else {
-            self.cut_off()
+        if !self.search.complete {
+            return self.cut_off();
+        }
+        match self.untried(&detail) {
+            Some(verdict) => verdict,
+            None => Verdict::Proved { detail },
         }
     }
 
@@ -105,11 +107,19 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Where guards compute something of an input, not all that can come of it is tried: that something was
-    /// seen nowhere does not refute it.
+    /// Where guards compute something of an input, or compare it with what it was not tried with, not all that
+    /// can come of it is seen: that something was seen nowhere neither proves nor refutes it.
     fn untried(&self, claim: &str) -> Option<Verdict> {
-        let computed = &self.search.moves.tree.ground.domain.computed;
-        (!computed.is_empty()).then(|| untried_of(claim, computed))
+        let domain = &self.search.moves.tree.ground.domain;
+        if !domain.computed.is_empty() {
+            return Some(untried_of(claim, &domain.computed));
+        }
+        (!domain.untried.is_empty()).then(|| Verdict::Bounded {
+            why: format!(
+                "{claim}, as far as was tried; not every value of {} was",
+                domain.untried.join(", ")
+            ),
+        })
     }
 
     /// Refuted in a state.
@@ -135,6 +145,13 @@ impl<'s> Judge<'s> {
     }
 
     fn cut_off(&self) -> Verdict {
+        if self.search.outgrown {
+            return Verdict::Bounded {
+                why: format!(
+                    "states with a text of more than {LONGEST_TEXT} bytes were not looked at"
+                ),
+            };
+        }
         Verdict::Bounded {
             why: format!(
                 "only the first {} states were looked at",
