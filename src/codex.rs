@@ -66,9 +66,12 @@ pub(crate) fn folder() -> Option<PathBuf> {
 impl Prompt {
     /// What is at its place in `folder`.
     pub(crate) fn look(&self, folder: &Path) -> io::Result<There> {
-        match fs::read(folder.join(&self.name)) {
+        let path = folder.join(&self.name);
+        match fs::read(&path) {
             Ok(bytes) if bytes == self.text.as_bytes() => Ok(There::Same),
             Ok(_) => Ok(There::Other),
+            // A link that leads nowhere just now is somebody's, too.
+            Err(_) if path.is_symlink() && !path.exists() => Ok(There::Other),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(There::Nothing),
             Err(error) => Err(error),
         }

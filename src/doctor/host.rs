@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
@@ -32,10 +32,17 @@ const DEFAULT_CAP: i64 = 8;
 pub(super) struct Settings {
     /// In the order of precedence, the last one wins.
     files: Vec<File>,
-    /// Plugin and marketplace (`a@b`) → its versions.
-    installed: BTreeMap<String, Vec<String>>,
+    /// Plugin and marketplace (`a@b`) → where it is installed.
+    installed: BTreeMap<String, Vec<Copy>>,
     /// Files that could not be read, and why.
     unreadable: Vec<(PathBuf, String)>,
+}
+
+/// An installed copy of a plugin, as far as the client's file tells of it.
+#[derive(Debug)]
+struct Copy {
+    version: Option<String>,
+    path: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -122,15 +129,17 @@ impl Settings {
             .into_iter()
             .flatten()
         {
-            let versions = places.as_array().into_iter().flatten();
-            let versions =
-                versions.filter_map(|place| place.get("version")?.as_str().map(str::to_owned));
-            self.installed.insert(name.clone(), versions.collect());
+            let text = |place: &Json, key: &str| place.get(key)?.as_str().map(str::to_owned);
+            let copies = places.as_array().into_iter().flatten().map(|place| Copy {
+                version: text(place, "version"),
+                path: text(place, "installPath").map(PathBuf::from),
+            });
+            self.installed.insert(name.clone(), copies.collect());
         }
     }
 
     fn json(&mut self, path: &Path) -> Option<Json> {
-        let why = match fs::read(path) {
+        let why = match read(path) {
             Ok(bytes) => match serde_json::from_slice(&bytes) {
                 Ok(json @ Json::Object(_)) => return Some(json),
                 Ok(_) => "it holds no object".to_owned(),
@@ -189,7 +198,13 @@ impl Settings {
             }
         }
         if found.is_empty() {
-            found.push(Diagnosis::ok("hooks", "no settings file turns hooks off"));
+            found.push(Diagnosis::ok(
+                "hooks",
+                match self.unreadable.is_empty() {
+                    true => "no settings file turns hooks off",
+                    false => "none of the settings files that can be read turns hooks off",
+                },
+            ));
         }
         found
     }
@@ -259,15 +274,29 @@ impl Settings {
         }
         let on = switches.iter().find(|(_, (is_on, _))| *is_on);
         if let Some((key, (_, file))) = on {
-            let Some(versions) = self.installed.get(*key) else {
+            let Some(copies) = self.installed.get(*key).filter(|copies| !copies.is_empty()) else {
                 let text = format!(
                     "the plugin {key} is enabled in {} and not installed",
                     shown(&file.path)
                 );
                 return Plugin::off(text, format!("`claude plugin install {key}`"));
             };
+            // Each project may have a copy of its own, and a project may have gone.
+            let is_there = |copy: &Copy| copy.path.as_ref().is_none_or(|path| path.is_dir());
+            let gone = match copies.iter().any(is_there) {
+                true => None,
+                false => copies.iter().find_map(|copy| copy.path.as_ref()),
+            };
+            if let Some(gone) = gone {
+                let text = format!("the plugin {key} is enabled, and {} is gone", shown(gone));
+                return Plugin::off(
+                    text,
+                    format!("`claude plugin uninstall {key}`, then `claude plugin install {key}`"),
+                );
+            }
             let own = env!("CARGO_PKG_VERSION");
-            let told = match versions.iter().find(|version| *version != own) {
+            let mut versions = copies.iter().filter_map(|copy| copy.version.as_deref());
+            let told = match versions.find(|version| *version != own) {
                 Some(version) => Diagnosis::warning(
                     "plugin",
                     format!("the plugin {key} is version {version}, this program {own}"),
@@ -383,6 +412,14 @@ impl Settings {
             ),
             format!("set {BLOCK_CAP} to {limit} under \"env\" in settings.json"),
         )]
+    }
+}
+
+/// What a file holds; of a pipe nobody may ever write the end.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    match fs::metadata(path)?.is_file() {
+        true => fs::read(path),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 

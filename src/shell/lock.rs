@@ -6,7 +6,7 @@
 //! of [`super::reviews`] stand beside them.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -125,6 +125,20 @@ pub(super) fn path(home: &Path, instance: &str, kind: &str) -> PathBuf {
     home.join(FOLDER).join(format!("{instance}.{kind}"))
 }
 
+/// Has git ignore the lock folder, also where whoever made it was killed before that, or the file was deleted. What
+/// stands there is left as it is.
+fn ignore(folder: &Path) -> io::Result<()> {
+    let path = folder.join(".gitignore");
+    if folder.is_symlink() || path.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    match OpenOptions::new().write(true).create_new(true).open(path) {
+        Ok(mut file) => file.write_all(b"*\n"),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// A file of the lock folder, for reading and writing; made where it is not there.
 pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     let folder = home.join(FOLDER);
@@ -145,9 +159,13 @@ pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> 
     };
     let opened = match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(folder.join(".gitignore"), "*\n"))
+            .and_then(|()| ignore(&folder))
             .and_then(|()| open()),
-        other => other,
+        other => {
+            // The folder is there, and what matters is the file.
+            let _ = ignore(&folder);
+            other
+        }
     };
     opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }

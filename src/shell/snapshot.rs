@@ -488,9 +488,10 @@ impl World for Snapshot {
     fn look(&self, source: &Source) -> Result<Value, Fault> {
         Ok(match source {
             Source::Scope => Value::from_pairs([
+                // Of a state that cannot be used nothing is known, as of one that is missing.
                 (
                     "started",
-                    Value::from(!matches!(self.state, Reading::Missing)),
+                    Value::from(matches!(self.state, Reading::Sound { .. })),
                 ),
                 ("name", Value::from(self.instance.name.as_str())),
                 ("path", Value::from(self.instance.dir.to_string_lossy())),

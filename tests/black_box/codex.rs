@@ -116,6 +116,15 @@ fn a_link_stays_a_link() {
     symlink(dotfiles.join("x.md"), &link).unwrap();
     assert_eq!(install(&project, &home, &["--force"]).code, 0);
     assert!(link.is_symlink());
+    // What a link leads to may be away for a while.
+    fs::rename(&dotfiles, project.bin.join("away")).unwrap();
+    let ran = install(&project, &home, &[]);
+    assert_eq!(
+        (ran.code, ran.stdout),
+        (1, said(&home, ["is up to date", "differs, left as it is"]))
+    );
+    assert!(link.is_symlink());
+    fs::rename(project.bin.join("away"), &dotfiles).unwrap();
     assert!(
         fs::read_to_string(dotfiles.join("x.md"))
             .unwrap()

@@ -59,12 +59,18 @@ impl Machine {
 
     /// The plugin, as the host keeps account of it.
     fn installed(&self, version: &str) {
-        let entry = json!([{ "scope": "user", "installPath": "/nowhere", "version": version }]);
+        let copy = self.copy();
+        fs::create_dir_all(&copy).unwrap();
+        let entry = json!([{ "scope": "user", "installPath": copy, "version": version }]);
         let json = json!({ "version": 2, "plugins": { "taskie@taskie": entry } });
         self.write(
             &self.home.join(".claude/plugins/installed_plugins.json"),
             &json,
         );
+    }
+
+    fn copy(&self) -> PathBuf {
+        self.home.join(".claude/plugins/cache/taskie")
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -159,6 +165,52 @@ fn all_is_well() {
     );
     assert_eq!(machine.project.files(), before);
     assert_eq!(machine.troubles(|_| {}), (vec![], 0));
+}
+
+#[test]
+fn a_plugin_that_is_only_on_the_books() {
+    let machine = Machine::sound();
+    fs::remove_dir(machine.copy()).unwrap();
+    assert_eq!(
+        machine.trouble(|_| {}),
+        line(
+            "problem plugin",
+            "the plugin taskie@taskie is enabled, and ~/.claude/plugins/cache/taskie is gone",
+            "`claude plugin uninstall taskie@taskie`, then `claude plugin install taskie@taskie`"
+        )
+    );
+    let file = machine.home.join(".claude/plugins/installed_plugins.json");
+    machine.write(&file, &json!({ "plugins": { "taskie@taskie": "0.1.0" } }));
+    assert_eq!(
+        machine.trouble(|_| {}),
+        line(
+            "problem plugin",
+            "the plugin taskie@taskie is enabled in ~/.claude/settings.json and not installed",
+            "`claude plugin install taskie@taskie`"
+        )
+    );
+}
+
+#[test]
+fn a_settings_file_that_cannot_be_read_is_not_passed_over_in_silence() {
+    let machine = Machine::sound();
+    let file = machine.project.root.join(".claude/settings.json");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let made = Command::new("mkfifo").arg(&file).status().unwrap();
+    assert!(made.success());
+    let (what, text, _) = machine.trouble(|_| {});
+    assert_eq!(what, "warning settings");
+    assert!(
+        text.ends_with("cannot be read: it is not a regular file"),
+        "{text}"
+    );
+    let ran = machine.run(&["doctor"]);
+    assert!(
+        ran.stdout
+            .contains("ok       none of the settings files that can be read turns hooks off"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

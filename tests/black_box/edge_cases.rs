@@ -207,3 +207,21 @@ fn t12_no_files_left_behind() {
     ];
     assert_eq!(project.names(), names);
 }
+
+#[test]
+fn git_ignores_the_notes_of_a_machine_again_when_its_ignore_file_was_lost() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let locks = project.root.join(".taskie/.locks");
+    fs::create_dir_all(&locks).unwrap();
+    project.reviewer(&Reviewer::fail());
+    assert_eq!(project.stop().json()["decision"], "block");
+    assert_eq!(fs::read_to_string(locks.join(".gitignore")).unwrap(), "*\n");
+    // What somebody has put there is left as it is, a link that leads out of the project above all.
+    fs::remove_file(locks.join(".gitignore")).unwrap();
+    let outside = project.bin.join("outside");
+    std::os::unix::fs::symlink(&outside, locks.join(".gitignore")).unwrap();
+    project.set_state(json!({}));
+    assert_eq!(project.stop().json()["decision"], "block");
+    assert!(!outside.exists());
+}

@@ -217,7 +217,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
     let project = Project::valid();
     let before = project.files();
     let ran = project.run(&["next", "--session", "mine"]);
-    let why = "No state.json yet: read the git history, tell the user where the plan stands, and let the user choose the action; its last step writes the file.";
+    let why = "There is no state.json that can be used: read the git history, tell the user where the plan stands, and let the user choose the action; its last step writes a missing file, one that is broken is the user's to mend.";
     assert_eq!(
         (ran.code, ran.stdout, ran.stderr),
         (
@@ -227,6 +227,32 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
         )
     );
     assert_eq!(project.files(), before);
+    for (broken, what) in [
+        (
+            "{",
+            "it is not valid JSON: EOF while parsing an object at line 1 column 1",
+        ),
+        (
+            r#"{"phase": 5, "owner": "old"}"#,
+            "`phase` is 5, and must be a phase of the chart",
+        ),
+    ] {
+        project.write("state.json", broken);
+        let before = project.files();
+        let ran = project.run(&["next", "--session", "mine"]);
+        let warning = format!(
+            "taskie: .taskie/plans/{PLAN}/state.json: {what}. No review runs and nothing is written until it is mended.\n"
+        );
+        assert_eq!(
+            (ran.code, ran.stdout, ran.stderr),
+            (
+                0,
+                format!("next: ask\nwhy:  {why}\nplan: {PLAN}\n"),
+                warning
+            )
+        );
+        assert_eq!(project.files(), before);
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 
 use crate::bench::copy_of_chart;
-use crate::support::{PLAN, Project, Reviewer, feed};
+use crate::support::{PLAN, Project, Ran, Reviewer, feed};
 
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -415,6 +415,51 @@ fn a_killed_hook_leaves_no_running_review() {
     );
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json()["decision"], "block");
+}
+
+#[test]
+fn what_a_file_says_does_not_draw_on_the_screen() {
+    let project = Project::valid();
+    let nasty = "\u{1b}]0;title\u{7}\u{9b}2Jx\ny";
+    project.set_state(json!({ "owner": nasty, "review_model": nasty }));
+    project.write("plan-review-1.md", "x");
+    let ended = json!({ "cycle": "plan-review", "n": 1, "file": "plan-review-1.md", "bytes": 1, "verdict": nasty, "by": nasty, "started": 0, "seconds": 0 });
+    let locks = project.root.join(".taskie/.locks");
+    fs::create_dir_all(&locks).unwrap();
+    fs::write(locks.join(format!("{PLAN}.journal")), format!("{ended}\n")).unwrap();
+    let mut command = project.command(["status"]);
+    let ran = Ran::of(command.env("CLICOLOR_FORCE", "1").output().unwrap());
+    assert_eq!(ran.code, 0);
+    let harmless = r"\u{1b}]0;title\u{7}\u{9b}2Jx\ny";
+    let is_harmless = |text: &str| {
+        text.replace("\u{1b}[", "")
+            .chars()
+            .all(|char| char == '\n' || !char.is_control())
+    };
+    assert!(is_harmless(&ran.stdout), "{:?}", ran.stdout);
+    assert!(
+        ran.stdout.contains(&format!("session {harmless}\n")),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(project.run(&["status", "--json"]).json()["owner"], nasty);
+}
+
+#[test]
+fn a_watch_ends_when_its_reader_does() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let mut child = project.command(["status", "--watch"]).spawn().unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut String::new()).unwrap();
+    // Nothing changes, so nothing more would be written.
+    drop(out);
+    let mut status = None;
+    until("the watch ends", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    assert!(status.unwrap().success());
 }
 
 #[test]

@@ -50,12 +50,12 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
         }
     }
     if let Some(owner) = facts.owner() {
-        row("driven by", format!("session {owner}"));
+        row("driven by", format!("session {}", harmless(owner)));
     }
     for (at, line) in reviews(facts).into_iter().enumerate() {
         row(if at == 0 { "reviews" } else { "" }, line);
     }
-    let (waits, at_stop) = (waits_for(facts), &facts.stop.text);
+    let (waits, at_stop) = (waits_for(facts), harmless_lines(&facts.stop.text));
 
     let labels = rows
         .iter()
@@ -82,9 +82,9 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     page.blank();
     // First: on a screen that is too low for all of it, this is what counts.
     page.row("waits for", &waits);
-    page.row("at a stop", at_stop);
+    page.row("at a stop", &at_stop);
     for warning in &facts.warnings {
-        page.row("warning", &each_word(ALERT, warning));
+        page.row("warning", &each_word(ALERT, &harmless(warning)));
     }
     page.blank();
     for (label, text) in &rows {
@@ -110,7 +110,7 @@ pub(super) fn summary(facts: &Facts) -> String {
                 "; {} {}: {}",
                 review.cycle,
                 review.n,
-                review.verdict.as_ref()?
+                harmless(review.verdict.as_ref()?)
             ))
         })
         .unwrap_or_default();
@@ -157,9 +157,27 @@ fn shown(value: &Json) -> String {
     match value {
         Json::Bool(true) => "yes".to_owned(),
         Json::Bool(false) => "no".to_owned(),
-        Json::String(text) => text.clone(),
+        Json::String(text) => harmless(text),
         other => other.to_string(),
     }
+}
+
+/// What a file of the project says, as it may stand on a screen: control characters, line ends among them, would
+/// draw on it what they like.
+fn harmless(text: &str) -> String {
+    let shown = |char: char| match char.is_control() {
+        true => char.escape_default().to_string(),
+        false => char.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// The same of a text of the chart, which may have more than one line.
+fn harmless_lines(text: &str) -> String {
+    text.split('\n')
+        .map(harmless)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Which review of how many is the next.
@@ -186,7 +204,8 @@ fn progress(facts: &Facts) -> String {
 }
 
 fn by(by: Option<&str>) -> String {
-    by.map(|by| format!(" by {by}")).unwrap_or_default()
+    by.map(|by| format!(" by {}", harmless(by)))
+        .unwrap_or_default()
 }
 
 /// A row for each thing that was reviewed: its reviews with their verdicts.
@@ -276,7 +295,7 @@ fn mark(facts: &Facts, review: &Review) -> String {
         false => BAD,
     };
     let verdict = match &review.verdict {
-        Some(verdict) => paint(style(verdict), verdict),
+        Some(verdict) => paint(style(verdict), harmless(verdict)),
         None => paint(FAINT, "?"),
     };
     format!("{}\u{a0}{verdict}", review.n)
@@ -306,18 +325,19 @@ fn waits_for(facts: &Facts) -> String {
             unbroken(&span(Duration::from_secs(running.timeout)))
         ),
         (Waits::Session, _, Some(owner)) => format!(
-            "session {owner} drives this {}, so this one's stops go through",
+            "session {} drives this {}, so this one's stops go through",
+            harmless(owner),
             facts.chart.scope.noun
         ),
         _ if !facts.is_usable => "state.json is to be mended".to_owned(),
         (Waits::User, ..) if facts.obstacle.is_some() => format!(
             "the review that is due cannot run: {}",
-            facts.obstacle.as_deref().unwrap_or_default()
+            harmless(facts.obstacle.as_deref().unwrap_or_default())
         ),
         _ => facts
             .next
             .as_ref()
-            .map(|(_, why)| why.clone())
+            .map(|(_, why)| harmless_lines(why))
             .unwrap_or_default(),
     };
     match why.is_empty() {

@@ -129,6 +129,8 @@ enum Rang {
 struct Bell {
     end: UnixStream,
     resize: UnixStream,
+    /// Stdout, if it is one that a reader can go away from. (Not every system can poll every kind of file.)
+    reader: Option<io::Stdout>,
 }
 
 impl Bell {
@@ -140,22 +142,37 @@ impl Bell {
         let (resize, sender) = UnixStream::pair()?;
         pipe::register(SIGWINCH, sender)?;
         resize.set_nonblocking(true)?;
-        Ok(Self { end, resize })
+        let is_pipe = rustix::fs::fstat(io::stdout())
+            .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_fifo());
+        Ok(Self {
+            end,
+            resize,
+            reader: is_pipe.then(io::stdout),
+        })
     }
 
     fn wait(&mut self, time: Duration) -> Rang {
         use rustix::event::{PollFd, PollFlags, poll};
-        let mut fds = [
+        let mut fds = vec![
             PollFd::new(&self.end, PollFlags::IN),
             PollFd::new(&self.resize, PollFlags::IN),
         ];
+        // That nobody reads any more is told of unasked.
+        fds.extend(
+            self.reader
+                .iter()
+                .map(|reader| PollFd::new(reader, PollFlags::empty())),
+        );
         let timeout = rustix::event::Timespec {
             tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
             tv_nsec: 0,
         };
         // An error is a signal's, and its byte is there then.
         let _ = poll(&mut fds, Some(&timeout));
-        let is_ended = !fds[0].revents().is_empty();
+        let is_ended = !fds[0].revents().is_empty()
+            || fds
+                .get(2)
+                .is_some_and(|reader| !reader.revents().is_empty());
         // However often the size has changed, one look is enough.
         let _ = self.resize.read(&mut [0; 256]);
         if is_ended { Rang::End } else { Rang::Look }
