@@ -50,6 +50,8 @@ struct Compared {
     literals: IndexSet<Json>,
     /// Context fields.
     fields: IndexSet<String>,
+    /// There are other inputs among it.
+    has_inputs: bool,
 }
 
 /// Where the values of a chart's inputs come from.
@@ -96,7 +98,7 @@ impl Domain {
                         Term::Path(field) if chart.context.contains_key(field) => {
                             entry.fields.insert(field.clone());
                         }
-                        Term::Path(_) => {}
+                        Term::Path(_) => entry.has_inputs = true,
                     }
                 }
             }
@@ -258,11 +260,18 @@ impl Domain {
         format!("{}/{}/1", scope.home, scope.folder)
     }
 
-    /// The texts that `path` can be: each it is compared with, then one that is none of them.
+    /// The texts that `path` can be: each it is compared with, then one that is none of them. That one is what
+    /// another input is, too; an option that is compared with one is also what that is not.
     fn texts(&self, path: &str, read: &mut Read<'_>) -> Vec<Json> {
         let texts = self.known_texts(path, read);
-        let other = fresh().find(|text| !texts.contains(text));
-        texts.into_iter().chain(other).map(Json::from).collect()
+        let compared = self.compared.get(path);
+        let has_inputs = compared.is_some_and(|compared| compared.has_inputs);
+        let others = if is_option(path) && has_inputs { 2 } else { 1 };
+        let others: Vec<String> = fresh()
+            .filter(|text| !texts.contains(text))
+            .take(others)
+            .collect();
+        texts.into_iter().chain(others).map(Json::from).collect()
     }
 
     fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
@@ -837,6 +846,10 @@ fn untried(chart: &Chart, pairs: &[(Term, Term)]) -> Vec<String> {
             ([.., LENGTH], _) => false,
             (_, Term::Literal(Json::Number(number))) => number.is_i64(),
             (_, Term::Literal(_)) => true,
+            (["args", name], Term::Path(other)) if !chart.context.contains_key(other) => {
+                let arg = chart.args.get(*name);
+                arg.is_some_and(|arg| arg.kind == FieldType::String) && !other.ends_with(LENGTH)
+            }
             (_, Term::Path(field)) => chart
                 .context
                 .get(field)
@@ -856,6 +869,10 @@ fn untried(chart: &Chart, pairs: &[(Term, Term)]) -> Vec<String> {
         }
     }
     found.into_iter().collect()
+}
+
+fn is_option(path: &str) -> bool {
+    path.starts_with("args.")
 }
 
 /// Those of these names that neither the state nor the chart determines.
