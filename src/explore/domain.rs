@@ -177,15 +177,23 @@ impl Domain {
         let values = self.values(choice, &mut |field| Json::from(held(field)));
         let quiet = |nothing: &str, items: &dyn Fn(&Map<String, Json>) -> String| {
             let lists = values.iter().filter_map(Json::as_array);
-            let items = lists.filter_map(|list| {
+            let is_unlike = |list: &[Json]| list.first() != list.last();
+            let same = lists.clone().filter(|list| !is_unlike(list));
+            let same = same.filter_map(|list| {
                 let item = items(list.first()?.as_object()?);
                 Some(match list.len() {
                     1 => item,
                     many => format!("{many} times {item}"),
                 })
             });
+            let unlike = match lists.filter(|list| is_unlike(list)).map(Vec::len).max() {
+                Some(2) => Some("both".to_owned()),
+                Some(_) => Some("two of these or all".to_owned()),
+                None => None,
+            };
             std::iter::once(nothing.to_owned())
-                .chain(items)
+                .chain(same)
+                .chain(unlike)
                 .collect::<Vec<_>>()
                 .join("; or ")
         };
@@ -464,7 +472,17 @@ impl Domain {
             many.collect::<Vec<_>>()
         };
         let longer: Vec<Json> = items.iter().flat_map(longer).collect();
-        none_or_one(items).into_iter().chain(longer).collect()
+        // Items of unlike kinds: two at a time, and all at once.
+        let kinds = if items.len() <= KINDS { items.len() } else { 0 };
+        let two = (1..kinds).flat_map(|second| (0..second).map(move |first| [first, second]));
+        let mut unlike: Vec<Json> = two
+            .map(|[first, second]| json!([items[first], items[second]]))
+            .collect();
+        if items.len() > 2 {
+            unlike.push(json!(items));
+        }
+        let one = none_or_one(items);
+        one.into_iter().chain(longer).chain(unlike).collect()
     }
 
     /// What the holes of a file's name can be.
@@ -715,6 +733,9 @@ impl Domain {
 
 /// How far above the least value of a setting its default is still tried.
 const SMALL: i64 = 4;
+
+/// Of so many kinds of item every two are tried together.
+const KINDS: usize = 6;
 
 /// The longest list that is tried.
 const LONGEST: usize = 100;
