@@ -1,8 +1,23 @@
 //! What git says of the project, asked at most once for each event, and only where a rule looks at it.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::process::{Command, Output, Stdio};
+use std::sync::{OnceLock, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// How long git may take. A host gives a hook no longer than a minute, and a stop that it cuts off tells nobody why.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// What would give the paths below another meaning.
+const PATH_MODES: [&str; 4] = [
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_ICASE_PATHSPECS",
+];
 
 /// git's answer, once it was asked.
 #[derive(Debug, Default)]
@@ -24,14 +39,15 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
     if !root.ancestors().any(|dir| dir.join(".git").exists()) {
         return Ok(false);
     }
-    let output = Command::new("git")
-        // A lock taken for a mere look could make the agent's own `git commit` fail.
-        .args(["--no-optional-locks", "status", "--porcelain", "--", ":/"])
+    let mut git = Command::new("git");
+    for mode in PATH_MODES {
+        git.env_remove(mode);
+    }
+    // A lock taken for a mere look could make the agent's own `git commit` fail.
+    git.args(["--no-optional-locks", "status", "--porcelain", "--", ":/"])
         .arg(format!(":(exclude,literal){home}"))
-        .current_dir(root)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("`git status` cannot be run: {error}"))?;
+        .current_dir(root);
+    let output = output_within(&mut git, LIMIT).map_err(|why| format!("`git status` {why}"))?;
     if output.status.success() {
         return Ok(!output.stdout.is_empty());
     }
@@ -44,4 +60,45 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
             |line| line.escape_debug().to_string()
         )
     ))
+}
+
+/// What `command` prints. It is ended when it takes longer than `limit`; the error is what to say of it.
+fn output_within(command: &mut Command, limit: Duration) -> Result<Output, String> {
+    let unrun = |error| format!("cannot be run: {error}");
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(unrun)?;
+    let pid = Pid::from_child(&child);
+    let (sender, receiver) = mpsc::channel();
+    thread::Builder::new()
+        .spawn(move || sender.send(child.wait_with_output()))
+        .map_err(unrun)?;
+    match receiver.recv_timeout(limit) {
+        Ok(output) => output.map_err(unrun),
+        Err(_) => {
+            // It may have ended just now. Nothing waits for the thread: a process of git's may keep its pipes open.
+            let _ = kill_process(pid, Signal::KILL);
+            Err(format!("did not end within {} s", limit.as_secs()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_end_is_ended() {
+        let start = Instant::now();
+        let slow = output_within(Command::new("sleep").arg("60"), Duration::from_secs(1));
+        assert_eq!(slow.err().as_deref(), Some("did not end within 1 s"));
+        assert!(start.elapsed() < Duration::from_secs(30));
+        let fast = output_within(Command::new("echo").arg("x"), LIMIT);
+        assert_eq!(fast.map(|output| output.stdout), Ok(b"x\n".to_vec()));
+    }
 }

@@ -68,11 +68,14 @@ impl Snapshot {
         let mut warnings = Vec::new();
         match &state {
             Reading::Broken(why) => {
-                // A question stands at the end of some.
-                let stop = if why.ends_with('?') { "" } else { "." };
+                let halt = match chart.cycles.is_empty() {
+                    true => "Nothing is decided and nothing is written until it is mended.",
+                    false => "No review runs and nothing is written until it is mended.",
+                };
                 warnings.push(format!(
-                    "{}: {why}{stop} No review runs and nothing is written until it is mended.",
-                    file.display()
+                    "{}: {why}{} {halt}",
+                    file.display(),
+                    full_stop(why)
                 ));
             }
             Reading::Sound { absent, .. } if !absent.is_empty() => warnings.push(format!(
@@ -251,13 +254,13 @@ impl Snapshot {
     fn config(&self) -> Result<&Context, Fault> {
         let config = self.config.get_or_init(|| {
             let file = Path::new(&self.chart.scope.home).join(store::CONFIG);
-            let read = read_regular(&self.root.join(&file))
+            let read = read_optional(&self.root.join(&file))
                 .map_err(|error| format!("it cannot be read: {error}"))
                 .and_then(|bytes| store::parse_config(&self.chart, bytes.as_deref()));
             match read {
                 Ok((config, unknown)) => {
                     for key in unknown {
-                        self.warn(format!("{}: {key}.", file.display()));
+                        self.warn(format!("{}: {key}{}", file.display(), full_stop(&key)));
                     }
                     Ok(config)
                 }
@@ -272,7 +275,7 @@ impl Snapshot {
         let file = Chart::prompt_file(name);
         let shown = Path::new(&self.chart.scope.home).join(&file);
         let unusable = |why: String| Fault::File(format!("{}: {why}", shown.display()));
-        let Some(bytes) = read_regular(&self.home().join(&file))
+        let Some(bytes) = read_optional(&self.home().join(&file))
             .map_err(|error| unusable(format!("it cannot be read: {error}")))?
         else {
             return Ok(Value::from(()));
@@ -467,6 +470,11 @@ fn idle_hours(dir: &Path, names: &[String]) -> u64 {
     idle.map_or(0, |idle| idle.as_secs() / 3600)
 }
 
+/// What ends a sentence that is `why` so far: a question stands at the end of some.
+fn full_stop(why: &str) -> &'static str {
+    if why.ends_with('?') { "" } else { "." }
+}
+
 /// A file's bytes; `None` where there is none. A pipe or a device, which would be read for ever, is an error.
 fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let read = fs::metadata(path).and_then(|meta| match meta.is_file() {
@@ -477,6 +485,16 @@ fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// The same for a file that a default stands in for: a link that leads nowhere is told, not taken for no file.
+fn read_optional(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match read_regular(path)? {
+        None if path.is_symlink() => {
+            Err(io::Error::other("it is a symbolic link that leads nowhere"))
+        }
+        read => Ok(read),
     }
 }
 

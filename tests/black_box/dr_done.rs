@@ -1122,6 +1122,21 @@ mod common {
     }
 
     #[test]
+    fn a_hidden_file_is_no_task() {
+        let project = project();
+        state(&project, "on", 0);
+        for name in [".#a.md", "._a.md", ".md", ".b.stuck.md", ".c.done.md"] {
+            task(&project, name, "x");
+        }
+        let counts = "0 pending, 0 done, 0 stuck";
+        let printed = done(&run(&project, &["status"], ""));
+        assert!(printed.contains(counts), "{printed}");
+        let other = "0e0ff1ce-aaaa-bbbb-cccc-000000000002";
+        let printed = done(&run_in(&project, other, &["adopt", "--list"], ""));
+        assert_eq!(printed, "No other session has tasks left.\n");
+    }
+
+    #[test]
     fn find_done_tasks_returns_sorted_list() {
         let project = shuffled();
         state(&project, "review", 0);
@@ -1203,6 +1218,25 @@ mod common {
     }
 
     #[test]
+    fn git_is_asked_whatever_its_path_modes() {
+        let project = sample_session();
+        git(&project, &["init", "--quiet"]);
+        fs::write(project.root.join("new.txt"), "x").unwrap();
+        for mode in [
+            "GIT_LITERAL_PATHSPECS",
+            "GIT_GLOB_PATHSPECS",
+            "GIT_NOGLOB_PATHSPECS",
+            "GIT_ICASE_PATHSPECS",
+        ] {
+            let mut command = project.command(["--chart", "dr-done", "hook", "stop"]);
+            command.env(mode, "1");
+            let event = json!({ "session_id": SESSION, "cwd": project.root });
+            let reason = reason(&feed(command, event.to_string()));
+            assert!(reason.contains("uncommitted"), "{mode}: {reason}");
+        }
+    }
+
+    #[test]
     fn git_that_fails_is_told_and_blocks_nothing() {
         let project = sample_session();
         fs::write(project.root.join(".git"), "gitdir: nowhere").unwrap();
@@ -1251,6 +1285,10 @@ mod common {
                     .starts_with(&format!("{}: {why}", path("state.json"))),
                 "{answer}"
             );
+            // There are no reviewers to speak of here.
+            let message = answer["systemMessage"].as_str().unwrap();
+            let end = " Nothing is decided and nothing is written until it is mended.";
+            assert!(message.ends_with(end), "{message}");
             let ran = run(&project, &["start"], "");
             assert_eq!(ran.code, 1);
             assert!(ran.stderr.contains(why), "{}", ran.stderr);
@@ -1339,13 +1377,27 @@ mod common {
             );
             assert_eq!(project.files(), before);
         }
+        // A link that leads nowhere is not the same as no file.
+        for name in ["config.json", "loop.md"] {
+            let file = project.root.join(".dr-done").join(name);
+            let _ = fs::remove_file(&file);
+            symlink("nowhere", &file).unwrap();
+            let answer: Value = serde_json::from_str(&hook(&project, "stop").stdout).unwrap();
+            assert_eq!(
+                answer["systemMessage"],
+                format!(
+                    "taskie could not decide about this Stop and lets it through: .dr-done/{name}: it cannot be read: it is a symbolic link that leads nowhere"
+                )
+            );
+            fs::remove_file(&file).unwrap();
+        }
         home(&project, "config.json", "{\"maxIteration\": 9}");
         let ran = hook(&project, "stop");
         let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!(answer["decision"], "block");
         assert_eq!(
             answer["systemMessage"],
-            ".dr-done/config.json: there is no setting `maxIteration`; did you mean `maxIterations`?."
+            ".dr-done/config.json: there is no setting `maxIteration`; did you mean `maxIterations`?"
         );
     }
 }
@@ -1524,7 +1576,7 @@ mod adopt {
                 json!({ "source": source }),
             );
             let text = format!(
-                "[dr-done] Earlier sessions have left tasks; tell the user, who can take them over with /dr-done:adopt.\n\
+                "[dr-done] Other sessions have tasks left; tell the user, who can take them over with /dr-done:adopt.\n\
                  - {SESSION}: 1 pending, 0 stuck, state off, untouched for 0 hour(s)\n{LIST}"
             );
             assert_eq!(said(&ran), if expected { &text } else { "" }, "{source}");
