@@ -95,7 +95,7 @@ impl Domain {
                         Term::Literal(value) => {
                             entry.literals.insert(value.clone());
                         }
-                        Term::Path(field) if chart.context.contains_key(field) => {
+                        Term::Path(field) if held(chart, field).is_some() => {
                             entry.fields.insert(field.clone());
                         }
                         Term::Path(_) => entry.has_inputs = true,
@@ -867,14 +867,13 @@ fn untried(chart: &Chart, pairs: &[(Term, Term)]) -> Vec<String> {
             ([.., LENGTH], _) => false,
             (_, Term::Literal(Json::Number(number))) => number.is_i64(),
             (_, Term::Literal(_)) => true,
-            (["args", name], Term::Path(other)) if !chart.context.contains_key(other) => {
+            (["args", name], Term::Path(other)) if held(chart, other).is_none() => {
                 let arg = chart.args.get(*name);
                 arg.is_some_and(|arg| arg.kind == FieldType::String) && !other.ends_with(LENGTH)
             }
-            (_, Term::Path(field)) => chart
-                .context
-                .get(field)
-                .is_some_and(|field| field.kind != FieldType::Integer),
+            (_, Term::Path(field)) => {
+                held(chart, field).is_some_and(|field| field.kind != FieldType::Integer)
+            }
         }
     };
     let mut found: IndexSet<String> = IndexSet::new();
@@ -890,6 +889,14 @@ fn untried(chart: &Chart, pairs: &[(Term, Term)]) -> Vec<String> {
         }
     }
     found.into_iter().collect()
+}
+
+/// The context field or the setting of that name: what it holds is known where a decision looks at it.
+fn held<'c>(chart: &'c Chart, path: &str) -> Option<&'c Field> {
+    match path.strip_prefix("config.") {
+        Some(name) => chart.config.get(name),
+        None => chart.context.get(path),
+    }
 }
 
 fn is_option(path: &str) -> bool {

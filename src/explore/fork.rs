@@ -204,8 +204,25 @@ impl Fork {
         });
     }
 
+    /// A context field, or a setting by its whole name.
     fn read(&self, name: &str) -> Json {
+        if name.starts_with(&config_path("")) {
+            return self.setting(name.to_owned());
+        }
         World::field(self, name).cloned().unwrap_or(Json::Null)
+    }
+
+    /// A setting, which a user sets at any time.
+    fn setting(&self, name: String) -> Json {
+        let options = self.ground.domain.parameters.get(&name);
+        let options = options.cloned().unwrap_or_default();
+        let set = self.base.context.get(&name).or(options.first());
+        let value = set.cloned().unwrap_or(Json::Null);
+        let question = Question::Field(name);
+        if self.known(&question).is_none() {
+            self.note(question, options, &value);
+        }
+        value
     }
 
     fn choose(&self, choice: Choice) -> Json {
@@ -451,18 +468,7 @@ impl World for Fork {
                 };
                 to_value(&value)
             }
-            Source::Config(name) => {
-                let name = config_path(name);
-                let options = self.ground.domain.parameters.get(&name);
-                let options = options.cloned().unwrap_or_default();
-                let set = self.base.context.get(&name).or(options.first());
-                let value = set.cloned().unwrap_or(Json::Null);
-                let question = Question::Field(name);
-                if self.known(&question).is_none() {
-                    self.note(question, options, &value);
-                }
-                to_value(&value)
-            }
+            Source::Config(name) => to_value(&self.setting(config_path(name))),
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),
             // No rule depends on what time it is, on which names are free, or on how a user words a prompt.

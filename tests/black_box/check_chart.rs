@@ -691,8 +691,14 @@ fn what_is_computed_of_an_input_refutes_nothing() {
         ("event.prompt ~ '!' == 'GO!'", "bounded"),
         ("event.prompt == 'GO'", "proved"),
         ("event.prompt == 'GO' and event.prompt == 'STOP'", "refuted"),
-        ("files.chapters | selectattr('n', 'eq', 1) | list and files.chapters | selectattr('n', 'eq', 2) | list", "proved"),
-        ("tables.tasks.open | length == 1 and tables.tasks.rows | length == 2", "proved"),
+        (
+            "files.chapters | selectattr('n', 'eq', 1) | list and files.chapters | selectattr('n', 'eq', 2) | list",
+            "proved",
+        ),
+        (
+            "tables.tasks.open | length == 1 and tables.tasks.rows | length == 2",
+            "proved",
+        ),
         ("reviews > 9", "proved"),
         ("cycle.due and cycle.n > 12", "proved"),
         ("reviews < 0", "refuted"),

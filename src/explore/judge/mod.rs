@@ -201,7 +201,11 @@ impl<'s> Judge<'s> {
                 _ => PropertyResult::new(name, code, verdict),
             });
         }
+        let mut told: HashSet<(String, usize)> = HashSet::new();
         for (list, index, fault) in moves.tree.ground.faults_of_checks() {
+            if !told.insert((list.clone(), index)) {
+                continue;
+            }
             let verdict = Verdict::Refuted {
                 trace: Trace::absent(fault.to_string()),
                 path: steps!["checks", &list, index],
