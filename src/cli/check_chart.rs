@@ -31,8 +31,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
     let caps = Caps {
         states: matches
-            .get_one("max-states")
-            .copied()
+            .get_one::<u32>("max-states")
+            .and_then(|states| usize::try_from(*states).ok())
             .unwrap_or(Caps::default().states),
     };
     let mut checked = Vec::new();

@@ -174,7 +174,7 @@ fn check_chart() -> Command {
             Arg::new("max-states")
                 .long("max-states")
                 .value_name("N")
-                .value_parser(value_parser!(usize))
+                .value_parser(value_parser!(u32).range(1..))
                 .help("Explore so many states of a chart at most [default: 100000]"),
         )
         .arg(

@@ -94,10 +94,12 @@ pub(super) fn instance(
         })
         .collect();
     let Some(place) = place else {
-        found.push(Diagnosis::ok(
-            "instance",
-            format!("there is no {noun} here, so hooks let everything through"),
-        ));
+        let why = if chart.scope.is_per_session() {
+            format!("hooks name the {noun} themselves; `--{noun} ID` looks at one")
+        } else {
+            format!("there is no {noun} here, so hooks let everything through")
+        };
+        found.push(Diagnosis::ok("instance", why));
         return found;
     };
     let name = &place.instance.name;
@@ -118,6 +120,10 @@ pub(super) fn instance(
                 absent.join(", ")
             ),
             "nothing, if the defaults are right; the next transition writes them",
+        )),
+        Reading::Missing if chart.cycles.is_empty() => found.push(Diagnosis::ok(
+            "instance",
+            format!("{noun} {name} has no state.json yet: it stands where it begins"),
         )),
         Reading::Missing => found.push(Diagnosis::warning(
             "instance",

@@ -487,6 +487,11 @@ fn exit_codes() {
     assert_eq!(code(&["chart.toml"]), 1);
     assert_eq!(code(&["--format=xml", "chart.toml"]), 2);
     assert_eq!(code(&["--nope"]), 2);
+    assert_eq!(code(&["--max-states=0", "chart.toml"]), 2);
+    assert_eq!(
+        code(&["--max-states=99999999999999999999", "chart.toml"]),
+        2
+    );
     assert_eq!(code(&["--explain", "nope"]), 2);
     assert_eq!(code(&["nope.toml"]), 3);
     assert_eq!(code(&["nope.toml", "chart.toml"]), 3);

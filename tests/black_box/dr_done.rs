@@ -1950,3 +1950,24 @@ mod integration {
         assert_eq!(String::from_utf8(tracked.stdout).unwrap(), "product.txt\n");
     }
 }
+
+/// There is a directory for each session, and one without a state is at its beginning: neither is amiss.
+#[test]
+fn doctor_speaks_of_sessions_as_they_are() {
+    let project = sample_session();
+    let told = |args: &[&str]| {
+        let ran = project.run(&[&["--chart", "dr-done", "doctor"], args].concat());
+        ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let any = told(&[]);
+    assert!(
+        any.contains("hooks name the session themselves; `--session ID` looks at one"),
+        "{any}"
+    );
+    fs::remove_file(dir(&project, SESSION).join("state.json")).unwrap();
+    let new = told(&["--session", SESSION]);
+    assert!(
+        new.contains("has no state.json yet: it stands where it begins"),
+        "{new}"
+    );
+}
