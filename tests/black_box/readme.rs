@@ -139,6 +139,11 @@ fn every_command_works() {
                 fs::copy(project.plan().join("plan.md"), dir.join("plan.md")).unwrap();
                 line
             }
+            "taskie render --next" => {
+                let dir = project.root.join(".taskie/plans/my-plan");
+                fs::copy(project.plan().join("task-1.md"), dir.join("task-1.md")).unwrap();
+                line
+            }
             "taskie run limit 4" | "taskie run pause" | "taskie run resume" | "taskie run skip" => {
                 line
             }
@@ -146,12 +151,21 @@ fn every_command_works() {
             other => panic!("no test runs `{other}`"),
         };
         let ran = shell(&project, line);
-        assert_eq!(
-            (ran.code, ran.stderr.as_str()),
-            (0, ""),
-            "{line}: {}",
-            ran.stdout
-        );
+        // A preview says what it is of beside what it shows.
+        let stderr = match line {
+            "taskie render --next" => {
+                assert!(ran.stdout.contains("task-1-review-1.md"), "{}", ran.stdout);
+                assert!(
+                    ran.stderr
+                        .starts_with("taskie: code-review 1 is due: the next stop runs this"),
+                    "{}",
+                    ran.stderr
+                );
+                ""
+            }
+            _ => ran.stderr.as_str(),
+        };
+        assert_eq!((ran.code, stderr), (0, ""), "{line}: {}", ran.stdout);
     }
     let trace = fs::read_to_string(project.root.join("trace.jsonl")).unwrap();
     assert_eq!(trace.lines().count(), 1);
