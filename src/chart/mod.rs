@@ -104,6 +104,15 @@ pub(crate) enum InstanceChoice {
 }
 
 impl Scope {
+    /// How an instance's broken state is put right. One of a session's own is in no git history.
+    pub(crate) fn remedy(&self) -> &'static str {
+        if self.is_per_session() {
+            "mend the file, or delete it: it begins anew"
+        } else {
+            "mend the file, or restore it from git"
+        }
+    }
+
     /// True where each session has an instance of its own.
     pub(crate) fn is_per_session(&self) -> bool {
         matches!(self.choice, InstanceChoice::Session)

@@ -122,7 +122,7 @@ fn transition(
             format!("this comes from {place} of the chart {}", chart.origin),
         ),
         Stuck::Fault(Fault::File(why)) => CliError::with_help(why, "mend the file"),
-        Stuck::Broken(why) => CliError::with_help(why, "mend the file, or restore it from git"),
+        Stuck::Broken(why) => CliError::with_help(why, chart.scope.remedy()),
         other => CliError::new(other.to_string()),
     })?;
     for warning in performed.warnings.iter().chain(&performed.notes) {

@@ -133,7 +133,7 @@ pub(super) fn instance(
         Reading::Broken(why) => found.push(Diagnosis::problem(
             "instance",
             format!("{noun} {name}: {} cannot be used: {why}", file.display()),
-            "mend it, or restore it from git",
+            chart.scope.remedy(),
         )),
     }
     let view = View::new(&place.chart, &snapshot.as_world());

@@ -1964,7 +1964,14 @@ fn doctor_speaks_of_sessions_as_they_are() {
         any.contains("hooks name the session themselves; `--session ID` looks at one"),
         "{any}"
     );
-    fs::remove_file(dir(&project, SESSION).join("state.json")).unwrap();
+    let state = dir(&project, SESSION).join("state.json");
+    fs::write(&state, "{").unwrap();
+    let broken = told(&["--session", SESSION]);
+    let remedy = "mend the file, or delete it: it begins anew";
+    assert!(broken.contains(remedy), "{broken}");
+    let ran = run(&project, &["stop"], "");
+    assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
+    fs::remove_file(&state).unwrap();
     let new = told(&["--session", SESSION]);
     assert!(
         new.contains("has no state.json yet: it stands where it begins"),
