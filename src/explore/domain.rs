@@ -459,6 +459,19 @@ impl Domain {
         self.lists(&format!("tables.{name}.rows"), rows.collect())
     }
 
+    /// True where a list's items are compared with more than one value, or its length with a number: only then
+    /// can it matter that they are of unlike kinds.
+    fn asks_for_several(&self, path: &str) -> bool {
+        self.compared.iter().any(|(key, compared)| {
+            let attribute = key
+                .strip_prefix(path)
+                .and_then(|rest| rest.strip_prefix('.'));
+            attribute.is_some_and(|attribute| {
+                attribute.ends_with(LENGTH) || compared.literals.len() + compared.fields.len() > 1
+            })
+        })
+    }
+
     /// The lists of these items: none, one, and as many of one kind as the list's length is compared with.
     fn lists(&self, path: &str, items: Vec<Map<String, Json>>) -> Vec<Json> {
         let sizes = self.integers(&format!("{path}.{LENGTH}"), 0, 0);
@@ -473,12 +486,17 @@ impl Domain {
         };
         let longer: Vec<Json> = items.iter().flat_map(longer).collect();
         // Items of unlike kinds: two at a time, and all at once.
-        let kinds = if items.len() <= KINDS { items.len() } else { 0 };
+        let is_mixed = self.asks_for_several(path);
+        let kinds = if is_mixed && items.len() <= KINDS {
+            items.len()
+        } else {
+            0
+        };
         let two = (1..kinds).flat_map(|second| (0..second).map(move |first| [first, second]));
         let mut unlike: Vec<Json> = two
             .map(|[first, second]| json!([items[first], items[second]]))
             .collect();
-        if items.len() > 2 {
+        if is_mixed && items.len() > 2 {
             unlike.push(json!(items));
         }
         let one = none_or_one(items);
