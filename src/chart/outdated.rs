@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::Code;
+use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 
 /// One place with outdated syntax, and the edits that bring it up to date.
@@ -18,7 +18,10 @@ struct Outdated {
 
 /// The outdated places of the chart in `text`, as findings.
 pub(crate) fn flaws(text: &str) -> Vec<Flaw> {
-    find(text).into_iter().map(|outdated| outdated.flaw).collect()
+    find(text)
+        .into_iter()
+        .map(|outdated| outdated.flaw)
+        .collect()
 }
 
 /// The chart in `text` in today's syntax; `None` where nothing is outdated. All other lines stay as they are.
@@ -27,7 +30,10 @@ pub(crate) fn fix(text: &str) -> Option<String> {
     if found.is_empty() {
         return None;
     }
-    let mut edits: Vec<_> = found.into_iter().flat_map(|outdated| outdated.edits).collect();
+    let mut edits: Vec<_> = found
+        .into_iter()
+        .flat_map(|outdated| outdated.edits)
+        .collect();
     edits.sort_by_key(|(range, _)| range.start);
     let mut fixed = text.to_owned();
     let mut moved = String::new();
@@ -91,7 +97,10 @@ fn rename(text: &str, key: Range<usize>, new: &str) -> (Range<usize>, String) {
     let blanks = text[key.end..].len() - text[key.end..].trim_start_matches(' ').len();
     let width = key.len() + blanks;
     let range = key.start..key.end + blanks;
-    (range, format!("{new:<0$}", width.max(new.len() + usize::from(blanks > 0))))
+    (
+        range,
+        format!("{new:<0$}", width.max(new.len() + usize::from(blanks > 0))),
+    )
 }
 
 fn lists_of_rules(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
@@ -118,7 +127,8 @@ fn lists_of_rules(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
         let (comment, tables) = tables(name, &text[list.clone()], &text[list.end..end]);
         // In a table `[on]` the rules take the place of the list. A dotted key stands in another table.
         let edits = if text[line..key.start].trim().is_empty() {
-            let is_behind_another = text[..line].ends_with("]\n") && !text[..line].ends_with("[on]\n");
+            let is_behind_another =
+                text[..line].ends_with("]\n") && !text[..line].ends_with("[on]\n");
             let gap = if is_behind_another { "\n" } else { "" };
             vec![(line..end, format!("{gap}{comment}{}", tables.trim_end()))]
         } else {
@@ -154,11 +164,16 @@ fn header(text: &str) -> Option<Range<usize>> {
 /// The rules of a list as tables, and the comments before the first one. `behind` is what follows the list on its
 /// last line. A comment at the end of a rule's first line was its name.
 fn tables(event: &str, list: &str, behind: &str) -> (String, String) {
-    let inside = list.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
+    let inside = list
+        .strip_prefix('[')
+        .and_then(|list| list.strip_suffix(']'));
     let mut rules: Vec<(String, Vec<(String, String)>)> = Vec::new();
     let (mut first, mut comments) = (String::new(), String::new());
     let mut begins = false;
-    for part in parts(inside.unwrap_or_default()).into_iter().chain(parts(behind)) {
+    for part in parts(inside.unwrap_or_default())
+        .into_iter()
+        .chain(parts(behind))
+    {
         match (part, rules.last_mut()) {
             (Part::Line, _) => begins = false,
             (Part::Comment(comment), Some((above, keys))) if begins => {
@@ -173,13 +188,17 @@ fn tables(event: &str, list: &str, behind: &str) -> (String, String) {
             (Part::Comment(comment), None) => first.push_str(&format!("{comment}\n")),
             (Part::Comment(comment), Some(_)) => comments.push_str(&format!("{comment}\n")),
             (Part::Item(rule), _) => {
-                let inside = rule.strip_prefix('{').and_then(|rule| rule.strip_suffix('}'));
+                let inside = rule
+                    .strip_prefix('{')
+                    .and_then(|rule| rule.strip_suffix('}'));
                 let mut keys = Vec::new();
                 for part in parts(inside.unwrap_or_default()) {
                     match part {
-                        Part::Item(pair) => keys.extend(pair.split_once('=').map(|(key, value)| {
-                            (key.trim().to_owned(), value.trim().to_owned())
-                        })),
+                        Part::Item(pair) => {
+                            keys.extend(pair.split_once('=').map(|(key, value)| {
+                                (key.trim().to_owned(), value.trim().to_owned())
+                            }))
+                        }
                         Part::Comment(comment) => comments.push_str(&format!("{comment}\n")),
                         Part::Line => {}
                     }
@@ -191,7 +210,9 @@ fn tables(event: &str, list: &str, behind: &str) -> (String, String) {
     }
     let tables = rules.into_iter().map(|(comments, keys)| {
         let width = keys.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
-        let keys = keys.iter().map(|(key, value)| format!("{key:width$} = {value}\n"));
+        let keys = keys
+            .iter()
+            .map(|(key, value)| format!("{key:width$} = {value}\n"));
         format!("{comments}[[on.{event}]]\n{}", keys.collect::<String>())
     });
     (first, tables.collect::<Vec<_>>().join("\n") + &comments)
@@ -210,7 +231,11 @@ enum Part<'t> {
 fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut at, mut start, mut depth) = (0, 0, 0_usize);
-    let item = |start: usize, end: usize| Some(text[start..end].trim()).filter(|item| !item.is_empty()).map(Part::Item);
+    let item = |start: usize, end: usize| {
+        Some(text[start..end].trim())
+            .filter(|item| !item.is_empty())
+            .map(Part::Item)
+    };
     while let Some(sign) = text[at..].chars().next() {
         let rest = &text[at..];
         let length = match sign {
@@ -247,7 +272,11 @@ fn parts(text: &str) -> Vec<Part<'_>> {
 fn string(text: &str) -> usize {
     let quote = &text[..1];
     let triple = quote.repeat(3);
-    let close = if text.starts_with(&triple) { &triple } else { quote };
+    let close = if text.starts_with(&triple) {
+        &triple
+    } else {
+        quote
+    };
     let mut at = close.len();
     while let Some(sign) = text[at..].chars().next() {
         if text[at..].starts_with(close) {

@@ -15,7 +15,7 @@ use crate::support::Project;
 enum At {
     /// On the line of the edit.
     Edit,
-    /// On the first line of the mutant that holds this text.
+    /// On the line of the mutant where this text first ends.
     Line(&'static str),
     /// On the line before that one: a rule is found at its `[[on.EVENT]]`, and named by its `about`.
     Rule(&'static str),
@@ -86,16 +86,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"guard = "owner is not none"#, 1, r#"guard = "ownr is not none"#, &[("unknown-name", Edit)]),
     mutant("{{ review_model }}", 1, "{{ review_modl }}", &[("unknown-name", Edit)]),
     mutant("consecutive_clean >= 2", 1, "consecutive_cleen >= 2", &[("unknown-name", Edit)]),
-    mutant("owner =", 1, "ownr =", &[
-            ("unknown-field", Line("owner =")),
-            ("unknown-name", Line(r#"guard = "own"#)),
-            ("unknown-name", Line(r#"guard = "own"#)),
-            (
-                "unknown-field",
-                Line(r#"{ guard = "session is not none", a"#),
-            ),
-            ("unknown-field", Line(r#"{ guard = "session is not none a"#)),
-        ]),
+    mutant("[context.owner]", 1, "[context.ownr]", &[("unknown-field", Line(r#"owner = "owner""#)), ("unknown-name", Line(r#"guard = "owner"#)), ("unknown-name", Line(r#"guard = "owner"#)), ("unknown-field", Line("assign = { owner")), ("unknown-field", Line("scope.started\"\nassign = { owner"))]),
     // Misspelt lets, sources, file sets, tables and their fields.
     mutant(r#""free or phase =="#, 1, r#""fre or phase =="#, &[("unknown-name", Edit)]),
     mutant(r#"block = "{{ flaws }}""#, 1, r#"block = "{{ flaw }}""#, &[("unknown-name", Edit)]),
@@ -105,10 +96,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("event.stop_hook_active and", 1, "event.stop_hook_activ and", &[("unknown-name", Edit)]),
     mutant("not scope.started", 1, "not scope.startd", &[("unknown-name", Edit)]),
     mutant("files.md", 1, "files.mdd", &[("unknown-name", Edit)]),
-    mutant("odd =", 1, "ood =", &[
-            ("unused-name", Edit),
-            ("unknown-name", Line(r#"{ each = "fi"#)),
-        ]),
+    mutant("odd =", 1, "ood =", &[("unknown-name", Line("files.odd")), ("unused-name", Edit)]),
     mutant(r#"each = "files.reviews""#, 1, r#"each = "files.review""#, &[("unknown-name", Edit)]),
     mutant("it.base ~ '.md'", 1, "it.bas ~ '.md'", &[("unknown-name", Edit)]),
     mutant("tables.tasks.open |", 1, "tables.task.open |", &[("unknown-name", Edit)]),
@@ -116,17 +104,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("rejectattr('id'", 1, "rejectattr('idd'", &[("unknown-name", Edit)]),
     mutant("map(attribute='path')", 1, "map(attribute='paht')", &[("unknown-name", Edit)]),
     mutant("map(attribute='title')", 1, "map(attribute='titel')", &[("unknown-name", Edit)]),
-    mutant("columns = { id =", 1, "columns = { idd =", &[
-            ("unknown-name", Line("one_of =")),
-            ("unknown-name", Line("one_of =")),
-            ("bad-pattern", Edit),
-            ("unknown-name", Line("remaining =")),
-            ("unknown-name", Line("idle =")),
-            ("unknown-name", Line("complete =")),
-            ("unknown-name", Line(r#"{ guard = "next_phase i"#)),
-            ("unknown-name", Line(r#"{ guard = "next_phase i"#)),
-            ("unknown-name", Line(r#"{ action = "ask", say = "Phase"#)),
-        ]),
+    mutant("columns = { id =", 1, "columns = { idd =", &[("unknown-name", Line("elif remaining")), ("unknown-name", Line("a task is open again")), ("unknown-name", Line("one_of =")), ("unknown-name", Line("default = \"{{ remaining")), ("bad-pattern", Line("path = \"task-{id}")), ("unknown-name", Line("open_ids = \"")), ("unknown-name", Line("remaining = \""))]),
     mutant("checks.structure |", 1, "checks.struct |", &[("unknown-name", Edit)]),
     mutant("[[checks.structure]]", 1, "[[checks.struktur]]", &[("unused-name", Edit)]),
     mutant("cycle.due and cycle.limit ==", 1, "cycle.due and cycle.limt ==", &[("unknown-name", Edit)]),
@@ -196,6 +174,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("{n}.md", 1, "{nn}.md", &[("bad-pattern", Edit)]),
     mutant("task-{id}.md", 1, "task-{idd}.md", &[("bad-pattern", Edit)]),
     mutant("task-{current_task}.md", 1, "task-{curent_task}.md", &[("bad-pattern", Edit)]),
+    mutant("task-{current_task}.md", 2, "task-{curent_task}.md", &[("bad-pattern", Edit)]),
     mutant(".review-{n}.log", 1, ".review-{m}.log", &[("bad-pattern", Edit)]),
     mutant(r#"review = "{base}-review-{n}.md""#, 1, r#"review = "*-review-{n}.md""#, &[("bad-pattern", Edit)]),
     mutant(r#"newest = "plans/*""#, 1, r#"newest = "plans""#, &[("bad-pattern", Edit)]),
@@ -207,10 +186,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("base = \"plan\"\n", 1, "\n", &[("missing-key", Line("[cycles.plan"))]),
     mutant("[[cycles.plan-review.advance]]\ntarget = \"create-tasks\"\n", 1, "", &[("missing-key", Line("[cycles.plan-review]"))]),
     mutant(r#"exit = "consecutive"#, 1, r#"# "consecutive"#, &[("missing-key", Line("[cycle]"))]),
-    mutant("argv = [", 1, "# [", &[
-            ("unused-template", Line("templates")),
-            ("missing-key", Line("[invoke.revi")),
-        ]),
+    mutant("argv = [", 1, "args = [", &[("unknown-key", Edit)]),
     mutant("timeout = 570", 1, "#", &[("missing-key", Line("[invoke.revi"))]),
     mutant("columns = { id = \"Id\", status = \"Status\" }\n", 1, "", &[("missing-key", Line("[tables.tasks]"))]),
     mutant("about = \"Leave the loop for now\"\n", 1, "", &[("missing-key", Line("[commands.pause]"))]),
@@ -226,14 +202,14 @@ const MUTANTS: &[Mutant] = &[
                 Rule("a review is due: run it"),
             ),
         ]),
-    mutant(r#"say = "Missing required file: plan.md""#, 1, "", &[("missing-key", Edit)]),
+    mutant(r#"say = "Missing required file: plan.md""#, 1, "", &[("missing-key", Line("[[checks.structure]]"))]),
     // What can never matter, runs out, or comes twice.
-    mutant("guard = \"tdd\"\ntarget = \"complete-task-tdd\"\n\n[[cycles.tasks-review.advance]]\ntarget = \"complete-task\"\n", 1, "target = \"complete-task\"\n\n[[cycles.tasks-review.advance]] # the second\nguard = \"tdd\"\ntarget = \"complete-task-tdd\"\n", &[("shadowed-target", Line("# the second"))]),
-    mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Edit)]),
-    mutant("\n[[cycles.code-review.advance]]\ntarget = \"all-code-review\"\n", 1, "", &[("advance-runs-out", Line(r#"guard = "remaining""#))]),
-    mutant("target = \"complete\"\n", 1, "guard = \"not remaining\"\ntarget = \"complete\"\n", &[("advance-runs-out", Edit)]),
+    mutant("guard = \"tdd\"\ntarget = \"complete-task-tdd\"\n\n[[cycles.tasks-review.advance]]\ntarget = \"complete-task\"\n", 1, "target = \"complete-task\"\n\n[[cycles.tasks-review.advance]]\nguard = \"tdd\"\ntarget = \"complete-task-tdd\"\n", &[("shadowed-target", Line("guard = \"tdd\"\ntarget"))]),
+    mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Line("remaining and tdd\"\ntarget = \"complete-task\""))]),
+    mutant("\n[[cycles.code-review.advance]]\ntarget = \"all-code-review\"\n", 1, "", &[("advance-runs-out", Line("complete-task-tdd\"\n\n[[cycles.code-review.advance]]"))]),
+    mutant("target = \"complete\"\n", 1, "guard = \"not remaining\"\ntarget = \"complete\"\n", &[("advance-runs-out", Line("[[cycles.all-code-review.advance]]"))]),
     mutant("timeout = 570", 1, "timeout = 600", &[("deadline-too-long", Edit)]),
-    mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line("timeout = 5"))]),
+    mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line("\ntimeout = 5"))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
     mutant("guard = \"cycle.due\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),
@@ -252,7 +228,7 @@ const MUTANTS: &[Mutant] = &[
             ("message-too-long", Edit),
         ]),
     mutant("{% include 'passed.md' %}", 1, "passed", &[("unused-template", Line("templates"))]),
-    mutant("line = \"## {title}\"", 1, "line = \"## {title}\", columns = { title = \"Title\" }", &[("conflicting-keys", Edit)]),
+    mutant(r#"line = "## {title}""#, 1, "line = \"## {title}\"\ncolumns = { title = \"Title\" }", &[("conflicting-keys", Edit)]),
     mutant(r#"never = "phase"#, 1, "always = \"free\"\nnever = \"phase", &[("conflicting-keys", Line(r#"never = "pha"#))]),
     // Syntax.
     mutant(r#"noun = "plan""#, 1, "noun = \"plan\"\nnoun = \"task\"", &[("toml-syntax", Line(r#"noun = "ta"#))]),
@@ -272,7 +248,7 @@ const MUTANTS: &[Mutant] = &[
     // A final phase that is none.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),
     // A cycle that leads to itself.
-    mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line(r#"target = "complete""#))]),
+    mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("[[cycles.all-code-review.advance]]"))]),
     mutant(r#"target = "create-tasks""#, 1, r#"target = "plan-review""#, &[("cycle-unbounded", Line("[cycles.plan-review]"))]),
     // Off by one: a review more than the limit, none where one is left.
     mutant("cycle.n <= cycle.limit", 1, "cycle.n <= cycle.limit + 1", &[("cycle-unbounded", Rule("a review is due: run it"))]),
@@ -282,13 +258,10 @@ const MUTANTS: &[Mutant] = &[
     mutant("if review.verdict == 'PASS' else 0", 1, "if review.verdict == 'PASS' else 2", &[("cycle-falls-short", Rule("a review is due: run it"))]),
     // A guard that holds in no state that can be reached.
     mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews"))]),
-    mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Edit)]),
+    mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
     // Swapped targets: past the review of the whole, back to the cycle before.
     mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[[cycles.all-code-review.advance]]"))]),
-    mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[
-            ("target-never-taken", Line("[[cycles.tasks-review.advance]]")),
-            ("target-never-taken", Line("[[cycles.tasks-review.advance]]")),
-        ]),
+    mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("[[cycles.tasks-review.advance]]")), ("target-never-taken", Line("complete-task-tdd\"\n\n[[cycles.tasks-review.advance]]"))]),
     // A misspelt value on either side of the flag that keeps an agent from being blocked for ever.
     mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
@@ -473,7 +446,7 @@ fn read(file: &str) -> String {
 fn line_of(text: &str, part: &str) -> usize {
     let place = places(text, part).into_iter().next();
     let place = place.unwrap_or_else(|| panic!("no line has {part:?}"));
-    text[..place.start].matches('\n').count() + 1
+    text[..place.end].matches('\n').count() + 1
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn own(
     property: &Property,
 ) -> Option<PropertyResult> {
     let Property {
-        name,
+        about: name,
         always,
         never,
         eventually,
