@@ -24,6 +24,7 @@ use crate::chart::embedded::Choice;
 use crate::chart::error::ChartError;
 use crate::demo::reviewer;
 use crate::hook;
+use crate::invoke::supervisor;
 
 /// A command that failed, and what its user is told.
 #[derive(Debug)]
@@ -64,6 +65,9 @@ impl From<ChartError> for CliError {
 /// Runs the command line of this process.
 pub(crate) fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
+    if args.get(1).is_some_and(|word| word == supervisor::ARGUMENT) {
+        return supervisor::main();
+    }
     if let Some((event, chart)) = as_hook(&args) {
         return hook::run(event, chart);
     }
