@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use super::process::open_regular;
+use crate::files::regular::open_regular;
 
 /// How much of a log's end [`last_line`] reads, in bytes.
 const TAIL: u64 = 64 * 1024;

@@ -6,7 +6,6 @@
 mod tests;
 
 use std::fs::{File, OpenOptions};
-use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -15,7 +14,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::event::PollFlags;
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::{Deserialize, Serialize};
@@ -23,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::orphans::Adoption;
 use super::program;
 use super::signals::{self, Wakeups, Watched, caught};
+use crate::files::regular::open_regular;
 
 /// How long a group may take to end by itself after SIGTERM.
 ///
@@ -219,26 +218,6 @@ pub(super) fn has_exited(child: Pid) -> bool {
 /// Errors are of no interest: they say that the group is gone, or (macOS) that only its dead leader is left.
 fn signal_group(leader: Pid, signal: Signal) {
     let _ = kill_process_group(leader, signal);
-}
-
-/// Opens a file in a folder that others write to: a symbolic link is not followed, and a FIFO does not block.
-pub(crate) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = options
-        .custom_flags(flags.bits().cast_signed())
-        .open(path)
-        .map_err(|error| {
-            if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
-                io::Error::other("it is a symbolic link")
-            } else {
-                error
-            }
-        })?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::other("it is not a regular file"))
-    }
 }
 
 /// What a file holds, read without moving the offset that a surviving writer would share.
