@@ -1,19 +1,18 @@
 //! Model checking: every state that a chart can reach, by the very decisions that the hook makes.
 //!
-//! [`domain`] says which values of the inputs are tried, [`fork`] is a world made up of them, [`tree`]
+//! [`domain`] says which values of the inputs are tried, [`imagined_world`] is a world made up of them, [`decision_tree`]
 //! finds what comes of each move, [`search`] the states, [`graph`] the ways between them; [`judge`] proves
 //! or refutes, and a [`trace`] tells how it comes to what must not be.
 
 pub(crate) mod domain;
-mod fast;
-pub(crate) mod fork;
+pub(crate) mod imagined_world;
 mod graph;
 mod judge;
 mod moves;
 pub(crate) mod search;
 mod state;
 pub(crate) mod trace;
-pub(crate) mod tree;
+pub(crate) mod decision_tree;
 
 use std::sync::Arc;
 

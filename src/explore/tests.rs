@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use super::fork::{Base, Fork, Question};
+use super::imagined_world::{Base, ImaginedWorld, Question};
 use super::*;
 use crate::chart::embedded::CHARTS;
 use crate::chart::load;
@@ -590,18 +590,38 @@ fn properties_of_the_chart() {
         )],
     );
     assert_findings(
-        &[(NEVER, "eventually = \"phase == 'write' and reviews == 0 and clean\""), ("limit = {", "# limit = {")],
+        &[(NEVER, "reachable = \"phase == 'write' and reviews == 0 and clean\""), ("limit = {", "# limit = {")],
         &[(
             "property-refuted",
-            "properties.0.eventually: from here no way leads to `phase == 'write' and reviews == 0 and clean`, \
+            "properties.0.reachable: from here no path leads to `phase == 'write' and reviews == 0 and clean`, \
 max_reviews being 3
 0. Nothing is written yet: phase is write.",
         )],
     );
     assert_findings(
-        &[(NEVER, "eventually = \"phase == 'write' and reviews == 0\"")],
+        &[(NEVER, "reachable = \"phase == 'write' and reviews == 0\"")],
         &[],
     );
+}
+
+#[test]
+fn what_comes_to_hold_on_every_path() {
+    // The agent may begin again before the end, for ever.
+    let report = explore(
+        &chart(&[(NEVER, "eventually = \"phase == 'done'\"")]),
+        &Caps::default(),
+    );
+    let (code, text) = &findings(&report)[0];
+    assert_eq!(*code, "property-refuted");
+    assert!(text.ends_with("without end."), "{text}");
+    // Where it may not, each review counts, and one that fails for ever is not going on.
+    let base = [
+        ("guard = \"free or phase == 'write'\"", "guard = \"free and phase == 'write'\""),
+        ("open = \"tables.tasks.open\"", "open = \"phase == 'never'\""),
+    ];
+    let leads_on = (NEVER, "eventually = \"next_phase != 'text-review'\"");
+    let found = findings(&explore(&chart(&[base[0], base[1], leads_on]), &Caps::default()));
+    assert!(!found.iter().any(|(code, _)| *code == "property-refuted"), "{found:?}");
 }
 
 #[test]
@@ -867,7 +887,7 @@ fn compare(
         started: situation.is_started(),
         answered,
     };
-    let world: Arc<dyn World> = Arc::new(Fork::new(&tree.ground, base, trigger, chosen));
+    let world: Arc<dyn World> = Arc::new(ImaginedWorld::new(&tree.ground, base, trigger, chosen));
     let event = Event {
         trigger: trigger.clone(),
         fields: serde_json::Value::Null,
