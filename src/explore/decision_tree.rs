@@ -10,8 +10,7 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
-use rustc_hash::FxHashMap;
-use super::imagined_world::{Asked, Base, ImaginedWorld, Ground, Question};
+use super::imagined_world::{Asked, Base, Ground, ImaginedWorld, Question};
 use super::state::{Looks, StateRef, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::Context;
@@ -19,7 +18,8 @@ use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer, Ended, Fired, Invocation, Step};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::scope::pattern::{Pattern, is_slug};
+use crate::files::pattern::{Pattern, is_slug};
+use rustc_hash::FxHashMap;
 
 /// A question and the value that was chosen as its answer, by their numbers.
 pub(crate) type Choices = Vec<(u32, u32)>;

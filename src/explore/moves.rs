@@ -7,17 +7,17 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
+use super::decision_tree::{Choices, Leaf, Segment, Tree, Turn, What};
 use super::domain::Choice;
-use rustc_hash::FxHashMap;
 use super::imagined_world::{Question, is_of_the_host};
 use super::state::{Looks, Situation, StateRef, number};
 use super::trace::plain;
-use super::decision_tree::{Choices, Leaf, Segment, Tree, Turn, What};
 use crate::chart::Chart;
 use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
+use rustc_hash::FxHashMap;
 
 /// The field of a Stop event that says that the agent goes on because of a block.
 const ACTIVE: &str = "stop_hook_active";

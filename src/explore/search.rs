@@ -7,11 +7,11 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
-use rustc_hash::FxHashMap;
 use super::moves::{Edge, Moves, Story};
 use super::state::{Looks, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
+use rustc_hash::FxHashMap;
 
 /// A state with a text of more bytes is not looked at: one that doubles at each step would take all memory.
 pub(crate) const LONGEST_TEXT: usize = 10_000;

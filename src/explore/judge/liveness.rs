@@ -1,7 +1,7 @@
 //! What comes to hold, whatever path is taken: the counterexample is a loop in which it never does.
 
 use super::Judge;
-use crate::chart::error::Step;
+use crate::diagnostic::toml::Step;
 use crate::engine::decision::Outcome;
 use crate::explore::Verdict;
 use crate::explore::graph::{Longest, way_to};
@@ -31,8 +31,9 @@ impl Judge<'_> {
                 !arrows.into_iter().any(|arrow| goes_on(*state, arrow))
             });
             if let Some(state) = halts.next() {
-                let claim =
-                    format!("without the user nothing leads on from here, and `{goal}` is not true");
+                let claim = format!(
+                    "without the user nothing leads on from here, and `{goal}` is not true"
+                );
                 return self.along(claim, &way_to(self.search, state), path.to_vec());
             }
             let rounds = Longest::of(self.search, |from, arrow| {
