@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Diagnosis, shown};
+use super::diagnosis::{Diagnosis, shown};
 use crate::chart::Chart;
 use crate::invoke::process::{self, Ended, Spec};
 
