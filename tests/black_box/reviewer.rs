@@ -168,7 +168,7 @@ fn each_cycle_reads_its_own_files() {
             "{cycle}"
         );
         let end = format!(
-            "\n# Your review\n\nPerform the action of `actions/{cycle}.md`{about}. Be very critical.\nDo not run `taskie enter` and do not touch `{dir}/state.json`: the hook that started you does what follows from your verdict.\nWrite your review to {dir}/{base}-review-1.md"
+            "\n# Your review\n\nPerform the action of `actions/{cycle}.md`{about}. Be very critical.\nDo not run `taskie enter` and do not touch `{dir}/state.json`: the hook that started you acts on your verdict.\nWrite your review to {dir}/{base}-review-1.md"
         );
         assert!(prompt.ends_with(&end), "{cycle}: {prompt}");
     }
@@ -201,7 +201,7 @@ fn ten_thousand_tasks_fit_into_the_prompt() {
             "- .taskie/plans/test-plan/plan.md\n"
         };
         let list = format!(
-            "# What to read first\n\n{plan}- .taskie/plans/test-plan/tasks.md\n\nThe task files are too many to name here: read every task file `.taskie/plans/test-plan/task-ID.md` that the table in `.taskie/plans/test-plan/tasks.md` lists, with ID being the Id of its row.\n\n# ground-rules.md\n"
+            "# What to read first\n\n{plan}- .taskie/plans/test-plan/tasks.md\n\nThere are too many task files to name here: read every task file `.taskie/plans/test-plan/task-ID.md` that the table in `.taskie/plans/test-plan/tasks.md` lists, ID being the Id of its row.\n\n# ground-rules.md\n"
         );
         assert!(
             prompt.contains(&list),
