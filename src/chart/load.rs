@@ -719,6 +719,19 @@ impl Resolver<'_> {
         }
         let mut text = shared.text.clone();
         text.extend(own.text.clone());
+        let (subject, place) = match &own.subject {
+            Some(own) => (own.clone(), path!["cycles", id, "subject"].to_vec()),
+            None => (
+                shared.subject.clone().unwrap_or_default(),
+                path!["cycle", "subject"].to_vec(),
+            ),
+        };
+        for (index, name) in subject.iter().enumerate() {
+            if single_expression(&name.0).is_none() {
+                let place = [place.as_slice(), path![index]].concat();
+                self.name_pattern(&place, &FilePattern(name.0.clone()), &holes);
+            }
+        }
         // Every key is looked at before the first missing one ends it, so that all are reported.
         let (count, limit, exit) = (required!(count), required!(limit), required!(exit));
         let (entry, post, advance) = (required!(entry), required!(post), required!(advance));
@@ -737,11 +750,7 @@ impl Resolver<'_> {
             base: base?,
             review: review?,
             answer: answer?,
-            subject: own
-                .subject
-                .clone()
-                .or_else(|| shared.subject.clone())
-                .unwrap_or_default(),
+            subject,
             ready: own.ready.clone().or_else(|| shared.ready.clone()),
             resume: own.resume.clone().or_else(|| shared.resume.clone()),
             stage: own.stage.clone().or_else(|| shared.stage.clone()),
@@ -1297,18 +1306,11 @@ impl Resolver<'_> {
     /// A property says one thing.
     fn properties(&mut self, source: &Source) {
         for (index, property) in source.properties.iter().enumerate() {
-            let kinds = [
-                ("always", &property.always),
-                ("never", &property.never),
-                ("eventually", &property.eventually),
-            ];
-            let mut given = kinds
-                .into_iter()
-                .filter(|(_, expr)| expr.is_some())
-                .map(|(key, _)| key);
+            let mut given = property.claims().map(|(key, _)| key);
             let Some(first) = given.next() else {
                 let message = format!("property \"{}\" says nothing to prove", property.about);
-                let help = "give it one of `always`, `never` and `eventually`".to_owned();
+                let help =
+                    "give it one of `always`, `never`, `reachable` and `eventually`".to_owned();
                 self.flaw(
                     Code::MissingKey,
                     path!["properties", index],

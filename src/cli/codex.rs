@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use super::{CliError, say, tell};
+use super::error::CliError;
+use super::output::{say, tell};
 use crate::chart::Chart;
 use crate::codex::{self, There};
 

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::json;
 
+use super::error::CliError;
+use super::output::say;
 use super::page::{self, ALERT, BAD, FAINT, GOOD, Page, paint};
-use super::{CliError, place, say};
+use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::doctor::{self, Diagnosis, Level};

@@ -9,27 +9,16 @@ mod explored;
 mod ignore;
 pub mod report;
 mod structure;
+mod subject;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::chart::model::Rule;
-use crate::chart::{Chart, check, load};
+use crate::chart::{check, load};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Step, locate};
 use crate::explore::{Caps, Report, explore};
-use crate::expr::source::Text;
 use crate::expr::templates::Templates;
-
-/// What a rule looks at.
-struct Subject<'c> {
-    chart: &'c Chart,
-    /// The chart's TOML.
-    text: &'c str,
-    /// The names that expressions and texts use.
-    uses: &'c BTreeSet<String>,
-}
+use subject::Subject;
 
 /// Declares the rules that look at a whole chart: each is a module with a function `check`.
 macro_rules! rules {
@@ -134,49 +123,3 @@ const ABSENCES: [Code; 4] = [
     Code::UnusedName,
     Code::UnusedTemplate,
 ];
-
-impl Subject<'_> {
-    /// A flaw at a place of the chart.
-    fn flaw(&self, code: Code, path: &[Step], message: String, help: &str) -> Flaw {
-        Flaw::new(code, message)
-            .help(Some(help.to_owned()))
-            .at(locate(self.text, path))
-    }
-
-    /// Every rule with its event and its number there, in order.
-    fn rules(&self) -> impl Iterator<Item = (&str, usize, &Rule)> {
-        self.chart.on.iter().flat_map(|(event, rules)| {
-            rules
-                .iter()
-                .enumerate()
-                .map(move |(index, rule)| (event.as_str(), index, rule))
-        })
-    }
-
-    /// Every text that is said to someone, with its place.
-    fn said(&self) -> Vec<(Vec<Step>, &Text)> {
-        let mut said = Vec::new();
-        for (event, index, rule) in self.rules() {
-            for (key, text) in [
-                ("message", &rule.message),
-                ("say", &rule.say),
-                ("block", &rule.block),
-            ] {
-                let path = vec![
-                    Step::from("on"),
-                    Step::from(event),
-                    Step::from(index),
-                    Step::from(key),
-                ];
-                said.extend(text.as_ref().map(|text| (path, text)));
-            }
-        }
-        for (name, command) in &self.chart.commands {
-            for (key, text) in [("say", &command.rule.say), ("else", &command.otherwise)] {
-                let path = vec![Step::from("commands"), Step::from(name), Step::from(key)];
-                said.extend(text.as_ref().map(|text| (path, text)));
-            }
-        }
-        said
-    }
-}

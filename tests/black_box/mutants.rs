@@ -186,7 +186,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("base = \"plan\"\n", 1, "\n", &[("missing-key", Line("[cycles.plan"))]),
     mutant("[[cycles.plan-review.advance]]\ntarget = \"create-tasks\"\n", 1, "", &[("missing-key", Line("[cycles.plan-review]"))]),
     mutant(r#"exit = "consecutive"#, 1, r#"# "consecutive"#, &[("missing-key", Line("[cycle]"))]),
-    mutant("argv = [", 1, "args = [", &[("unknown-key", Edit)]),
+    mutant("argv = [", 1, "argvv = [", &[("unknown-key", Edit)]),
     mutant("timeout = 570", 1, "#", &[("missing-key", Line("[invoke.revi"))]),
     mutant("columns = { id = \"Id\", status = \"Status\" }\n", 1, "", &[("missing-key", Line("[tables.tasks]"))]),
     mutant("about = \"Leave the loop for now\"\n", 1, "", &[("missing-key", Line("[commands.pause]"))]),
@@ -228,7 +228,7 @@ const MUTANTS: &[Mutant] = &[
             ("message-too-long", Edit),
         ]),
     mutant("{% include 'passed.md' %}", 1, "passed", &[("unused-template", Line("templates"))]),
-    mutant(r#"line = "## {title}""#, 1, "line = \"## {title}\"\ncolumns = { title = \"Title\" }", &[("conflicting-keys", Edit)]),
+    mutant("line = \"## {title}\"", 1, "line = \"## {title}\"\ncolumns = { title = \"Title\" }", &[("conflicting-keys", Edit)]),
     mutant(r#"never = "phase"#, 1, "always = \"free\"\nnever = \"phase", &[("conflicting-keys", Line(r#"never = "pha"#))]),
     // Syntax.
     mutant(r#"noun = "plan""#, 1, "noun = \"plan\"\nnoun = \"task\"", &[("toml-syntax", Line(r#"noun = "ta"#))]),

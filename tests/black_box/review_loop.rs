@@ -592,7 +592,7 @@ fn a_running_cycle_keeps_other_phases_out() {
                         "No {review} waits for an answer: the phase is {phase}, and {next} comes next."
                     ),
                     _ => format!(
-                        "The {} loop is running: what comes next is {next}. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.",
+                        "The {} loop is running, and {next} comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.",
                         cycle.id
                     ),
                 };
@@ -613,12 +613,12 @@ fn refusals_word_for_word() {
         (
             &["complete"],
             json!({}),
-            "taskie: The code-review loop is running: what comes next is code-review. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
+            "taskie: The code-review loop is running, and code-review comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
         ),
         (
             &["complete-task", "--task", "2"],
             json!({}),
-            "taskie: The code-review loop is running: what comes next is code-review. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
+            "taskie: The code-review loop is running, and code-review comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
         ),
         (
             &["continue-task"],

@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 
-use super::{CliError, page, place, say};
+use super::error::CliError;
+use super::output::say;
+use super::{page, place};
 use crate::chart::Chart;
 use facts::Facts;
 
