@@ -137,10 +137,9 @@ fn decode(raw: &str) -> Option<(String, Vec<Range<usize>>)> {
     let mut at = width;
     if width == 3 {
         // A line break right behind the opening quotes is no part of the value.
-        at += raw[at..]
-            .starts_with("\r\n")
-            .then_some(2)
-            .unwrap_or(usize::from(raw[at..].starts_with('\n')));
+        let first = raw[at..].find('\n').map_or(0, |end| end + 1);
+        let is_break = matches!(&raw[at..at + first], "\n" | "\r\n");
+        at += if is_break { first } else { 0 };
     }
     while at < end {
         let rest = raw.get(at..end)?;

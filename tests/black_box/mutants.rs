@@ -332,21 +332,21 @@ const UNNOTICED: &[(&str, usize, &str, &str)] = &[
         "the plan's files are there at run time only",
     ),
     (
-        "base    = \"all-code\"",
+        "base = \"all-code\"",
         1,
         "base    = \"al-code\"",
         "a stem is free",
     ),
     (
-        "touch  = [\"*.md\"",
+        "touch = [\"*.md\"",
         1,
-        "touch  = [\"*.mb\"",
+        "touch = [\"*.mb\"",
         "any file may count as a touch",
     ),
     (
-        "home   = \".taskie\"",
+        "home = \".taskie\"",
         1,
-        "home   = \".taske\"",
+        "home = \".taske\"",
         "a directory is named as one likes",
     ),
     (
@@ -357,7 +357,7 @@ const UNNOTICED: &[(&str, usize, &str, &str)] = &[
     ),
     ("Push to remote.", 1, "Push to remoet.", "a text for people"),
     (
-        "timeout  = 570",
+        "timeout = 570",
         1,
         "timeout  = 599",
         "still below the host's limit",

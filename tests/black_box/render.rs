@@ -147,7 +147,7 @@ fn next_is_the_answer_where_nothing_is_to_be_run() {
     flawed.write("notes.md", "");
     let to_the_agent = "taskie: the next stop is blocked (on.Stop[10]: a flaw in the plan's files: the agent fixes it, once a turn); the agent is told:\n";
     is_next(&flawed, &[], false, to_the_agent);
-    let to_the_user = "taskie: the next stop goes through (on.Stop[11]: and after that to the user); the user is told:\n";
+    let to_the_user = "taskie: the next stop goes through (on.Stop[11]: it is still there: the user decides); the user is told:\n";
     is_next(
         &flawed,
         &["--set", "event.stop_hook_active=true"],
@@ -155,7 +155,7 @@ fn next_is_the_answer_where_nothing_is_to_be_run() {
         to_the_user,
     );
 
-    let silent = "taskie: the next stop goes through (on.Stop[8]: said once in this turn already); nothing is said\n";
+    let silent = "taskie: the next stop goes through (on.Stop[8]: the agent was blocked in this turn already, and the files are in order); nothing is said\n";
     is_next(
         &with_state(nothing),
         &["--set", "event.stop_hook_active=true"],
@@ -855,11 +855,11 @@ fn what_goes_wrong_is_shown_where_it_is() {
     fails(
         &["commands.brew"],
         "  × --kind: is missing
-    ╭─[CHART/statechart.toml:66:45]
- 65 │ [commands]
- 66 │ brew = { about = \"Brew\", say = \"A pot of {{ args.kind }}.\" }
+    ╭─[CHART/statechart.toml:67:45]
+ 66 │ [commands]
+ 67 │ brew = { about = \"Brew\", say = \"A pot of {{ args.kind }}.\" }
     ·                                             ─────────
- 67 │ look = { about = \"Look\", say = \"{{ first }} is first.\" }
+ 68 │ look = { about = \"Look\", say = \"{{ first }} is first.\" }
     ╰────
   help: give it: --set args.kind=VALUE
 

@@ -585,9 +585,9 @@ fn a_running_cycle_keeps_other_phases_out() {
                 assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
                 let why = match (name, name.strip_prefix("post-")) {
                     ("new-plan", _) => format!(
-                        "Plan '{PLAN}' has begun already (phase {phase}): give the new one a name of its own with --plan."
+                        "Plan '{PLAN}' already started (phase {phase}). Name a new one with --plan."
                     ),
-                    ("continue-task", _) => "No task has been taken up yet.".to_owned(),
+                    ("continue-task", _) => "No task has been started yet.".to_owned(),
                     (_, Some(review)) => format!(
                         "No {review} waits for an answer: the phase is {phase}, and {next} comes next."
                     ),
@@ -623,7 +623,7 @@ fn refusals_word_for_word() {
         (
             &["continue-task"],
             json!({ "current_task": null, "next_phase": null }),
-            "taskie: No task has been taken up yet.\n  help: nothing was written\n",
+            "taskie: No task has been started yet.\n  help: nothing was written\n",
         ),
         (
             &["complete"],
