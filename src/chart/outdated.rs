@@ -320,8 +320,8 @@ about = "the first"
 guard = "a, b"
 say   = "# no comment }"
 
-# stays
 # The second one follows.
+# stays
 [[on.next]]
 action = "ask"
 assign = { x = "{{ none }}", y = [1, 2] }
