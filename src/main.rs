@@ -8,7 +8,6 @@ use std::process::ExitCode;
 
 mod chart;
 mod cli;
-mod codex;
 mod demo;
 mod doctor;
 mod engine;
