@@ -16,6 +16,7 @@ mod expr;
 mod hook;
 mod invoke;
 mod lint;
+mod page;
 mod render;
 mod schema;
 mod scope;

@@ -7,7 +7,6 @@ mod doctor;
 mod enter;
 mod grammar;
 mod next;
-mod page;
 mod place;
 mod render;
 mod schema;

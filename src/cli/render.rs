@@ -9,13 +9,14 @@ use std::sync::Arc;
 use anstyle::Style;
 use clap::ArgMatches;
 
-use super::{CliError, page, place, say, tell};
+use super::{CliError, place, say, tell};
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::chart::label::label;
 use crate::engine::decision::Invocation;
 use crate::engine::world::World;
 use crate::expr::has_holes;
+use crate::page;
 use crate::render::next::{Next, STOP, next};
 use crate::render::preview::{Imagined, Scene, render};
 use crate::render::suppose::Supposed;

@@ -6,7 +6,6 @@
 //! the program that the chart invokes. [`stage`] is the temporary project with what runs in it, [`page`]
 //! what a person sees of it. Nothing here knows a workflow: that is the chart's and its scenario's.
 
-mod page;
 mod player;
 pub(crate) mod reviewer;
 mod scenario;

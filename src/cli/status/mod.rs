@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 
-use super::{CliError, page, place, say};
+use super::{CliError, place, say};
 use crate::chart::Chart;
+use crate::page;
 use facts::Facts;
 
 /// Prints where the instance stands.

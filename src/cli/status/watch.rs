@@ -17,7 +17,8 @@ use signal_hook::low_level::pipe;
 use super::facts::Facts;
 use super::screen;
 use crate::chart::Chart;
-use crate::cli::{CliError, page, place};
+use crate::cli::{CliError, place};
+use crate::page;
 
 /// How long it waits between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
