@@ -9,30 +9,33 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::error::{ChartError, Document, Flaw, SourceFile, Step};
-use super::model::{Action, Assign, Deed, Expr, FieldType, Literal, Rule, Text};
+use super::model::{Action, Assign, Deed, FieldType, Rule};
 use super::names::{ChartNames, Uses};
-use super::{Chart, Cycle, suggest};
-use crate::engine::context::describe;
-use crate::engine::names::MAX_DEPTH;
-use crate::engine::prompt;
+use super::{Chart, Cycle};
+use crate::chart::field::describe;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile};
+use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::toml::{Document, Step};
 use crate::expr::Expressions;
+use crate::expr::MAX_DEPTH;
 use crate::expr::infer::{self, Problem};
+use crate::expr::prompt;
 use crate::expr::single_expression;
+use crate::expr::source::{Expr, Literal, Text};
 use crate::expr::types::Type;
-use crate::lint::Code;
 
 /// What a look at every expression and text of a chart gives.
 #[derive(Debug)]
-pub(crate) struct Inspection {
+pub struct Inspection {
     /// All that is wrong, in the order of the file.
-    pub(crate) flaws: Vec<Flaw>,
+    pub flaws: Vec<Flaw>,
     /// The names that are used somewhere, a let within another let included.
-    pub(crate) uses: BTreeSet<String>,
+    pub uses: BTreeSet<String>,
 }
 
 /// Looks at every expression and text of `chart`, whose TOML is `text`.
-pub(crate) fn inspect(chart: &Chart, text: &str) -> Inspection {
+pub fn inspect(chart: &Chart, text: &str) -> Inspection {
     let mut checker = Checker {
         chart,
         text,
@@ -61,7 +64,7 @@ pub(crate) fn inspect(chart: &Chart, text: &str) -> Inspection {
 }
 
 /// The same as an error, where there is something wrong.
-pub(crate) fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
+pub fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
     let flaws = inspect(chart, text).flaws;
     if flaws.is_empty() {
         return Ok(());

@@ -4,37 +4,36 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
-use super::error::ChartError;
-use super::templates::Templates;
+use super::validator::Validator;
 use super::{Chart, load};
+use crate::diagnostic::flaw::ChartError;
+use crate::expr::templates::Templates;
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// A chart compiled in.
 #[derive(Debug)]
-pub(crate) struct Embedded {
+pub struct Embedded {
     /// What `--chart` calls it.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
     /// The chart's `scope.home`, known without parsing it.
-    pub(crate) home: &'static str,
+    pub home: &'static str,
     /// The chart's `quiet`, known without parsing it.
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// The chart's TOML.
-    pub(crate) text: &'static str,
+    pub text: &'static str,
     /// The same as JSON.
     json: &'static str,
     /// The scenario that `taskie demo` plays, if there is one.
-    pub(crate) demo: Option<&'static str>,
+    pub demo: Option<&'static str>,
     validator: Validator,
     /// Its templates, (name, text), sorted by name.
-    pub(crate) templates: &'static [(&'static str, &'static str)],
+    pub templates: &'static [(&'static str, &'static str)],
 }
 
 impl Embedded {
     /// Parses the chart.
-    pub(crate) fn load(&self) -> Result<Arc<Chart>, ChartError> {
+    pub fn load(&self) -> Result<Arc<Chart>, ChartError> {
         let mut chart = load::from_json(
             self.id,
             self.json,
@@ -46,41 +45,16 @@ impl Embedded {
     }
 }
 
-/// Checks a state against a chart's schema.
-#[derive(Clone)]
-pub(crate) enum Validator {
-    /// Compiled with the binary.
-    Compiled(fn(&Json) -> Vec<jsonschema::ValidationError<'_>>),
-    /// Compiled just now, for a user's chart.
-    Interpreted(Arc<jsonschema::Validator>),
-}
-
-impl std::fmt::Debug for Validator {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Validator")
-    }
-}
-
-impl Validator {
-    /// What `state` breaks; empty where it fits.
-    pub(crate) fn breaches<'s>(&'s self, state: &'s Json) -> Vec<jsonschema::ValidationError<'s>> {
-        match self {
-            Self::Compiled(breaches) => breaches(state),
-            Self::Interpreted(validator) => validator.iter_errors(state).collect(),
-        }
-    }
-}
-
 /// Which chart a command line means.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Choice<'a> {
+pub enum Choice<'a> {
     Embedded(&'static Embedded),
     File(&'a Path),
 }
 
 impl<'a> Choice<'a> {
     /// `name` is the id of a chart compiled in, else a path; without one it is the first chart.
-    pub(crate) fn of(name: Option<&'a str>) -> Self {
+    pub fn of(name: Option<&'a str>) -> Self {
         let Some(name) = name else {
             return Self::Embedded(&CHARTS[0]);
         };
@@ -91,7 +65,7 @@ impl<'a> Choice<'a> {
     }
 
     /// The chart's text as its author wrote it; `None` where it cannot be read.
-    pub(crate) fn text(&self) -> Option<Cow<'static, str>> {
+    pub fn text(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Embedded(chart) => Some(Cow::Borrowed(chart.text)),
             Self::File(path) => std::fs::read_to_string(path).ok().map(Cow::Owned),
@@ -99,12 +73,12 @@ impl<'a> Choice<'a> {
     }
 
     /// Loads the chart; a user's is resolved and its state schema compiled.
-    pub(crate) fn load(&self) -> Result<Arc<Chart>, ChartError> {
+    pub fn load(&self) -> Result<Arc<Chart>, ChartError> {
         match self {
             Self::Embedded(chart) => chart.load(),
             Self::File(path) => {
                 let mut chart = load::from_path(path)?;
-                let schema = crate::schema::state::of(&chart);
+                let schema = crate::chart::schema::state::of(&chart);
                 let validator = jsonschema::draft7::new(&schema).map_err(|error| {
                     ChartError::unreadable(&chart.origin, format!("its state schema: {error}"))
                 })?;

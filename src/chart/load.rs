@@ -6,20 +6,21 @@ use std::path::{Component, Path};
 use indexmap::IndexMap;
 
 use super::check;
-use super::error::{ChartError, Flaw, Step, locate};
 use super::model::{
-    Action, Arg, Assign, CycleSource, Field, FieldType, FilePattern, Files, Literal, Phase, Rule,
+    Action, Arg, Assign, CycleSource, Field, FieldType, FilePattern, Files, Phase, Rule,
     Scope as ScopeSource, Source, Table as TableSource,
 };
 use super::names::SOURCES;
-use super::templates::Templates;
-use super::{
-    Chart, Command, Cycle, FileSet, InstanceChoice, PhaseEntry, RowShape, Scope, Table, suggest,
-};
+use super::{Chart, Command, Cycle, FileSet, InstanceChoice, PhaseEntry, RowShape, Scope, Table};
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::{ChartError, Flaw};
+use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::toml::{Step, locate};
 use crate::expr::single_expression;
-use crate::hook::protocol::EVENTS;
-use crate::lint::Code;
-use crate::scope::pattern::{Pattern, is_slug};
+use crate::expr::source::Literal;
+use crate::expr::templates::Templates;
+use crate::files::pattern::{Pattern, is_slug};
+use crate::host::events::EVENTS;
 
 /// The hole in a phase's name that makes one phase per cycle.
 const CYCLE_HOLE: &str = "{cycle}";
@@ -34,7 +35,7 @@ const FORCE: &str = "force";
 
 /// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its
 /// expressions.
-pub(crate) fn from_path(path: &Path) -> Result<Chart, ChartError> {
+pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
     let origin = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
         ChartError::unreadable(&origin, format!("the chart cannot be read: {error}"))
@@ -51,16 +52,12 @@ pub(crate) fn from_path(path: &Path) -> Result<Chart, ChartError> {
 }
 
 /// Loads a chart from its TOML. `origin` names it in messages.
-pub(crate) fn from_text(
-    origin: &str,
-    text: &str,
-    templates: Templates,
-) -> Result<Chart, ChartError> {
+pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
     resolve(origin, parse(origin, text)?, text, templates)
 }
 
 /// Loads a chart from the JSON that the build made of its TOML.
-pub(crate) fn from_json(
+pub fn from_json(
     origin: &str,
     json: &str,
     text: &str,
@@ -89,7 +86,7 @@ fn resolve(
 }
 
 /// Resolves what can be resolved: a chart that has flaws is still good enough to look for more of them.
-pub(crate) fn resolve_all(
+pub fn resolve_all(
     origin: &str,
     source: Source,
     text: &str,
@@ -850,7 +847,7 @@ impl Resolver<'_> {
                     None => format!("`{name}` needs a default, because it cannot be null"),
                     Some(_) => format!(
                         "the default of `{name}` is not {}",
-                        crate::engine::context::describe(field)
+                        crate::chart::field::describe(field)
                     ),
                 };
                 self.flaw(
@@ -982,7 +979,7 @@ impl Resolver<'_> {
                 _ => false,
             };
             if !fits {
-                let message = format!("`{name}` is {}", crate::engine::context::describe(field));
+                let message = format!("`{name}` is {}", crate::chart::field::describe(field));
                 self.flaw(Code::WrongAssignment, &path, message, None);
             }
         }

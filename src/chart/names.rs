@@ -9,15 +9,15 @@ use indexmap::IndexMap;
 use super::Chart;
 use super::model::{Field, FieldType};
 use crate::chart::RowShape;
-use crate::engine::event::{EVENT_DEFAULTS, FieldDefault};
-use crate::engine::names::MAX_DEPTH;
+use crate::expr::MAX_DEPTH;
 use crate::expr::infer::{self, Scope};
 use crate::expr::types::Type;
-use crate::scope::pattern::HoleKind;
+use crate::files::pattern::HoleKind;
+use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
 /// The names of one chart; `it` differs from place to place.
 #[derive(Debug)]
-pub(crate) struct ChartNames<'c> {
+pub struct ChartNames<'c> {
     chart: &'c Chart,
     it: Option<Type>,
     lets: RefCell<HashMap<String, Type>>,
@@ -27,17 +27,17 @@ pub(crate) struct ChartNames<'c> {
 }
 
 /// The names that a chart's expressions and texts use.
-pub(crate) type Uses = Rc<RefCell<BTreeSet<String>>>;
+pub type Uses = Rc<RefCell<BTreeSet<String>>>;
 
 /// The root names that are neither fields nor lets.
-pub(crate) const SOURCES: &[&str] = &[
+pub const SOURCES: &[&str] = &[
     "args", "checks", "config", "cycle", "event", "files", "git", "it", "now", "prompts", "review",
     "scope", "session", "siblings", "tables", "touched",
 ];
 
 impl<'c> ChartNames<'c> {
     /// The names as they are everywhere.
-    pub(crate) fn new(chart: &'c Chart, uses: &Uses) -> Self {
+    pub fn new(chart: &'c Chart, uses: &Uses) -> Self {
         Self {
             chart,
             it: None,
@@ -48,7 +48,7 @@ impl<'c> ChartNames<'c> {
     }
 
     /// The names where `it` is set.
-    pub(crate) fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
+    pub fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
         Self {
             it: Some(it),
             ..Self::new(chart, uses)

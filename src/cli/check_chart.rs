@@ -8,8 +8,8 @@ use clap::ArgMatches;
 
 use super::{CliError, say, tell};
 use crate::chart::embedded::CHARTS;
-use crate::chart::templates::Templates;
 use crate::explore::Caps;
+use crate::expr::templates::Templates;
 use crate::lint::report::{Checked, Format};
 use crate::lint::{self, rules};
 
@@ -91,7 +91,7 @@ fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
 fn explain(code: &str) -> ExitCode {
     let Some(rule) = rules::RULES.iter().find(|rule| rule.code.as_str() == code) else {
         let codes = rules::RULES.iter().map(|rule| rule.code.as_str());
-        let help = crate::chart::suggest(code, codes.clone()).map_or_else(
+        let help = crate::diagnostic::suggest::suggest(code, codes.clone()).map_or_else(
             || format!("the codes are {}", codes.collect::<Vec<_>>().join(", ")),
             |code| format!("did you mean `{code}`?"),
         );

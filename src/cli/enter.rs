@@ -16,7 +16,8 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
-use crate::shell::perform::{Place, Stuck, check, perform};
+use crate::shell::entry::perform;
+use crate::shell::perform::{Place, Stuck, check};
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {

@@ -5,9 +5,10 @@ use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
 
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
-use crate::chart::model::{self, FieldType, Literal};
+use crate::chart::model::{self, FieldType};
 use crate::expr::Expressions;
-use crate::hook::protocol::EVENTS;
+use crate::expr::source::Literal;
+use crate::host::events::EVENTS;
 use crate::lint::report::Format;
 use crate::render::suppose::settable;
 use crate::shell::trace;

@@ -17,11 +17,11 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::REVIEWER;
 use crate::chart::embedded::Choice;
-use crate::chart::error::ChartError;
 use crate::demo::reviewer;
+use crate::diagnostic::flaw::ChartError;
 use crate::hook;
+use crate::host::events::REVIEWER;
 
 /// A command that failed, and what its user is told.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl From<ChartError> for CliError {
 }
 
 /// Runs the command line of this process.
-pub(crate) fn run() -> ExitCode {
+pub fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     if let Some((event, chart)) = as_hook(&args) {
         return hook::run(event, chart);

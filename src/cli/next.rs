@@ -11,7 +11,7 @@ use super::{CliError, is_reviewer, place, say, tell};
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
-use crate::shell::perform::perform;
+use crate::shell::entry::perform;
 
 /// The rules that answer it.
 pub(crate) const RULES: &str = "next";

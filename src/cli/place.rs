@@ -6,9 +6,10 @@ use std::sync::Arc;
 use clap::ArgMatches;
 
 use super::{CliError, tell};
-use crate::chart::{Chart, suggest};
-use crate::scope::find::{self, Instance, Newest, Surroundings};
-use crate::scope::pattern::is_slug;
+use crate::chart::Chart;
+use crate::diagnostic::suggest::suggest;
+use crate::files::pattern::is_slug;
+use crate::shell::find::{self, Instance, Newest, Surroundings};
 use crate::shell::perform::Place;
 use crate::shell::store;
 

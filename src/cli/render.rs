@@ -12,7 +12,7 @@ use clap::ArgMatches;
 use super::{CliError, place, say, tell};
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
-use crate::chart::label::label;
+use crate::diagnostic::label::label;
 use crate::engine::decision::Invocation;
 use crate::engine::world::World;
 use crate::expr::has_holes;

@@ -6,7 +6,7 @@ use clap::ArgMatches;
 
 use super::say;
 use crate::chart::Chart;
-use crate::schema;
+use crate::chart::schema;
 
 /// Prints the schema that was asked for.
 pub(crate) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {

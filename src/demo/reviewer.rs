@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::scenario::Review;
-use crate::REVIEWER;
+use crate::host::events::REVIEWER;
 
 /// Set in the environment of a demo's processes: the folder through which its player and reviewer talk.
 pub(super) const FOLDER: &str = "TASKIE_DEMO";

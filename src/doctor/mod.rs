@@ -10,11 +10,11 @@ mod workflow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::REVIEWER;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::engine::world::World as _;
-use crate::scope::find::{self, Surroundings};
+use crate::host::events::REVIEWER;
+use crate::shell::find::{self, Surroundings};
 use crate::shell::perform::Place;
 
 /// How bad it is.

@@ -9,12 +9,12 @@ use serde_json::Value as Json;
 use super::Diagnosis;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
-use crate::chart::templates::Templates;
+use crate::chart::schema;
 use crate::engine::context::initial;
 use crate::engine::view::View;
 use crate::explore::Caps;
+use crate::expr::templates::Templates;
 use crate::lint;
-use crate::schema;
 use crate::shell::perform::{AsWorld as _, Place};
 use crate::shell::store::{self, Reading};
 

@@ -10,8 +10,9 @@ use minijinja::value::Value;
 use super::decision::Effect;
 use super::fault::Fault;
 use super::names::Names;
-use crate::chart::model::{Action, Deed, Literal, Text};
-use crate::scope::stamp;
+use crate::chart::model::{Action, Deed};
+use crate::expr::source::{Literal, Text};
+use crate::files::timestamp;
 
 /// The effects of `actions`, in order; what they are about becomes `touched`.
 pub(super) fn effects(
@@ -179,11 +180,11 @@ impl Plan<'_> {
     fn free(&mut self, path: &str) -> Result<String, Fault> {
         let (folder, name) = split(path);
         let taken = self.folder(folder)?;
-        let free = match stamp::of(name) {
+        let free = match timestamp::of(name) {
             Some(first) => {
                 let mut stamp = first.to_owned();
-                while taken.iter().any(|name| stamp::of(name) == Some(&stamp)) {
-                    stamp = stamp::next(&stamp)
+                while taken.iter().any(|name| timestamp::of(name) == Some(&stamp)) {
+                    stamp = timestamp::next(&stamp)
                         .ok_or_else(|| Fault::World(format!("{path}: no later name is free")))?;
                 }
                 format!("{stamp}{}", &name[first.len()..])

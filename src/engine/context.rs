@@ -5,13 +5,13 @@ use minijinja::value::{Serde, Value};
 use serde_json::Value as Json;
 
 use crate::chart::Chart;
-use crate::chart::model::{Field, FieldType, Literal};
+use crate::chart::field::default_of;
 
 /// The context of one instance: field → value, in the chart's order.
-pub(crate) type Context = IndexMap<String, Json>;
+pub type Context = IndexMap<String, Json>;
 
 /// The context of an instance that has no state yet.
-pub(crate) fn initial(chart: &Chart) -> Context {
+pub fn initial(chart: &Chart) -> Context {
     chart
         .context
         .iter()
@@ -19,75 +19,8 @@ pub(crate) fn initial(chart: &Chart) -> Context {
         .collect()
 }
 
-/// A field's value where its key is absent: its default, else null, else the initial phase.
-pub(crate) fn default_of(chart: &Chart, field: &Field) -> Json {
-    match &field.default {
-        Some(Literal::Boolean(value)) => Json::from(*value),
-        Some(Literal::Integer(value)) => Json::from(*value),
-        Some(Literal::Text(text)) => Json::from(text.0.as_str()),
-        None if field.kind == FieldType::Phase && !field.nullable => {
-            Json::from(chart.initial.as_str())
-        }
-        None => Json::Null,
-    }
-}
-
-/// The largest integer that every JSON reader keeps exact; no field holds a larger one.
-pub(crate) const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
-
-/// Whether `field` may hold `value`; the error says what it may hold.
-pub(crate) fn admit(chart: &Chart, field: &Field, value: &Json) -> Result<(), String> {
-    let fits = match (field.kind, value) {
-        (_, Json::Null) => field.nullable,
-        (FieldType::Boolean, Json::Bool(_)) => true,
-        (FieldType::Integer, Json::Number(number)) => number.as_i64().is_some_and(|number| {
-            number <= LARGEST_INTEGER && field.minimum.is_none_or(|least| number >= least)
-        }),
-        (FieldType::String, Json::String(text)) => {
-            field.pattern.is_none() || crate::scope::pattern::is_slug(text)
-        }
-        (FieldType::Phase, Json::String(text)) => chart.phases.contains_key(text),
-        _ => false,
-    };
-    if fits {
-        Ok(())
-    } else {
-        Err(wanted(field, value))
-    }
-}
-
-/// What `field` may hold instead of `value`, in words.
-pub(crate) fn wanted(field: &Field, value: &Json) -> String {
-    match value.as_f64() {
-        Some(number) if field.kind == FieldType::Integer && number > LARGEST_INTEGER as f64 => {
-            format!("an integer of at most {LARGEST_INTEGER}")
-        }
-        _ => describe(field),
-    }
-}
-
-/// A field's type in words: `an integer of at least 0, or null`.
-pub(crate) fn describe(field: &Field) -> String {
-    let mut words = match field.kind {
-        FieldType::Boolean => "a boolean".to_owned(),
-        FieldType::Integer => match field.minimum {
-            Some(least) => format!("an integer of at least {least}"),
-            None => "an integer".to_owned(),
-        },
-        FieldType::String => match &field.pattern {
-            Some(pattern) => format!("a string that fits {pattern}"),
-            None => "a string".to_owned(),
-        },
-        FieldType::Phase => "a phase of the chart".to_owned(),
-    };
-    if field.nullable {
-        words.push_str(", or null");
-    }
-    words
-}
-
 /// A JSON value as expressions see it.
-pub(crate) fn to_value(json: &Json) -> Value {
+pub fn to_value(json: &Json) -> Value {
     match json {
         Json::Null => Value::from(()),
         Json::Bool(value) => Value::from(*value),
@@ -101,6 +34,6 @@ pub(crate) fn to_value(json: &Json) -> Value {
 }
 
 /// An expression's value as JSON; `None` where JSON has no such thing.
-pub(crate) fn to_json(value: &Value) -> Option<Json> {
+pub fn to_json(value: &Value) -> Option<Json> {
     serde_json::to_value(value).ok()
 }

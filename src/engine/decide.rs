@@ -12,21 +12,23 @@ use minijinja::value::Value;
 use serde_json::Value as Json;
 
 use super::actions;
-use super::context::{admit, describe, to_json};
+use super::context::to_json;
 use super::decision::{Answer, Decision, Ended, Fired, Invocation, Outcome, Step};
 use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
+use crate::chart::field::{admit, describe};
 use crate::chart::model::{Assign, Invoke, Rule};
-use crate::chart::{Chart, Cycle, suggest};
-use crate::scope::pattern::Pattern;
+use crate::chart::{Chart, Cycle};
+use crate::diagnostic::suggest::suggest;
+use crate::files::pattern::Pattern;
 
 /// What `chart` decides about `event` in `world`.
 ///
 /// `ended` is the run that an earlier call asked for. Its outcome counts only where this world still asks
 /// for that very run; else nothing is written, the event is allowed, and the decision says so.
-pub(crate) fn decide(
+pub fn decide(
     chart: &Arc<Chart>,
     world: &Arc<dyn World>,
     event: &Event,
@@ -48,7 +50,7 @@ pub(crate) fn decide(
 }
 
 /// The rules that an event is put to once its head is done, with the name of their list.
-pub(crate) fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Rule]) {
+pub fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Rule]) {
     let list = match trigger {
         Trigger::Hook(name) => name.as_str(),
         Trigger::Enter { .. } => "enter",
@@ -63,7 +65,7 @@ pub(crate) fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, 
     reason = "there is one at a time, and it is taken apart at once"
 )]
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Flow {
+pub enum Flow {
     /// The next rule is tried.
     On,
     /// A rule has answered: no further one is tried.
@@ -74,25 +76,25 @@ pub(crate) enum Flow {
 
 /// One part of a decision by itself: its head, or one rule.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Part {
-    pub(crate) flow: Flow,
+pub struct Part {
+    pub flow: Flow,
     /// What this part adds to the decision.
-    pub(crate) decision: Decision,
+    pub decision: Decision,
     /// The run whose outcome this part has made visible.
-    pub(crate) review: Option<Arc<Ended>>,
+    pub review: Option<Arc<Ended>>,
     /// What went wrong in a text of an invocation, which for the decision is a run that failed.
-    pub(crate) swallowed: Option<Fault>,
+    pub swallowed: Option<Fault>,
 }
 
 /// The head of a decision by itself: a phase's guard, entry and arms, or a command.
-pub(crate) fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> {
+pub fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> {
     let mut deciding = Deciding::new(names, None);
     let flow = deciding.head(trigger)?;
     Ok(deciding.into_part(flow))
 }
 
 /// One rule of a list by itself, in a world whose context is as the parts before it have left it.
-pub(crate) fn rule(
+pub fn rule(
     names: Arc<Names>,
     list: &str,
     index: usize,

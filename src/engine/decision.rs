@@ -3,13 +3,15 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use crate::host::reply::Reply;
+
 /// The outcome of one call of `decide`.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one at a time, and it is taken apart at once"
 )]
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Step {
+pub enum Step {
     /// Run this, then decide again in the world read anew.
     Invoke(Box<Invocation>),
     /// Carry this out.
@@ -18,31 +20,40 @@ pub(crate) enum Step {
 
 /// What is to be written and said.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Decision {
+pub struct Decision {
     /// The rules that fired, in order.
-    pub(crate) fired: Vec<Fired>,
+    pub fired: Vec<Fired>,
     /// Context fields to write, all in one atomic write.
-    pub(crate) patch: IndexMap<String, Json>,
+    pub patch: IndexMap<String, Json>,
     /// What is to be done to files, in this order and before the state is written.
-    pub(crate) effects: Vec<Effect>,
+    pub effects: Vec<Effect>,
     /// For the user.
-    pub(crate) messages: Vec<String>,
+    pub messages: Vec<String>,
     /// For the agent.
-    pub(crate) says: Vec<String>,
+    pub says: Vec<String>,
     /// The run that it is about.
-    pub(crate) ended: Option<Ended>,
+    pub ended: Option<Ended>,
     /// The answer to the event.
-    pub(crate) answer: Answer,
+    pub answer: Answer,
 }
 
 impl Decision {
     /// True where it changes neither state nor files.
-    pub(crate) fn writes_nothing(&self) -> bool {
+    pub fn writes_nothing(&self) -> bool {
         self.patch.is_empty() && self.effects.is_empty()
     }
 
+    /// Returns the answer to the host's `event`; `quiet` is the chart's.
+    pub fn into_reply(self, event: &str, quiet: bool) -> Reply {
+        let block = match self.answer {
+            Answer::Block(reason) => Some(reason),
+            Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
+        };
+        Reply::new(event, quiet, block, self.messages, self.says)
+    }
+
     /// Why the run that it is about failed, where it did.
-    pub(crate) fn failure(&self) -> Option<&str> {
+    pub fn failure(&self) -> Option<&str> {
         match &self.ended.as_ref()?.outcome {
             Outcome::Failed(why) => Some(why),
             Outcome::Ran { .. } => None,
@@ -52,7 +63,7 @@ impl Decision {
 
 /// Something to be done to a file. Paths are from the project's root and below the chart's home.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Effect {
+pub enum Effect {
     /// Makes a file; an error where there is one.
     Write { path: String, text: String },
     /// Adds a line to a file that has not got it; makes the file.
@@ -65,16 +76,16 @@ pub(crate) enum Effect {
 
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fired {
+pub struct Fired {
     /// Where it stands: `on.Stop[2]`, `phases.complete`.
-    pub(crate) place: String,
+    pub place: String,
     /// The cycle that it ended, and which of that cycle's advance targets it took.
-    pub(crate) advance: Option<(String, usize)>,
+    pub advance: Option<(String, usize)>,
 }
 
 /// The answer to an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// No rule answered: the event takes its course.
     #[default]
     Pass,
@@ -90,26 +101,26 @@ pub(crate) enum Answer {
 
 /// A process to run, with all texts rendered.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Invocation {
+pub struct Invocation {
     /// Its name in the chart.
-    pub(crate) name: String,
+    pub name: String,
     /// The cycle it runs for.
-    pub(crate) cycle: String,
+    pub cycle: String,
     /// The number of the review.
-    pub(crate) n: i64,
+    pub n: i64,
     /// The file it is to write, below the instance's directory.
-    pub(crate) file: String,
+    pub file: String,
     /// The files it reads, below the instance's directory: all must exist.
-    pub(crate) subject: Vec<String>,
+    pub subject: Vec<String>,
     /// The program and its arguments.
-    pub(crate) argv: Vec<String>,
+    pub argv: Vec<String>,
     /// Where its stderr goes, below the instance's directory.
-    pub(crate) log: String,
+    pub log: String,
 }
 
 impl Invocation {
     /// True where `other` asks for the very same review: same cycle, number, file and subject.
-    pub(crate) fn is_same_request(&self, other: &Self) -> bool {
+    pub fn is_same_request(&self, other: &Self) -> bool {
         (&self.name, &self.cycle, self.n, &self.file, &self.subject)
             == (
                 &other.name,
@@ -123,18 +134,18 @@ impl Invocation {
 
 /// A run that has ended, as the second call of `decide` is told.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Ended {
+pub struct Ended {
     /// What was run.
-    pub(crate) invocation: Invocation,
+    pub invocation: Invocation,
     /// How it ended.
-    pub(crate) outcome: Outcome,
+    pub outcome: Outcome,
     /// Someone entered a phase or ran a command meanwhile.
-    pub(crate) superseded: bool,
+    pub superseded: bool,
 }
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// It wrote its file; with the verdict it gave, if it gave one.
     Ran { verdict: Option<String> },
     /// It failed, and why.

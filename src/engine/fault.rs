@@ -6,7 +6,7 @@ use crate::expr::ExprError;
 
 /// Why a decision could not be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// An expression or a text of the chart gave no value.
     Expression { place: String, error: ExprError },
     /// An assignment gives a field a value that its type forbids.
@@ -30,9 +30,9 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// Names where in the chart an expression stands.
-    pub(crate) fn at(place: impl Into<String>) -> impl FnOnce(ExprError) -> Self {
+    pub fn at(place: impl Into<String>) -> impl FnOnce(ExprError) -> Self {
         let place = place.into();
-        move |error| match error.cause.as_deref() {
+        move |error| match error.cause.as_ref().and_then(|cause| cause.downcast_ref()) {
             // Whoever gave a wrong option or setting need not know which expression looked at it.
             Some(fault @ (Self::Argument { .. } | Self::File(_))) => fault.clone(),
             _ => Self::Expression { place, error },

@@ -5,12 +5,11 @@
 //! decision.
 
 mod actions;
-pub(crate) mod context;
-pub(crate) mod decide;
-pub(crate) mod decision;
-pub(crate) mod event;
-pub(crate) mod fault;
-pub(crate) mod names;
-pub(crate) mod prompt;
-pub(crate) mod view;
-pub(crate) mod world;
+pub mod context;
+pub mod decide;
+pub mod decision;
+pub mod event;
+pub mod fault;
+pub mod names;
+pub mod view;
+pub mod world;

@@ -13,23 +13,20 @@ use serde_json::Value as Json;
 
 use super::context::{self, Context};
 use super::decision::{Ended, Outcome};
-use super::event::{EVENT_DEFAULTS, Event, FieldDefault};
+use super::event::Event;
 use super::fault::Fault;
-use super::prompt;
 use super::world::{Given, Source, World};
 use crate::chart::model::Check;
 use crate::chart::{Chart, Cycle};
-use crate::expr::Expressions;
-use crate::scope::pattern::{Pattern, is_slug};
-
-/// How deep names may refer to names: each level takes its share of the stack.
-pub(crate) const MAX_DEPTH: usize = 32;
+use crate::expr::{Cause, Expressions, MAX_DEPTH, prompt};
+use crate::files::pattern::{Pattern, is_slug};
+use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
 /// Everything one decision can look at.
 #[derive(Debug)]
-pub(crate) struct Names {
-    pub(crate) chart: Arc<Chart>,
-    pub(crate) expressions: Arc<Expressions>,
+pub struct Names {
+    pub chart: Arc<Chart>,
+    pub expressions: Arc<Expressions>,
     world: Arc<dyn World>,
     event: Event,
     moving: Mutex<Moving>,
@@ -53,14 +50,14 @@ struct Moving {
 /// A text is made by itself, without the guard of its rule: what the guard would have made sure of is an error
 /// where it is lacking, not a none in the text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Preview {
+pub struct Preview {
     /// The text may be of a time at which no review has run.
-    pub(crate) may_lack_review: bool,
+    pub may_lack_review: bool,
 }
 
 impl Names {
     /// The names of a decision that begins.
-    pub(crate) fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
+    pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
         Self::with(
             Arc::new(Expressions::new(chart.templates.clone())),
             chart,
@@ -70,7 +67,7 @@ impl Names {
     }
 
     /// The names of a decision that shares what has been compiled with others of the same chart.
-    pub(crate) fn with(
+    pub fn with(
         expressions: Arc<Expressions>,
         chart: &Arc<Chart>,
         world: &Arc<dyn World>,
@@ -93,14 +90,14 @@ impl Names {
     }
 
     /// From now on texts are made by themselves.
-    pub(crate) fn set_preview(&self, preview: Preview) {
+    pub fn set_preview(&self, preview: Preview) {
         let mut moving = self.moving();
         moving.preview = Some(preview);
         moving.known.clear();
     }
 
     /// The root object for expressions.
-    pub(crate) fn root(self: &Arc<Self>) -> Value {
+    pub fn root(self: &Arc<Self>) -> Value {
         Value::from_object(Root {
             names: Arc::clone(self),
             it: None,
@@ -108,7 +105,7 @@ impl Names {
     }
 
     /// The root object for expressions, with `it`.
-    pub(crate) fn root_with(self: &Arc<Self>, it: Value) -> Value {
+    pub fn root_with(self: &Arc<Self>, it: Value) -> Value {
         Value::from_object(Root {
             names: Arc::clone(self),
             it: Some(it),
@@ -116,7 +113,7 @@ impl Names {
     }
 
     /// A context field as it stands; null where the chart has none of that name.
-    pub(crate) fn field(&self, name: &str) -> Json {
+    pub fn field(&self, name: &str) -> Json {
         self.known_field(name).unwrap_or(Json::Null)
     }
 
@@ -129,7 +126,7 @@ impl Names {
     }
 
     /// Writes context fields; later rules see them.
-    pub(crate) fn assign(&self, fields: &IndexMap<String, Json>) {
+    pub fn assign(&self, fields: &IndexMap<String, Json>) {
         let mut moving = self.moving();
         for (name, value) in fields {
             moving.assigned.insert(name.clone(), value.clone());
@@ -138,14 +135,14 @@ impl Names {
     }
 
     /// Makes visible, as `touched`, which files the actions of a rule are about.
-    pub(crate) fn set_touched(&self, paths: Vec<String>) {
+    pub fn set_touched(&self, paths: Vec<String>) {
         let mut moving = self.moving();
         moving.touched = paths;
         moving.known.clear();
     }
 
     /// The names in a folder, from the project's root.
-    pub(crate) fn names_in(&self, folder: &str) -> Result<Vec<String>, Fault> {
+    pub fn names_in(&self, folder: &str) -> Result<Vec<String>, Fault> {
         let names = self.world.look(&Source::Names(folder.to_owned()))?;
         let names = names
             .try_iter()
@@ -154,24 +151,24 @@ impl Names {
     }
 
     /// Makes a run's outcome visible as `review`.
-    pub(crate) fn set_review(&self, ended: Arc<Ended>) {
+    pub fn set_review(&self, ended: Arc<Ended>) {
         let mut moving = self.moving();
         moving.review = Some(ended);
         moving.known.clear();
     }
 
     /// The run whose outcome is visible.
-    pub(crate) fn review(&self) -> Option<Arc<Ended>> {
+    pub fn review(&self) -> Option<Arc<Ended>> {
         self.moving().review.clone()
     }
 
     /// True once a run's outcome is visible.
-    pub(crate) fn has_review(&self) -> bool {
+    pub fn has_review(&self) -> bool {
         self.moving().review.is_some()
     }
 
     /// The running cycle: the one that is due, or whose post phase is.
-    pub(crate) fn running(&self) -> Option<&Cycle> {
+    pub fn running(&self) -> Option<&Cycle> {
         let field = self.chart.next.as_ref()?;
         let next = self.field(field);
         let next = next.as_str()?;
@@ -182,17 +179,12 @@ impl Names {
     }
 
     /// How many reviews the cycle has had; a null count is 0.
-    pub(crate) fn count(&self, cycle: &Cycle) -> i64 {
+    pub fn count(&self, cycle: &Cycle) -> i64 {
         self.field(&cycle.count).as_i64().unwrap_or(0)
     }
 
     /// A file name of the cycle with its holes filled: `base`, `n`, and context fields that are safe in a name.
-    pub(crate) fn file_name(
-        &self,
-        cycle: &Cycle,
-        pattern: &Pattern,
-        n: i64,
-    ) -> Result<String, Fault> {
+    pub fn file_name(&self, cycle: &Cycle, pattern: &Pattern, n: i64) -> Result<String, Fault> {
         pattern.render(|hole| match hole {
             "base" => cycle.base.render(|hole| self.slug(hole)),
             "n" => Ok(n.to_string()),
@@ -201,7 +193,7 @@ impl Names {
     }
 
     /// A context field as part of a file name.
-    pub(crate) fn slug(&self, field: &str) -> Result<String, Fault> {
+    pub fn slug(&self, field: &str) -> Result<String, Fault> {
         match self.field(field) {
             Json::Number(number) => Ok(number.to_string()),
             Json::String(text) if is_slug(&text) => Ok(text),
@@ -215,7 +207,7 @@ impl Names {
     }
 
     /// The name of a file of the instance as the agent and the reviewer write it: from the project's root.
-    pub(crate) fn path(&self, name: &str) -> Result<String, Fault> {
+    pub fn path(&self, name: &str) -> Result<String, Fault> {
         let scope = self.world.look(&Source::Scope)?;
         let path = scope
             .get_attr("path")
@@ -224,7 +216,7 @@ impl Names {
     }
 
     /// The files a review of `cycle` reads; a list that turns out empty is an error.
-    pub(crate) fn subject(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
+    pub fn subject(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
         let mut files = IndexSet::new();
         for entry in &cycle.subject {
             let place = || format!("cycles.{}.subject", cycle.id);
@@ -252,7 +244,7 @@ impl Names {
     }
 
     /// Which of the advance targets of `cycle` is the first open one.
-    pub(crate) fn open_target(self: &Arc<Self>, cycle: &Cycle) -> Result<usize, Fault> {
+    pub fn open_target(self: &Arc<Self>, cycle: &Cycle) -> Result<usize, Fault> {
         for (index, advance) in cycle.advance.iter().enumerate() {
             let open = match &advance.guard {
                 None => true,
@@ -275,7 +267,7 @@ impl Names {
     }
 
     /// The cycle's next review is due: it is what comes next, or its answer is already there.
-    pub(crate) fn is_due(&self, cycle: &Cycle) -> Result<bool, Fault> {
+    pub fn is_due(&self, cycle: &Cycle) -> Result<bool, Fault> {
         let next = self
             .chart
             .next
@@ -286,7 +278,7 @@ impl Names {
     }
 
     /// The last review has its answer on disk, written after it.
-    pub(crate) fn is_answered(&self, cycle: &Cycle) -> Result<bool, Fault> {
+    pub fn is_answered(&self, cycle: &Cycle) -> Result<bool, Fault> {
         let n = self.count(cycle);
         let (Ok(answer), Ok(review)) = (
             self.file_name(cycle, &cycle.answer, n),
@@ -375,11 +367,7 @@ impl Names {
     }
 
     /// What a list of checks finds, in order.
-    pub(crate) fn find_all(
-        self: &Arc<Self>,
-        name: &str,
-        checks: &[Check],
-    ) -> Result<Vec<String>, Fault> {
+    pub fn find_all(self: &Arc<Self>, name: &str, checks: &[Check]) -> Result<Vec<String>, Fault> {
         let mut findings = Vec::new();
         for (index, check) in checks.iter().enumerate() {
             self.find(check, &mut findings)
@@ -389,7 +377,7 @@ impl Names {
     }
 
     /// Adds what one check finds.
-    pub(crate) fn find(
+    pub fn find(
         self: &Arc<Self>,
         check: &Check,
         findings: &mut Vec<String>,
@@ -655,7 +643,7 @@ fn not_one_of(value: &Value, allowed: &[Value]) -> String {
             text.escape_debug()
         );
     }
-    let close = crate::chart::suggest(&text, names.iter().map(String::as_str));
+    let close = crate::diagnostic::suggest::suggest(&text, names.iter().map(String::as_str));
     let hint = close
         .map(|name| format!("; did you mean `{name}`?"))
         .unwrap_or_default();
@@ -715,7 +703,7 @@ fn or_invalid(value: Result<Value, Fault>) -> Value {
     value.unwrap_or_else(|fault| {
         let error =
             minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, fault.to_string());
-        Value::from(error.with_source(fault))
+        Value::from(error.with_source(Cause::new(fault)))
     })
 }
 

@@ -10,43 +10,43 @@ use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
 use crate::chart::{Chart, Cycle};
-use crate::scope::pattern::{Capture, Pattern};
+use crate::files::pattern::{Capture, Pattern};
 
 /// A chart and a world, to be asked.
 #[derive(Debug)]
-pub(crate) struct View {
+pub struct View {
     names: Arc<Names>,
 }
 
 /// How far a cycle is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub struct Standing {
     /// The stem of its files, where the context has what it needs.
-    pub(crate) base: Option<String>,
+    pub base: Option<String>,
     /// The reviews that it has had.
-    pub(crate) count: i64,
+    pub count: i64,
     /// How many it may have.
-    pub(crate) limit: i64,
+    pub limit: i64,
     /// The next review is due.
-    pub(crate) is_due: bool,
+    pub is_due: bool,
 }
 
 /// A file that is a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ReviewFile {
+pub struct ReviewFile {
     /// The cycle it is of.
-    pub(crate) cycle: String,
+    pub cycle: String,
     /// The stem of the file names; not the cycle's own where that depends on a field.
-    pub(crate) base: String,
-    pub(crate) n: u64,
-    pub(crate) name: String,
+    pub base: String,
+    pub n: u64,
+    pub name: String,
     /// The name that its answer has.
-    pub(crate) answer: String,
+    pub answer: String,
 }
 
 impl View {
     /// Asks `chart` about `world`.
-    pub(crate) fn new(chart: &Arc<Chart>, world: &Arc<dyn World>) -> Self {
+    pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>) -> Self {
         // No rule is read, so it does not matter which event it is.
         let event = Event::hook("", json!({}));
         Self {
@@ -55,7 +55,7 @@ impl View {
     }
 
     /// Who does what `invoke` runs; `None` where the chart does not say.
-    pub(crate) fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
+    pub fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
         let Some(by) = self
             .names
             .chart
@@ -72,18 +72,18 @@ impl View {
     }
 
     /// What the list of checks called `name` finds.
-    pub(crate) fn findings(&self, name: &str) -> Result<Vec<String>, Fault> {
+    pub fn findings(&self, name: &str) -> Result<Vec<String>, Fault> {
         let checks = self.names.chart.checks.get(name);
         self.names.find_all(name, checks.map_or(&[], Vec::as_slice))
     }
 
     /// The cycle that runs.
-    pub(crate) fn running(&self) -> Option<&Cycle> {
+    pub fn running(&self) -> Option<&Cycle> {
         self.names.running()
     }
 
     /// How far `cycle` is.
-    pub(crate) fn standing(&self, cycle: &Cycle) -> Standing {
+    pub fn standing(&self, cycle: &Cycle) -> Standing {
         Standing {
             base: cycle.base.render(|hole| self.names.slug(hole)).ok(),
             count: self.names.count(cycle),
@@ -93,7 +93,7 @@ impl View {
     }
 
     /// The context fields that an expression or a text names, with their values.
-    pub(crate) fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
+    pub fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
         let named = self.names.expressions.names_in(source);
         let fields = self.names.chart.context.keys();
         fields
@@ -104,7 +104,7 @@ impl View {
 }
 
 /// The reviews among `names`, by cycle in the chart's order, then by what they are of and by number.
-pub(crate) fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<ReviewFile> {
+pub fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<ReviewFile> {
     let shapes: Vec<(&Cycle, Pattern, Pattern)> = chart
         .cycles
         .values()

@@ -8,7 +8,7 @@ use super::fault::Fault;
 
 /// A question about the world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Source {
+pub enum Source {
     /// `scope`: `started`, `name`, `path`, `home`.
     Scope,
     /// `files.NAME`: a list of records with `name`, `path` and what the holes matched.
@@ -35,7 +35,7 @@ pub(crate) enum Source {
 /// What comes with an event or is made of other sources. A world may supply it: the model checker's does,
 /// which has no event of its own until a decision looks at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Given<'a> {
+pub enum Given<'a> {
     /// A field of a hook event that the event did not bring.
     Field(&'a str),
     /// An option that was not given.
@@ -47,7 +47,7 @@ pub(crate) enum Given<'a> {
 }
 
 /// The answers to the questions.
-pub(crate) trait World: std::fmt::Debug + Send + Sync {
+pub trait World: std::fmt::Debug + Send + Sync {
     /// The typed fields of `state.json`, with defaults where keys are absent.
     fn context(&self) -> &Context;
 

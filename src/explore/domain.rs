@@ -12,14 +12,15 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json, json};
 
 use super::trace::plain;
-use crate::chart::model::{Arg, Assign, Check, Field, FieldType, Literal};
+use crate::chart::field::{admit, default_of};
+use crate::chart::model::{Arg, Assign, Check, Field, FieldType};
 use crate::chart::{Chart, FileSet, RowShape, Table};
-use crate::engine::context::{admit, default_of};
-use crate::engine::event::{EVENT_DEFAULTS, FieldDefault};
 use crate::expr::compare::{Comparisons, LENGTH, Term};
 use crate::expr::single_expression;
-use crate::scope::pattern::{Capture, HoleKind, Pattern, is_slug};
-use crate::scope::table::is_finished;
+use crate::expr::source::Literal;
+use crate::files::pattern::{Capture, HoleKind, Pattern, is_slug};
+use crate::files::table::is_finished;
+use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
 /// A value that a decision looks at and that neither the state nor the chart determines.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -786,7 +787,7 @@ fn comparisons(chart: &Chart) -> Vec<(Term, Term)> {
             }
         }
     };
-    let guard = |found: &mut Comparisons<'_>, guard: Option<&crate::chart::model::Expr>| {
+    let guard = |found: &mut Comparisons<'_>, guard: Option<&crate::expr::source::Expr>| {
         if let Some(guard) = guard {
             found.read(&guard.0, &[]);
         }

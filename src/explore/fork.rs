@@ -18,7 +18,7 @@ use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::{Given, Source, World};
 use crate::expr::Expressions;
-use crate::hook::protocol::EVENTS;
+use crate::host::events::EVENTS;
 
 /// What a decision asks of a world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -501,7 +501,7 @@ impl TableView {
             let value = self.fork.read(hole);
             value
                 .as_str()
-                .filter(|text| crate::scope::pattern::is_slug(text))
+                .filter(|text| crate::files::pattern::is_slug(text))
                 .map(str::to_owned)
                 .ok_or(())
         });

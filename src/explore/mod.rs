@@ -1,33 +1,33 @@
 //! Model checking: every state that a chart can reach, by the very decisions that the hook makes.
 //!
 //! [`domain`] says which values of the inputs are tried, [`fork`] is a world made up of them, [`tree`]
-//! finds what comes of each move, [`search`] the states, [`graph`] the ways between them; [`judge`] proves
+//! finds what comes of each move, [`search`] the states, `graph` the ways between them; `judge` proves
 //! or refutes, and a [`trace`] tells how it comes to what must not be.
 
-pub(crate) mod domain;
+pub mod domain;
 mod fast;
-pub(crate) mod fork;
+pub mod fork;
 mod graph;
 mod judge;
 mod moves;
-pub(crate) mod search;
+pub mod search;
 mod state;
-pub(crate) mod trace;
-pub(crate) mod tree;
+pub mod trace;
+pub mod tree;
 
 use std::sync::Arc;
 
 use crate::chart::Chart;
-use crate::chart::error::Step;
-use crate::lint::Code;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::Step;
 use search::Search;
 use trace::Trace;
 
 /// How far an exploration goes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Caps {
+pub struct Caps {
     /// The most states that are looked at.
-    pub(crate) states: usize,
+    pub states: usize,
 }
 
 impl Default for Caps {
@@ -38,26 +38,26 @@ impl Default for Caps {
 
 /// What an exploration has found.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub struct Report {
     /// What was tried: one line for each input and each kind of move.
-    pub(crate) domain: Vec<String>,
-    pub(crate) states: usize,
-    pub(crate) transitions: usize,
+    pub domain: Vec<String>,
+    pub states: usize,
+    pub transitions: usize,
     /// Every state was looked at: what is proved is proved for the whole domain.
-    pub(crate) complete: bool,
+    pub complete: bool,
     /// Where it was cut off, if it was, in words.
-    pub(crate) cut: &'static str,
-    pub(crate) results: Vec<PropertyResult>,
+    pub cut: &'static str,
+    pub results: Vec<PropertyResult>,
 }
 
 /// A property, and whether it holds.
 #[derive(Debug, Clone)]
-pub(crate) struct PropertyResult {
+pub struct PropertyResult {
     /// What it says, in words.
-    pub(crate) name: String,
+    pub name: String,
     /// Stable.
-    pub(crate) code: Code,
-    pub(crate) verdict: Verdict,
+    pub code: Code,
+    pub verdict: Verdict,
 }
 
 impl PropertyResult {
@@ -72,7 +72,7 @@ impl PropertyResult {
 
 /// Whether a property holds.
 #[derive(Debug, Clone)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     /// It holds in all of the domain.
     Proved { detail: String },
     /// It was not refuted as far as the exploration went.
@@ -96,7 +96,7 @@ impl Verdict {
 }
 
 /// Explores `chart`, whose expressions have been checked.
-pub(crate) fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
+pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
     let mut search = Search::of(chart, caps.states);
     let results = judge::judge(&mut search);
     Report {

@@ -12,11 +12,11 @@ use super::fork::{Base, Fork, Question};
 use super::*;
 use crate::chart::embedded::CHARTS;
 use crate::chart::load;
-use crate::chart::templates::Templates;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Ended, Step as Decided};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::world::World;
+use crate::expr::templates::Templates;
 
 /// A small chart of which every property is proved.
 const BASE: &str = include_str!("../../tests/charts/base.toml");

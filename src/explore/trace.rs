@@ -15,7 +15,7 @@ use crate::engine::event::Trigger;
 
 /// Why a property does not hold, and the shortest way there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trace {
+pub struct Trace {
     /// What is wrong, in one sentence.
     pub(crate) claim: String,
     /// How things stand before the first step; `None` where no way leads there.
@@ -27,7 +27,7 @@ pub(crate) struct Trace {
 
 /// One event of a story.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TraceStep {
+pub struct TraceStep {
     /// What happened, in words.
     pub(crate) event: String,
     /// What else was the case that the decision looked at.

@@ -19,7 +19,7 @@ use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer, Ended, Fired, Invocation, Step};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use crate::scope::pattern::{Pattern, is_slug};
+use crate::files::pattern::{Pattern, is_slug};
 
 /// A question and the value that was chosen as its answer, by their numbers.
 pub(crate) type Choices = Vec<(u32, u32)>;

@@ -10,11 +10,11 @@ use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
 /// The length of a list, as the last part of a dotted name.
-pub(crate) const LENGTH: &str = "length";
+pub const LENGTH: &str = "length";
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Term {
+pub enum Term {
     /// A dotted name, lists having the name of their items: `tables.tasks.rows.id`.
     Path(String),
     /// A literal of the expression.
@@ -22,20 +22,20 @@ pub(crate) enum Term {
 }
 
 /// The comparisons of one chart's expressions, as they are found.
-pub(crate) struct Comparisons<'c> {
+pub struct Comparisons<'c> {
     /// What a name stands for, where it stands for an expression.
     lets: &'c dyn Fn(&str) -> Option<String>,
     /// The names being resolved: one that refers to itself ends there.
     open: Vec<String>,
     /// The two sides of each comparison.
-    pub(crate) pairs: Vec<(Term, Term)>,
+    pub pairs: Vec<(Term, Term)>,
     /// The names of which something is computed, so that its outcome turns on more than the comparisons.
-    pub(crate) computed: IndexSet<String>,
+    pub computed: IndexSet<String>,
 }
 
 impl<'c> Comparisons<'c> {
     /// None yet; `lets` resolves a name to the expression it stands for.
-    pub(crate) fn new(lets: &'c dyn Fn(&str) -> Option<String>) -> Self {
+    pub fn new(lets: &'c dyn Fn(&str) -> Option<String>) -> Self {
         Self {
             lets,
             open: Vec::new(),
@@ -45,7 +45,7 @@ impl<'c> Comparisons<'c> {
     }
 
     /// Notes the comparisons of `source` and gives what its value can be. `it` is what `it` stands for.
-    pub(crate) fn read(&mut self, source: &str, it: &[Term]) -> Vec<Term> {
+    pub fn read(&mut self, source: &str, it: &[Term]) -> Vec<Term> {
         match parse_expr(source) {
             Ok(expr) => self.expr(&expr, it),
             Err(_) => Vec::new(),

@@ -11,11 +11,11 @@ use minijinja::machinery::{Span, parse, parse_expr};
 use minijinja::value::{Value, ValueKind};
 
 use super::types::Type;
-use crate::chart::suggest;
-use crate::lint::Code;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::suggest::suggest;
 
 /// The names an expression sees.
-pub(crate) trait Scope {
+pub trait Scope {
     /// The type of a root name; `None` where there is none of that name.
     fn name(&self, name: &str) -> Option<Type>;
 
@@ -40,18 +40,18 @@ const MAX_INCLUDES: usize = 10;
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
-    pub(crate) code: Code,
+pub struct Problem {
+    pub code: Code,
     /// Bytes of the text it stands in.
-    pub(crate) span: Range<usize>,
+    pub span: Range<usize>,
     /// The template file it stands in; `None`: the text itself.
-    pub(crate) template: Option<String>,
-    pub(crate) message: String,
-    pub(crate) help: Option<String>,
+    pub template: Option<String>,
+    pub message: String,
+    pub help: Option<String>,
 }
 
 /// The type of a bare expression, and what is wrong with it.
-pub(crate) fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
+pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
     let mut infer = Infer::new(scope);
     if source.len() > MAX_LENGTH {
         infer.too_long(0..source.len());
@@ -69,7 +69,7 @@ pub(crate) fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>
 }
 
 /// The type of a condition, and what is wrong with it, the type itself included.
-pub(crate) fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
+pub fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     let (kind, mut problems) = expression(source, scope);
     if !kind.is_condition() {
         problems.push(Problem {
@@ -84,7 +84,7 @@ pub(crate) fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
 }
 
 /// What is wrong with a text and the templates that it includes.
-pub(crate) fn text(source: &str, scope: &dyn Scope) -> Vec<Problem> {
+pub fn text(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     let mut infer = Infer::new(scope);
     infer.template(source);
     infer.problems
@@ -109,7 +109,7 @@ fn longest_hole(text: &str) -> Option<Range<usize>> {
 }
 
 /// Whether an expression, or a text for one of its holes, is too long to be looked at.
-pub(crate) fn is_too_long(source: &str) -> bool {
+pub fn is_too_long(source: &str) -> bool {
     source.len() > MAX_LENGTH && longest_hole(source).is_none_or(|hole| hole.len() > MAX_LENGTH)
 }
 
@@ -123,7 +123,7 @@ fn condition_help(kind: &Type) -> Option<String> {
 }
 
 /// What a condition is where it is the same in every world.
-pub(crate) fn constant(source: &str) -> Option<bool> {
+pub fn constant(source: &str) -> Option<bool> {
     let expr = parse_expr(source).ok()?;
     value_of(&expr)
 }
@@ -162,7 +162,7 @@ fn same_name(a: &Expr<'_>, b: &Expr<'_>) -> bool {
 }
 
 /// The names of the filters in an expression or a text.
-pub(crate) fn filters(source: &str) -> Vec<String> {
+pub fn filters(source: &str) -> Vec<String> {
     let mut names = Vec::new();
     let template = parse(source, "", minijinja::syntax::SyntaxConfig::default());
     let expr = parse_expr(source);
@@ -180,7 +180,7 @@ pub(crate) fn filters(source: &str) -> Vec<String> {
 }
 
 /// How many characters of a text stand in it and its includes as they are, in the longest of its branches.
-pub(crate) fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<String>) -> usize {
+pub fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<String>) -> usize {
     fn body(body: &[Stmt<'_>], template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
         body.iter().map(|stmt| one(stmt, template, depth)).sum()
     }

@@ -3,38 +3,79 @@
 //! An expression is evaluated against one root object, the names of a decision. Strict: an undefined
 //! name is an error, and so is a condition that is neither a boolean nor a list.
 
-pub(crate) mod compare;
-pub(crate) mod infer;
-pub(crate) mod types;
+pub mod compare;
+pub mod infer;
+pub mod prompt;
+pub mod source;
+pub mod templates;
+pub mod types;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
-use crate::chart::model::{Literal, Text};
-use crate::chart::templates::Templates;
-use crate::engine::fault::Fault;
+use self::source::{Literal, Text};
+use self::templates::Templates;
+
+/// How deep names may refer to names: each level takes its share of the stack.
+pub const MAX_DEPTH: usize = 32;
 
 /// The most characters that a filtered list takes up in a message; the host cuts texts above 10,000.
 const BRIEF_LIMIT: usize = 8_000;
 
 /// Why an expression or a text gave no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ExprError {
+pub struct ExprError {
     /// The expression or text, or the name of the template it happened in.
-    pub(crate) source: String,
+    pub source: String,
     /// What went wrong, in one line.
-    pub(crate) detail: String,
+    pub detail: String,
     /// The line, where it happened in a template file.
-    pub(crate) line: Option<usize>,
+    pub line: Option<usize>,
     /// What a name's lookup failed with.
-    pub(crate) cause: Option<Box<Fault>>,
+    pub cause: Option<Cause>,
     /// Bytes of the expression, the text or the template, where it is known which.
-    pub(crate) span: Option<Range<usize>>,
+    pub span: Option<Range<usize>>,
 }
+
+/// An error of whoever looks names up, carried through an evaluation and given back as it was.
+///
+/// The box makes it one word: an [`ExprError`] is in every `Result` of the engine.
+#[derive(Debug, Clone)]
+pub struct Cause(Arc<Box<dyn std::error::Error + Send + Sync>>);
+
+impl Cause {
+    /// Wraps `error`.
+    pub fn new(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self(Arc::new(Box::new(error)))
+    }
+
+    /// Returns the wrapped error, if it is an `E`.
+    pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl std::error::Error for Cause {}
+
+/// Two causes are the same if they read the same.
+impl PartialEq for Cause {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for Cause {}
 
 impl fmt::Display for ExprError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,7 +87,7 @@ impl fmt::Display for ExprError {
 }
 
 /// Evaluates a chart's expressions, with its templates at hand.
-pub(crate) struct Expressions {
+pub struct Expressions {
     env: Environment<'static>,
 }
 
@@ -58,7 +99,7 @@ impl fmt::Debug for Expressions {
 
 impl Expressions {
     /// Nothing is compiled and no template is read until it is asked for.
-    pub(crate) fn new(templates: Templates) -> Self {
+    pub fn new(templates: Templates) -> Self {
         let mut env = Environment::new();
         env.set_undefined_behavior(UndefinedBehavior::Strict);
         env.set_auto_escape_callback(|_| AutoEscape::None);
@@ -70,7 +111,7 @@ impl Expressions {
     }
 
     /// The value of a bare expression.
-    pub(crate) fn value(&self, expr: &str, names: &Value) -> Result<Value, ExprError> {
+    pub fn value(&self, expr: &str, names: &Value) -> Result<Value, ExprError> {
         self.env
             .compile_expression(expr)
             .and_then(|compiled| compiled.eval(names))
@@ -78,12 +119,12 @@ impl Expressions {
     }
 
     /// Whether a condition holds: a boolean, or a list that has items.
-    pub(crate) fn holds(&self, expr: &str, names: &Value) -> Result<bool, ExprError> {
+    pub fn holds(&self, expr: &str, names: &Value) -> Result<bool, ExprError> {
         condition(expr, &self.value(expr, names)?)
     }
 
     /// For each item of a list: whether it holds, with the item as the root given by `names_of`.
-    pub(crate) fn select(
+    pub fn select(
         &self,
         guard: Option<&str>,
         items: Vec<Value>,
@@ -110,7 +151,7 @@ impl Expressions {
     }
 
     /// The items of a list expression.
-    pub(crate) fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
+    pub fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
         let value = self.value(expr, names)?;
         items(&value).map_err(|detail| ExprError {
             source: expr.to_owned(),
@@ -122,7 +163,7 @@ impl Expressions {
     }
 
     /// A text with its holes filled.
-    pub(crate) fn text(&self, text: &Text, names: &Value) -> Result<String, ExprError> {
+    pub fn text(&self, text: &Text, names: &Value) -> Result<String, ExprError> {
         if !has_holes(&text.0) {
             return Ok(text.0.clone());
         }
@@ -134,7 +175,7 @@ impl Expressions {
     }
 
     /// A template by itself: what a text is that includes it and nothing else.
-    pub(crate) fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
+    pub fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
         self.env
             .get_template(name)
             .and_then(|template| template.render(names))
@@ -143,7 +184,7 @@ impl Expressions {
     }
 
     /// A literal's value: a text that is exactly one `{{ … }}` keeps its type.
-    pub(crate) fn literal(&self, literal: &Literal, names: &Value) -> Result<Value, ExprError> {
+    pub fn literal(&self, literal: &Literal, names: &Value) -> Result<Value, ExprError> {
         Ok(match literal {
             Literal::Boolean(value) => Value::from(*value),
             Literal::Integer(value) => Value::from(*value),
@@ -155,7 +196,7 @@ impl Expressions {
     }
 
     /// The dotted names that an expression or a text looks at, its own loop variables aside.
-    pub(crate) fn names_in(&self, source: &str) -> Vec<String> {
+    pub fn names_in(&self, source: &str) -> Vec<String> {
         let bare = self
             .env
             .compile_expression(source)
@@ -174,13 +215,13 @@ impl Expressions {
 }
 
 /// The expression inside a text that is one `{{ … }}` and nothing else.
-pub(crate) fn single_expression(text: &str) -> Option<&str> {
+pub fn single_expression(text: &str) -> Option<&str> {
     let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
     (!inside.contains("{{") && !inside.contains("}}")).then(|| inside.trim())
 }
 
 /// True where a text is more than its own words.
-pub(crate) fn has_holes(text: &str) -> bool {
+pub fn has_holes(text: &str) -> bool {
     text.contains("{{") || text.contains("{%") || text.contains("{#")
 }
 
@@ -259,8 +300,8 @@ fn explain(source: &str, error: &minijinja::Error) -> ExprError {
     {
         inner = next;
     }
-    let cause = std::error::Error::source(inner).and_then(|cause| cause.downcast_ref::<Fault>());
-    let cause = cause.cloned().map(Box::new);
+    let cause = std::error::Error::source(inner).and_then(|cause| cause.downcast_ref::<Cause>());
+    let cause = cause.cloned();
     let template = inner
         .name()
         .filter(|name| !matches!(*name, "<expression>" | "text"));

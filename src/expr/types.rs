@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 
 /// What an expression can give.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Type {
+pub enum Type {
     /// Nothing is known: it is checked when it is evaluated.
     Any,
     None,
@@ -25,12 +25,12 @@ pub(crate) enum Type {
 
 impl Type {
     /// One of these texts.
-    pub(crate) fn word<S: Into<String>>(words: impl IntoIterator<Item = S>) -> Self {
+    pub fn word<S: Into<String>>(words: impl IntoIterator<Item = S>) -> Self {
         Self::Word(Arc::new(words.into_iter().map(Into::into).collect()))
     }
 
     /// A record with these fields.
-    pub(crate) fn record<S: Into<String>>(fields: impl IntoIterator<Item = (S, Self)>) -> Self {
+    pub fn record<S: Into<String>>(fields: impl IntoIterator<Item = (S, Self)>) -> Self {
         Self::Record(Arc::new(
             fields
                 .into_iter()
@@ -40,12 +40,12 @@ impl Type {
     }
 
     /// A list of items of this type.
-    pub(crate) fn list(item: Self) -> Self {
+    pub fn list(item: Self) -> Self {
         Self::List(Box::new(item))
     }
 
     /// This type, or none.
-    pub(crate) fn or_none(self) -> Self {
+    pub fn or_none(self) -> Self {
         match self {
             Self::Any | Self::None | Self::Optional(_) => self,
             other => Self::Optional(Box::new(other)),
@@ -53,7 +53,7 @@ impl Type {
     }
 
     /// The type without its none.
-    pub(crate) fn some(&self) -> &Self {
+    pub fn some(&self) -> &Self {
         match self {
             Self::Optional(inner) => inner,
             other => other,
@@ -61,17 +61,17 @@ impl Type {
     }
 
     /// True for what a condition may be: a boolean or a list.
-    pub(crate) fn is_condition(&self) -> bool {
+    pub fn is_condition(&self) -> bool {
         matches!(self, Self::Any | Self::Boolean | Self::List(_))
     }
 
     /// True for a text of any kind.
-    pub(crate) fn is_text(&self) -> bool {
+    pub fn is_text(&self) -> bool {
         matches!(self, Self::Any | Self::Text | Self::Word(_))
     }
 
     /// The type of what is either one or the other.
-    pub(crate) fn join(&self, other: &Self) -> Self {
+    pub fn join(&self, other: &Self) -> Self {
         match (self, other) {
             (a, b) if a == b => a.clone(),
             (Self::None, b) => b.clone().or_none(),
@@ -86,7 +86,7 @@ impl Type {
     }
 
     /// Whether a value of one type can equal one of the other.
-    pub(crate) fn can_equal(&self, other: &Self) -> bool {
+    pub fn can_equal(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Any, _) | (_, Self::Any) | (Self::None, Self::None) => true,
             (Self::Optional(_), Self::None) | (Self::None, Self::Optional(_)) => true,

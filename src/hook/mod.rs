@@ -3,21 +3,21 @@
 //! The hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed
 //! where the project has no home for it. A hook that cannot decide lets the event through and says why.
 
-pub(crate) mod protocol;
-
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::Value as Json;
 
-use crate::REVIEWER;
 use crate::chart::embedded::Choice;
 use crate::engine::event::Event;
-use crate::scope::find::{self, Surroundings};
-use crate::shell::perform::{Place, Stuck, perform};
+use crate::host::events::REVIEWER;
+use crate::host::events::{EVENTS, is_stop};
+use crate::host::reply::Reply;
+use crate::shell::entry::perform;
+use crate::shell::find::{self, Surroundings};
+use crate::shell::perform::{Place, Stuck};
 use crate::shell::store;
-use protocol::{EVENTS, Reply, is_stop};
 
 /// What a stop exits with whose input is no event, or whose directory cannot be entered. On the host it blocks,
 /// and for other events it would drop the user's prompt or forbid the compaction.
@@ -30,7 +30,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
     let quiet = matches!(choice, Choice::Embedded(chart) if chart.quiet);
     let Some((_, name)) = EVENTS.iter().copied().find(|(word, _)| *word == event) else {
         let words = EVENTS.iter().map(|(word, _)| *word);
-        let hint = crate::chart::suggest(event, words)
+        let hint = crate::diagnostic::suggest::suggest(event, words)
             .map(|word| format!("; did you mean `{word}`?"))
             .unwrap_or_default();
         eprintln!(
@@ -155,8 +155,10 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
                 .decision
                 .failure()
                 .map(|why| format!("the review failed: {why}"));
-            let mut reply =
-                Reply::of(name, quiet, performed.decision).with_warnings(performed.warnings);
+            let mut reply = performed
+                .decision
+                .into_reply(name, quiet)
+                .with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));
             Ok(reply.with_warnings(newest.warnings))
         }

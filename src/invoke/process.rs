@@ -4,7 +4,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+
+use crate::files::regular::open_regular;
 
 /// How long a group may take to end by itself after SIGTERM.
 ///
@@ -224,27 +225,6 @@ fn has_exited(child: Pid) -> bool {
 /// is left.
 fn signal_group(leader: Pid, signal: Signal) {
     let _ = kill_process_group(leader, signal);
-}
-
-/// Opens a file in a folder that others write to: a symbolic link is not followed, and a FIFO does
-/// not block.
-pub(crate) fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = options
-        .custom_flags(flags.bits().cast_signed())
-        .open(path)
-        .map_err(|error| {
-            if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
-                io::Error::other("it is a symbolic link")
-            } else {
-                error
-            }
-        })?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::other("it is not a regular file"))
-    }
 }
 
 /// What a file holds, read without moving the offset that a surviving writer would share.

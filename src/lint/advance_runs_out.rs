@@ -1,7 +1,9 @@
 //! `advance-runs-out`: the last way out of a cycle has a guard, so that there may be none.
 
-use super::{Code, Subject};
-use crate::chart::error::{Flaw, Step};
+use super::Subject;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::toml::Step;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let cycles = subject.chart.cycles.iter();

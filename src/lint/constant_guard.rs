@@ -1,9 +1,11 @@
 //! `constant-guard`: a guard that always holds, or never.
 
-use super::{Code, Subject};
-use crate::chart::error::{Flaw, Step};
-use crate::chart::model::Expr;
+use super::Subject;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::toml::Step;
 use crate::expr::infer::constant;
+use crate::expr::source::Expr;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;

@@ -2,8 +2,9 @@
 
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::{Code, Subject};
-use crate::chart::error::Flaw;
+use super::Subject;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
 
 /// The list that may name the same text twice: a command line.
 const ARGV: &str = "argv";

@@ -2,9 +2,10 @@
 //!
 //! [`crate::explore`] does the work; here is what a person is told to do about it.
 
-use super::Code;
-use crate::chart::error::{Document, Flaw, Step};
-use crate::chart::label::label;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::label::label;
+use crate::diagnostic::toml::{Document, Step};
 use crate::explore::{PropertyResult, Report, Verdict};
 
 /// One finding for each element that refutes a property, with its story as the note. `text` is the chart's TOML.

@@ -1,8 +1,10 @@
 //! `idle-rule`: a rule or command that, where it fires, does nothing.
 
-use super::{Code, Subject};
-use crate::chart::error::{Flaw, Step};
+use super::Subject;
 use crate::chart::model::Rule;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::toml::Step;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let mut flaws = Vec::new();

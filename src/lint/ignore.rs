@@ -7,9 +7,9 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::Code;
-use crate::chart::error::Flaw;
-use crate::chart::suggest;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::suggest::suggest;
 
 const MARK: &str = "# taskie: ignore[";
 

@@ -1,7 +1,8 @@
 //! `message-too-long`: a text to the user or the agent that can pass what the host shows whole.
 
-use super::{Code, Subject};
-use crate::chart::error::Flaw;
+use super::Subject;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
 use crate::expr::infer::{filters, literal_length};
 
 /// The host cuts texts above this many characters.

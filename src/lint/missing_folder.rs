@@ -1,7 +1,9 @@
 //! `unknown-template`, for a whole folder: one that the chart names and that is not there.
 
-use super::{Code, Subject};
-use crate::chart::error::{Document, Flaw, Step};
+use super::Subject;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::toml::{Document, Step};
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let document = Document::parse(subject.text);

@@ -6,8 +6,7 @@
 //! [`crate::chart`] and [`crate::expr`].
 
 mod advance_runs_out;
-pub(crate) mod code;
-mod constant_guard;
+pub mod constant_guard;
 mod duplicate_entry;
 mod explored;
 mod idle_rule;
@@ -15,8 +14,8 @@ mod ignore;
 mod message_too_long;
 mod missing_folder;
 mod no_final;
-pub(crate) mod report;
-pub(crate) mod rules;
+pub mod report;
+pub mod rules;
 mod shadowed_rule;
 mod shadowed_target;
 mod structure;
@@ -27,13 +26,14 @@ mod unused_template;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(crate) use code::Code;
-
-use crate::chart::error::{Flaw, Step, locate};
-use crate::chart::model::{Rule, Text};
-use crate::chart::templates::Templates;
+use crate::chart::model::Rule;
 use crate::chart::{Chart, check, load};
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::toml::{Step, locate};
 use crate::explore::{Caps, Report, explore};
+use crate::expr::source::Text;
+use crate::expr::templates::Templates;
 
 /// What a rule looks at.
 struct Subject<'c> {
@@ -62,16 +62,16 @@ const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
 
 /// What is known of a chart.
 #[derive(Debug)]
-pub(crate) struct Linted {
+pub struct Linted {
     /// What is wrong, in the order of the file.
-    pub(crate) flaws: Vec<Flaw>,
+    pub flaws: Vec<Flaw>,
     /// What exploring its states has come to; `None` where it has flaws that stand in the way.
-    pub(crate) explored: Option<Report>,
+    pub explored: Option<Report>,
 }
 
 /// Everything that is wrong with the chart in `text`, and what is proved of it. `origin` names it;
 /// `templates` are those of the folders that the chart names; `caps` say how far to explore.
-pub(crate) fn run(
+pub fn run(
     origin: &str,
     text: &str,
     templates: impl FnOnce(&[String]) -> Templates,

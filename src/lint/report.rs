@@ -9,23 +9,23 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use serde_json::{Value as Json, json};
 
 use super::{Linted, rules};
-use crate::chart::error::{ChartError, Flaw};
+use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::explore::{Report, Verdict};
 
 /// One chart that was checked.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub struct Checked {
     /// Its path, or its id where it is compiled in.
-    pub(crate) origin: String,
-    pub(crate) text: String,
-    pub(crate) flaws: Vec<Flaw>,
+    pub origin: String,
+    pub text: String,
+    pub flaws: Vec<Flaw>,
     /// What exploring its states has come to, where it was explored.
-    pub(crate) explored: Option<Report>,
+    pub explored: Option<Report>,
 }
 
 impl Checked {
     /// What `linted` says of the chart in `text`, which `origin` names.
-    pub(crate) fn new(origin: String, text: String, linted: Linted) -> Self {
+    pub fn new(origin: String, text: String, linted: Linted) -> Self {
         Self {
             origin,
             text,
@@ -37,7 +37,7 @@ impl Checked {
 
 /// How findings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
     Human,
     Concise,
     Json,
@@ -53,10 +53,10 @@ struct Region {
 
 impl Format {
     /// The names as `--format` takes them.
-    pub(crate) const NAMES: [&'static str; 5] = ["human", "concise", "json", "sarif", "github"];
+    pub const NAMES: [&'static str; 5] = ["human", "concise", "json", "sarif", "github"];
 
     /// The format of that name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "human" => Self::Human,
             "concise" => Self::Concise,
@@ -68,7 +68,7 @@ impl Format {
     }
 
     /// All findings in this format.
-    pub(crate) fn render(self, charts: &[Checked]) -> String {
+    pub fn render(self, charts: &[Checked]) -> String {
         match self {
             Self::Human => human(charts),
             Self::Concise => lines(charts, |file, region, flaw| {

@@ -1,20 +1,20 @@
 //! What `--explain` tells of each code: the page of that name in `docs/rules`, compiled in. The list of all
 //! pages, `docs/rules/README.md`, is made of the same table.
 
-use super::Code;
+use crate::diagnostic::code::Code;
 
 /// One code and its page.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rule {
-    pub(crate) code: Code,
+pub struct Rule {
+    pub code: Code,
     /// Markdown: a heading, what it is in one sentence, why it hurts, a wrong and a right example.
-    pub(crate) text: &'static str,
+    pub text: &'static str,
 }
 
 macro_rules! rules {
     ($($variant:ident: $code:literal,)*) => {
         /// All codes with their pages, in the order of the documentation.
-        pub(crate) const RULES: &[Rule] = &[
+        pub const RULES: &[Rule] = &[
             $(Rule { code: Code::$variant, text: include_str!(concat!("../../docs/rules/", $code, ".md")) },)*
         ];
     };
@@ -77,7 +77,7 @@ rules! {
 
 impl Rule {
     /// The page's first sentence after its heading.
-    pub(crate) fn summary(&self) -> &'static str {
+    pub fn summary(&self) -> &'static str {
         self.text
             .lines()
             .skip(1)
@@ -86,7 +86,7 @@ impl Rule {
     }
 
     /// The page, for a terminal.
-    pub(crate) fn explain(&self) -> String {
+    pub fn explain(&self) -> String {
         self.text.trim_end().to_owned()
     }
 }

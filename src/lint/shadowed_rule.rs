@@ -1,9 +1,11 @@
 //! `shadowed-rule`: a rule after one that always answers, that answers under the same guard, or that is the same
 //! rule.
 
-use super::{Code, Subject};
-use crate::chart::error::{Flaw, Step};
+use super::Subject;
 use crate::chart::model::Rule;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::toml::Step;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let mut flaws = Vec::new();

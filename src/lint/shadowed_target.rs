@@ -1,7 +1,9 @@
 //! `shadowed-target`: an advance target after one that is always open, or whose guard an earlier one has.
 
-use super::{Code, Subject};
-use crate::chart::error::{Flaw, Step};
+use super::Subject;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::toml::Step;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let mut flaws = Vec::new();

@@ -8,11 +8,12 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json, json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
-use super::Code;
-use crate::chart::error::{Flaw, Step, locate};
 use crate::chart::model::Source;
-use crate::chart::suggest;
-use crate::schema::statechart;
+use crate::chart::schema::statechart;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::toml::{Step, locate};
 
 /// What is left to look at after the file itself has been read.
 #[derive(Debug)]

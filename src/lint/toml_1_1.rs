@@ -3,8 +3,9 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::{Code, Subject};
-use crate::chart::error::Flaw;
+use super::Subject;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let (table, _) = DeTable::parse_recoverable(subject.text);

@@ -1,10 +1,12 @@
 //! `unused-name`: a field, setting, let, file set, table, check, option or invocation that nothing names.
 
-use super::{Code, Subject};
-use crate::chart::error::{Flaw, Step};
+use super::Subject;
 use crate::chart::model::Assign;
-use crate::chart::suggest;
-use crate::scope::pattern::Pattern;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::toml::Step;
+use crate::files::pattern::Pattern;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;

@@ -2,8 +2,10 @@
 //!
 //! Only the first folder is the chart's own; the others may hold files for other readers.
 
-use super::{Code, Subject};
-use crate::chart::error::{Flaw, Step};
+use super::Subject;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::toml::Step;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     subject

@@ -6,7 +6,7 @@ use super::trouble::Trouble;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Decision, Ended, Fired, Invocation, Outcome, Step};
 use crate::engine::fault::Fault;
-use crate::hook::protocol::Reply;
+use crate::host::reply::Reply;
 use crate::shell::perform::Place;
 
 /// The event that the host sends when the agent wants to stop.
@@ -69,7 +69,7 @@ pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Next, Trouble> {
 fn answer(scene: &Scene<'_>, decision: Decision) -> Next {
     let last = decision.fired.last().cloned();
     Next::Answer {
-        reply: Reply::of(STOP, scene.chart.quiet, decision),
+        reply: decision.into_reply(STOP, scene.chart.quiet),
         last,
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::suppose::{Review, Supposed, next_help, review_help};
 use super::texts::{Stand, Target};
 use super::trouble::Trouble;
-use crate::chart::model::{Check, Rule, Text};
+use crate::chart::model::{Check, Rule};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{self, Context};
 use crate::engine::decide::rule;
@@ -18,7 +18,8 @@ use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::names::{Names, Preview};
 use crate::engine::world::{Source, World};
-use crate::hook::protocol::cut;
+use crate::expr::source::Text;
+use crate::host::reply::cut;
 use crate::shell::snapshot::Snapshot;
 
 /// What a text is rendered for.

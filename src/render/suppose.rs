@@ -5,14 +5,16 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 use super::texts::Stand;
+use crate::chart::Chart;
+use crate::chart::field;
 use crate::chart::names::{ChartNames, Uses};
-use crate::chart::{Chart, suggest};
-use crate::engine::context::{self, Context};
+use crate::diagnostic::suggest::suggest;
+use crate::engine::context::Context;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
 use crate::expr::infer::{self, Scope};
 use crate::expr::types::Type;
-use crate::hook::protocol::EVENTS;
+use crate::host::events::EVENTS;
 
 /// The sources whose names may be set.
 const SOURCES: [&str; 5] = ["args", "event", "it", "review", "scope"];
@@ -77,8 +79,8 @@ impl Supposed {
         if let Some(field) = chart.context.get(name) {
             let kind = names.name(name).unwrap_or(Type::Any);
             let value = typed(&kind, text)
-                .map_err(|_| wrong(name, text, &context::describe(field), &kind))?;
-            context::admit(chart, field, &value)
+                .map_err(|_| wrong(name, text, &field::describe(field), &kind))?;
+            field::admit(chart, field, &value)
                 .map_err(|wanted| wrong(name, text, &wanted, &kind))?;
             self.fields.insert(name.to_owned(), value);
             return Ok(());

@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 
 use indexmap::{IndexMap, IndexSet};
 
-use crate::chart::model::{Check, Rule, Text};
+use crate::chart::Chart;
+use crate::chart::model::{Check, Rule};
 use crate::chart::names::{ChartNames, Uses};
-use crate::chart::{Chart, suggest};
+use crate::diagnostic::suggest::suggest;
 use crate::expr::infer::{self, Scope};
+use crate::expr::source::Text;
 use crate::expr::types::Type;
 use crate::expr::{Expressions, has_holes};
-use crate::hook::protocol::EVENTS;
+use crate::host::events::EVENTS;
 
 /// A text of a chart.
 #[derive(Debug, Clone)]

@@ -6,9 +6,9 @@ use std::ops::Range;
 use miette::{Diagnostic, LabeledSpan, SourceCode};
 
 use crate::chart::Chart;
-use crate::chart::error::{Document, Step};
-use crate::chart::excerpt::Excerpt;
-use crate::chart::label::steps;
+use crate::diagnostic::excerpt::Excerpt;
+use crate::diagnostic::label::steps;
+use crate::diagnostic::toml::{Document, Step};
 use crate::engine::fault::Fault;
 
 /// Why nothing could be rendered.
@@ -43,7 +43,7 @@ impl Trouble {
         while let Some(Fault::Expression {
             place: inner,
             error: cause,
-        }) = error.cause.as_deref()
+        }) = error.cause.as_ref().and_then(|cause| cause.downcast_ref())
         {
             (place, error) = (inner, cause);
         }

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use crate::chart::Scope;
 use crate::engine::decision::Effect;
-use crate::scope::find::{self, name_flaw};
+use crate::shell::find::{self, name_flaw};
 
 /// An effect that could not be carried out.
 #[derive(Debug)]

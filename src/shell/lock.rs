@@ -11,7 +11,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::invoke::process::open_regular;
+use crate::files::regular::open_regular;
 
 /// The folder of the lock files, below the chart's home.
 const FOLDER: &str = ".locks";

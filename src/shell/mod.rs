@@ -1,6 +1,8 @@
 //! The imperative shell: reads the world for a decision and carries the decision out.
 
 mod effects;
+pub(crate) mod entry;
+pub(crate) mod find;
 mod git;
 pub(crate) mod lock;
 pub(crate) mod perform;

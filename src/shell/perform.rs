@@ -17,8 +17,6 @@ use super::lock::{ReviewLock, WriteLock};
 use super::reviews::{self, Note, Running};
 use super::snapshot::Snapshot;
 use super::store::{self, Reading};
-use super::trace;
-use crate::REVIEWER;
 use crate::chart::Chart;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Ended, Invocation, Outcome, Step};
@@ -26,8 +24,9 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::view::View;
 use crate::engine::world::World;
+use crate::host::events::REVIEWER;
 use crate::invoke::{outcome, process};
-use crate::scope::find::Instance;
+use crate::shell::find::Instance;
 
 /// An instance of a chart in a project.
 #[derive(Debug)]
@@ -88,21 +87,7 @@ fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Stuck {
 }
 
 /// Decides `event` at `place` and carries the decision out.
-pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
-    let mut result = carry_out(place, event);
-    if let Some(file) = std::env::var_os(trace::VARIABLE).filter(|file| !file.is_empty()) {
-        let written = trace::append(Path::new(&file), place, event, &result);
-        if let (Err(error), Ok(performed)) = (written, &mut result) {
-            performed.warnings.push(format!(
-                "the trace {} cannot be written: {error}",
-                file.display()
-            ));
-        }
-    }
-    result
-}
-
-fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
+pub(super) fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let git = Arc::default();
     let snapshot = place.snapshot_with(&git);
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;

@@ -11,15 +11,16 @@ use walkdir::WalkDir;
 
 use super::git::Git;
 use super::store::{self, Reading};
-use crate::chart::{Chart, FileSet, RowShape, suggest};
+use crate::chart::{Chart, FileSet, RowShape};
+use crate::diagnostic::suggest::suggest;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
-use crate::engine::prompt;
 use crate::engine::world::{Source, World};
-use crate::scope::find::{self, Instance};
-use crate::scope::pattern::{Capture, Pattern, is_slug};
-use crate::scope::stamp;
-use crate::scope::table::{self, Content};
+use crate::expr::prompt;
+use crate::files::pattern::{Capture, Pattern, is_slug};
+use crate::files::table::{self, Content};
+use crate::files::timestamp;
+use crate::shell::find::{self, Instance};
 
 /// One instance on disk.
 #[derive(Debug)]
@@ -536,7 +537,7 @@ impl World for Snapshot {
                 }))
             }
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone(),
-            Source::Now => Value::from(stamp::now()),
+            Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {
                 let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten();
                 let names = entries.flatten().map(|entry| entry.file_name());

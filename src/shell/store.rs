@@ -11,9 +11,11 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
 
+use crate::chart::Chart;
+use crate::chart::field;
 use crate::chart::model::{Field, FieldType};
-use crate::chart::{Chart, suggest};
-use crate::engine::context::{self, Context};
+use crate::diagnostic::suggest::suggest;
+use crate::engine::context::Context;
 
 /// The file's name in an instance's directory.
 pub(crate) const FILE: &str = "state.json";
@@ -84,7 +86,7 @@ pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
                 if !field.optional {
                     absent.push(name.clone());
                 }
-                context::default_of(chart, field)
+                field::default_of(chart, field)
             }
         };
         fields.insert(name.clone(), value);
@@ -114,8 +116,8 @@ pub(crate) fn parse_config(
     for (name, field) in &chart.config {
         let value = raw
             .get(name)
-            .map_or_else(|| context::default_of(chart, field), whole);
-        if context::admit(chart, field, &value).is_err() {
+            .map_or_else(|| field::default_of(chart, field), whole);
+        if field::admit(chart, field, &value).is_err() {
             return Err(misfit(name, field, &value));
         }
         config.insert(name.clone(), value);
@@ -253,7 +255,7 @@ fn misfit(name: &str, field: &Field, value: &Json) -> String {
     format!(
         "`{name}` is {}, and must be {}",
         shown(value),
-        context::wanted(field, value)
+        field::wanted(field, value)
     )
 }
 

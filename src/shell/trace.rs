@@ -12,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use super::effects::in_words;
 use super::perform::{Performed, Place, Stuck};
 use crate::chart::embedded::Choice;
-use crate::chart::label::label;
+use crate::diagnostic::label::label;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome};
 use crate::engine::event::{Event, Trigger};
 

@@ -25,6 +25,7 @@ mod edge_cases;
 mod expected;
 mod fixtures;
 mod hostile;
+mod layers;
 mod mutants;
 mod next;
 mod places;

@@ -7,8 +7,9 @@ use serde_json::Value as Json;
 use super::Judge;
 use super::place::path_of;
 use crate::chart::Cycle;
-use crate::chart::error::Step;
-use crate::engine::context::default_of;
+use crate::chart::field::default_of;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::Step;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
 use crate::explore::graph::{Longest, way_to};
@@ -16,7 +17,6 @@ use crate::explore::moves::{Actor, Edge};
 use crate::explore::search::Arrow;
 use crate::explore::trace::plain;
 use crate::explore::{PropertyResult, Verdict};
-use crate::lint::Code;
 
 const CODE: Code = Code::CycleUnbounded;
 

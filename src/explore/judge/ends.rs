@@ -2,12 +2,12 @@
 
 use super::place::key_of_phase;
 use super::{Judge, Setting};
-use crate::chart::error::Step;
 use crate::chart::model::PhaseType;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::Step;
 use crate::explore::graph::leads_to;
 use crate::explore::search::Arrow;
 use crate::explore::{PropertyResult, Verdict};
-use crate::lint::Code;
 
 impl Judge<'_> {
     /// Nothing where the chart has no final phase.

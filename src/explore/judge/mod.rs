@@ -5,7 +5,7 @@
 
 /// The way to an element of the chart.
 macro_rules! steps {
-    ($($step:expr),* $(,)?) => { vec![$(crate::chart::error::Step::from($step)),*] };
+    ($($step:expr),* $(,)?) => { vec![$(crate::diagnostic::toml::Step::from($step)),*] };
 }
 
 mod blocks;
@@ -25,10 +25,10 @@ use super::state::number;
 use super::trace::{Trace, plain};
 use super::{PropertyResult, Verdict};
 use crate::chart::Chart;
-use crate::chart::error::Step;
-use crate::engine::context::admit;
+use crate::chart::field::admit;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::Step;
 use crate::engine::fault::Fault;
-use crate::lint::Code;
 use place::path_of_fault;
 
 /// All results, in the order in which a person reads them.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::Judge;
 use crate::chart::Chart;
 use crate::chart::model::Property;
+use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
 use crate::explore::PropertyResult;
 use crate::explore::fast::FastMap;
 use crate::explore::search::Search;
 use crate::explore::state::Looks;
-use crate::lint::Code;
 
 /// Judges each property of the chart.
 pub(super) fn own_properties(search: &mut Search) -> Vec<PropertyResult> {

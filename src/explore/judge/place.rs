@@ -1,7 +1,7 @@
 //! Where in the chart something stands.
 
 use crate::chart::Chart;
-use crate::chart::error::Step;
+use crate::diagnostic::toml::Step;
 use crate::engine::fault::Fault;
 
 /// The key of a phase: one made from a hole stands under the name with the hole.

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use super::place::key_of_phase;
 use super::{Judge, untried_of};
+use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
 use crate::explore::domain::computed_by;
 use crate::explore::{PropertyResult, Verdict};
-use crate::lint::Code;
 
 impl Judge<'_> {
     pub(super) fn phases(&self) -> Vec<PropertyResult> {

@@ -16,7 +16,7 @@ const CUT: &str = "…";
 
 /// A file and a place in it, for miette.
 #[derive(Debug)]
-pub(crate) struct Excerpt {
+pub struct Excerpt {
     name: String,
     text: String,
     /// The place, as far as it is shown.
@@ -31,7 +31,7 @@ pub(crate) struct Excerpt {
 
 impl Excerpt {
     /// `None` where `place` is no place in `text`.
-    pub(crate) fn new(name: String, text: String, place: Range<usize>) -> Option<Self> {
+    pub fn new(name: String, text: String, place: Range<usize>) -> Option<Self> {
         text.get(place.clone())?;
         let begin = text[..place.start].rfind('\n').map_or(0, |end| end + 1);
         let end = text[begin..]
@@ -66,12 +66,12 @@ impl Excerpt {
     }
 
     /// What stands at the place.
-    pub(crate) fn token(&self) -> &str {
+    pub fn token(&self) -> &str {
         &self.text[self.place()]
     }
 
     /// The place to be labelled.
-    pub(crate) fn place(&self) -> Range<usize> {
+    pub fn place(&self) -> Range<usize> {
         self.place.clone()
     }
 }

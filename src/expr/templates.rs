@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 
 /// The templates of one chart.
 #[derive(Debug, Clone)]
-pub(crate) enum Templates {
+pub enum Templates {
     /// Compiled in: (name, text), sorted by name.
     Embedded(&'static [(&'static str, &'static str)]),
     /// Looked up in these folders, in order.
@@ -17,7 +17,7 @@ pub(crate) enum Templates {
 
 impl Templates {
     /// The text of template `name`; `None` where there is none of that name.
-    pub(crate) fn get(&self, name: &str) -> Result<Option<Cow<'static, str>>, Error> {
+    pub fn get(&self, name: &str) -> Result<Option<Cow<'static, str>>, Error> {
         match self {
             Self::Embedded(table) => Ok(table
                 .binary_search_by_key(&name, |(key, _)| key)
@@ -46,7 +46,7 @@ impl Templates {
     }
 
     /// What messages call template `name`: its path, where it is a file.
-    pub(crate) fn shown(&self, name: &str) -> String {
+    pub fn shown(&self, name: &str) -> String {
         match self {
             Self::Embedded(_) => name.to_owned(),
             Self::Folders(folders) => {
@@ -61,7 +61,7 @@ impl Templates {
 
     /// The names of the templates in the chart's own folder, the first, sorted. Of those compiled in it is not
     /// known which folder they came from.
-    pub(crate) fn own_names(&self) -> Vec<String> {
+    pub fn own_names(&self) -> Vec<String> {
         match self {
             Self::Embedded(_) => Vec::new(),
             Self::Folders(folders) => {
@@ -71,7 +71,7 @@ impl Templates {
     }
 
     /// The numbers of the folders that are not there.
-    pub(crate) fn missing_folders(&self) -> Vec<usize> {
+    pub fn missing_folders(&self) -> Vec<usize> {
         match self {
             Self::Embedded(_) => Vec::new(),
             Self::Folders(folders) => folders
@@ -84,7 +84,7 @@ impl Templates {
     }
 
     /// The names of all templates, sorted.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         match self {
             Self::Embedded(table) => table.iter().map(|(name, _)| (*name).to_owned()).collect(),
             Self::Folders(folders) => {

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 /// A parsed pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pattern {
+pub struct Pattern {
     pieces: Vec<Piece>,
 }
 
@@ -31,7 +31,7 @@ enum Kind {
 
 /// What a hole can match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HoleKind<'p> {
+pub enum HoleKind<'p> {
     Text,
     Integer,
     OneOf(&'p [String]),
@@ -39,13 +39,13 @@ pub(crate) enum HoleKind<'p> {
 
 /// What a hole matched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Capture {
+pub enum Capture {
     Text(String),
     Integer(u64),
 }
 
 /// True for a name that may become part of a path or a shell line: letters, digits, `_` and `-`.
-pub(crate) fn is_slug(text: &str) -> bool {
+pub fn is_slug(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_slug_byte)
 }
 
@@ -55,7 +55,7 @@ fn is_slug_byte(byte: u8) -> bool {
 
 impl Pattern {
     /// Parses a pattern; the error says what is wrong with it.
-    pub(crate) fn parse(source: &str) -> Result<Self, String> {
+    pub fn parse(source: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut literal = String::new();
         let mut rest = source;
@@ -96,7 +96,7 @@ impl Pattern {
     }
 
     /// The holes, in order, with what they match.
-    pub(crate) fn holes(&self) -> impl Iterator<Item = (&str, HoleKind<'_>)> {
+    pub fn holes(&self) -> impl Iterator<Item = (&str, HoleKind<'_>)> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Hole { name, kind } => Some((name.as_str(), kind.public())),
             _ => None,
@@ -104,7 +104,7 @@ impl Pattern {
     }
 
     /// True where the pattern matches files in subfolders.
-    pub(crate) fn is_nested(&self) -> bool {
+    pub fn is_nested(&self) -> bool {
         self.pieces.iter().any(|piece| match piece {
             Piece::Folders => true,
             Piece::Literal(text) => text.contains('/'),
@@ -113,21 +113,21 @@ impl Pattern {
     }
 
     /// True where the pattern has a `*`, and so cannot render a name.
-    pub(crate) fn has_wildcard(&self) -> bool {
+    pub fn has_wildcard(&self) -> bool {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Star | Piece::Folders))
     }
 
     /// The captures where the whole of `name` fits, `None` where it does not.
-    pub(crate) fn matches(&self, name: &str) -> Option<Vec<(&str, Capture)>> {
+    pub fn matches(&self, name: &str) -> Option<Vec<(&str, Capture)>> {
         let mut captures = Vec::new();
         fit(&self.pieces, name, &mut captures).then_some(captures)
     }
 
     /// What matches the names that this pattern renders, its hole `hole` filled by `inner`: `number` is a number, and
     /// all else that is filled in is a slug.
-    pub(crate) fn recognizing(&self, hole: &str, inner: &Self, number: &str) -> Self {
+    pub fn recognizing(&self, hole: &str, inner: &Self, number: &str) -> Self {
         let pieces = self.pieces.iter().flat_map(|piece| match piece {
             Piece::Hole { name, .. } if name == hole => inner.pieces.clone(),
             other => vec![other.clone()],
@@ -152,10 +152,7 @@ impl Pattern {
     }
 
     /// The name with every hole filled; `fill` gets a hole's name. The pattern must have no wildcard.
-    pub(crate) fn render<E>(
-        &self,
-        mut fill: impl FnMut(&str) -> Result<String, E>,
-    ) -> Result<String, E> {
+    pub fn render<E>(&self, mut fill: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
         let mut name = String::new();
         for piece in &self.pieces {
             match piece {

@@ -3,7 +3,7 @@
 //! A user's file is no template of the engine's: it can run nothing, look at nothing else, and cannot be wrong.
 
 /// The names between `{{` and `}}`, in order, as often as they stand there.
-pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
+pub fn names(text: &str) -> impl Iterator<Item = &str> {
     pieces(text).filter_map(|piece| match piece {
         Piece::Hole { name, .. } => Some(name),
         Piece::Text(_) => None,
@@ -12,7 +12,7 @@ pub(crate) fn names(text: &str) -> impl Iterator<Item = &str> {
 
 /// The text with its holes filled; one for which `value` has nothing stays as it is. The end of a file is no part of a
 /// message: blanks there are cut off.
-pub(crate) fn fill<E>(
+pub fn fill<E>(
     text: &str,
     mut value: impl FnMut(&str) -> Option<Result<String, E>>,
 ) -> Result<String, E> {

@@ -11,29 +11,29 @@ const MAX_SHOWN: usize = 60;
 
 /// What a file holds.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Content {
+pub struct Content {
     /// The file exists.
-    pub(crate) exists: bool,
+    pub exists: bool,
     /// It has a table line.
-    pub(crate) head: bool,
+    pub head: bool,
     /// It has a line that is neither blank nor of a table.
-    pub(crate) prose: bool,
+    pub prose: bool,
     /// How many lines it has.
-    pub(crate) lines: usize,
+    pub lines: usize,
     /// The rows, in order.
-    pub(crate) rows: Vec<Row>,
+    pub rows: Vec<Row>,
     /// What is wrong with rows that were left out.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// One row: field name → value.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) fields: Vec<(String, String)>,
+pub struct Row {
+    pub fields: Vec<(String, String)>,
 }
 
 /// Reads a pipe table. `columns` are (field, heading); a field named `id` must be a slug.
-pub(crate) fn read_columns<'c>(
+pub fn read_columns<'c>(
     text: &str,
     columns: impl Iterator<Item = (&'c str, &'c str)> + Clone,
 ) -> Content {
@@ -108,7 +108,7 @@ pub(crate) fn read_columns<'c>(
 }
 
 /// Reads the lines that fit `pattern`; a line's surrounding blanks do not count.
-pub(crate) fn read_lines(text: &str, pattern: &Pattern) -> Content {
+pub fn read_lines(text: &str, pattern: &Pattern) -> Content {
     let mut content = Content {
         exists: true,
         ..Content::default()
@@ -133,7 +133,7 @@ pub(crate) fn read_lines(text: &str, pattern: &Pattern) -> Content {
 }
 
 /// True where `status` is one of `finished`, case and Markdown emphasis aside.
-pub(crate) fn is_finished(status: &str, finished: &[String]) -> bool {
+pub fn is_finished(status: &str, finished: &[String]) -> bool {
     let status = plain(status).trim_matches('_').to_lowercase();
     finished.iter().any(|word| word.to_lowercase() == status)
 }

@@ -1,4 +1,4 @@
-//! The host's side of a hook: event names, and how an answer is written.
+//! How an answer to a hook event is written.
 //!
 //! A Stop answer is one JSON object on one line with a space after each colon (scripts grep
 //! `"decision": "block"`); other events print plain text or nothing.
@@ -7,30 +7,14 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value as Json};
 
-use crate::engine::decision::{Answer, Decision};
-
-/// Subcommand → the host's name of the event.
-pub(crate) const EVENTS: &[(&str, &str)] = &[
-    ("stop", "Stop"),
-    ("subagent-stop", "SubagentStop"),
-    ("user-prompt-submit", "UserPromptSubmit"),
-    ("pre-compact", "PreCompact"),
-    ("post-compact", "PostCompact"),
-    ("session-start", "SessionStart"),
-    ("session-end", "SessionEnd"),
-];
-
-/// True for an event that is answered in JSON and can be blocked: only here does it matter whose session it is.
-pub(crate) fn is_stop(event: &str) -> bool {
-    matches!(event, "Stop" | "SubagentStop")
-}
+use super::events::is_stop;
 
 /// The host shows longer texts only in part.
 const TEXT_LIMIT: usize = 9_900;
 
 /// An answer to the host.
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub struct Reply {
     /// The event is a stop, which is answered in JSON.
     is_stop: bool,
     quiet: bool,
@@ -38,53 +22,56 @@ pub(crate) struct Reply {
     messages: Vec<String>,
     says: Vec<String>,
     /// What is wrong with files: for the user and for stderr.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
     /// For stderr only: the chart's messages tell the user.
-    pub(crate) log: Vec<String>,
+    pub log: Vec<String>,
 }
 
 impl Reply {
     /// The event takes its course, and there is nothing to say.
-    pub(crate) fn silent(event: &str, quiet: bool) -> Self {
-        Self::of(event, quiet, Decision::default())
+    pub fn silent(event: &str, quiet: bool) -> Self {
+        Self::new(event, quiet, None, Vec::new(), Vec::new())
     }
 
     /// The event takes its course because no decision could be made.
-    pub(crate) fn undecided(event: &str, why: String) -> Self {
+    pub fn undecided(event: &str, why: String) -> Self {
         let why = format!("taskie could not decide about this {event} and lets it through: {why}");
         Self::silent(event, false).with_warnings(vec![why])
     }
 
-    /// A decision as the host is told.
-    pub(crate) fn of(event: &str, quiet: bool, decision: Decision) -> Self {
-        let block = match decision.answer {
-            Answer::Block(reason) => Some(reason),
-            Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
-        };
+    /// Returns the answer: `block` is the text that sends the agent back, `messages` are for the user, `says` for the
+    /// agent on an event that cannot be blocked.
+    pub fn new(
+        event: &str,
+        quiet: bool,
+        block: Option<String>,
+        messages: Vec<String>,
+        says: Vec<String>,
+    ) -> Self {
         Self {
             is_stop: is_stop(event),
             quiet,
             block,
-            messages: decision.messages,
-            says: decision.says,
+            messages,
+            says,
             warnings: Vec::new(),
             log: Vec::new(),
         }
     }
 
     /// Adds what is wrong with files: said to the user after the decision's messages, and on stderr.
-    pub(crate) fn with_warnings(mut self, warnings: Vec<String>) -> Self {
+    pub fn with_warnings(mut self, warnings: Vec<String>) -> Self {
         self.warnings.extend(warnings);
         self
     }
 
     /// What the agent is told instead of stopping.
-    pub(crate) fn reason(&self) -> Option<String> {
+    pub fn reason(&self) -> Option<String> {
         self.block.as_deref().map(cut)
     }
 
     /// What the user is told beside the answer.
-    pub(crate) fn message(&self) -> Option<String> {
+    pub fn message(&self) -> Option<String> {
         let messages: Vec<&str> = self
             .warnings
             .iter()
@@ -95,7 +82,7 @@ impl Reply {
     }
 
     /// The text for stdout.
-    pub(crate) fn render(&self) -> String {
+    pub fn render(&self) -> String {
         if !self.is_stop {
             let text = self.says.join("\n");
             return if text.is_empty() {
@@ -125,7 +112,7 @@ impl Reply {
 }
 
 /// A text as far as the host shows it.
-pub(crate) fn cut(text: &str) -> String {
+pub fn cut(text: &str) -> String {
     match text.char_indices().nth(TEXT_LIMIT) {
         Some((end, _)) => format!("{}… (cut)", &text[..end]),
         None => text.to_owned(),

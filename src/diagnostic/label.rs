@@ -1,10 +1,10 @@
 //! What a chart's author calls a rule: the comment at the end of the line that it begins on.
 
-use super::error::{Document, Step};
+use crate::diagnostic::toml::{Document, Step};
 
 /// The label of the rule at `place` (`on.Stop[2]`, `commands.pause`) of the chart with this text; `None`
 /// where that line has no comment, or where the place is not written in the chart as such.
-pub(crate) fn label(text: &str, place: &str) -> Option<String> {
+pub fn label(text: &str, place: &str) -> Option<String> {
     let span = Document::parse(text).locate_exactly(&steps(place)?)?;
     let start = text.get(..span.start)?.rfind('\n').map_or(0, |end| end + 1);
     let line = text.get(start..)?.lines().next()?;
@@ -13,7 +13,7 @@ pub(crate) fn label(text: &str, place: &str) -> Option<String> {
 }
 
 /// `on.Stop[2]` as the way there.
-pub(crate) fn steps(place: &str) -> Option<Vec<Step>> {
+pub fn steps(place: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for part in place.split('.') {
         let (key, indices) = part.split_at(part.find('[').unwrap_or(part.len()));

@@ -6,17 +6,17 @@ use std::time::{Duration, SystemTime};
 const LENGTH: usize = "20260203T145212".len();
 
 /// The time now, to the second.
-pub(crate) fn now() -> String {
+pub fn now() -> String {
     write(SystemTime::now()).unwrap_or_default()
 }
 
 /// The time that a file's name begins with, if it does.
-pub(crate) fn of(name: &str) -> Option<&str> {
+pub fn of(name: &str) -> Option<&str> {
     name.get(..LENGTH).filter(|stamp| read(stamp).is_some())
 }
 
 /// The second after `stamp`; `None` for what is no time, or the last one.
-pub(crate) fn next(stamp: &str) -> Option<String> {
+pub fn next(stamp: &str) -> Option<String> {
     write(read(stamp)?.checked_add(Duration::from_secs(1))?)
 }
 

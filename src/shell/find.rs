@@ -7,9 +7,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::Warnings;
-use super::pattern::{Pattern, is_slug};
 use crate::chart::{InstanceChoice, Scope};
+use crate::files::Warnings;
+use crate::files::pattern::{Pattern, is_slug};
 
 /// An instance of a chart: one directory.
 #[derive(Debug, Clone, PartialEq, Eq)]

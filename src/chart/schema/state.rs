@@ -3,11 +3,11 @@
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
+use crate::chart::field::{LARGEST_INTEGER, default_of};
 use crate::chart::model::{Field, FieldType};
-use crate::engine::context::{LARGEST_INTEGER, default_of};
 
 /// The schema: every field typed, those that are not optional required, keys it does not know let be.
-pub(crate) fn of(chart: &Chart) -> Json {
+pub fn of(chart: &Chart) -> Json {
     let mut properties = Map::new();
     properties.insert(
         "$schema".to_owned(),
@@ -34,7 +34,7 @@ pub(crate) fn of(chart: &Chart) -> Json {
 }
 
 /// The schema of the settings: every one typed and none required; what is misspelt is no setting.
-pub(crate) fn of_config(chart: &Chart) -> Json {
+pub fn of_config(chart: &Chart) -> Json {
     let mut properties = Map::new();
     properties.insert(
         "$schema".to_owned(),

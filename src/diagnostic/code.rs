@@ -4,14 +4,14 @@ macro_rules! codes {
     ($($variant:ident = $text:literal,)*) => {
         /// What kind of thing is wrong with a chart.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub(crate) enum Code { $($variant,)* }
+        pub enum Code { $($variant,)* }
 
         impl Code {
             /// All codes, in the order of the documentation.
-            pub(crate) const ALL: &[Self] = &[$(Self::$variant,)*];
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The code as it is written: kebab-case.
-            pub(crate) fn as_str(self) -> &'static str {
+            pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
             }
         }
@@ -82,7 +82,7 @@ codes! {
 
 impl Code {
     /// The codes of what decides otherwise than it says: what exploring finds would be the same once more.
-    pub(crate) const FIRST: &[Self] = &[
+    pub const FIRST: &[Self] = &[
         Self::DuplicateEntry,
         Self::ConstantGuard,
         Self::IdleRule,
@@ -93,7 +93,7 @@ impl Code {
     ];
 
     /// The codes of what only exploring finds.
-    pub(crate) const EXPLORED: &[Self] = &[
+    pub const EXPLORED: &[Self] = &[
         Self::NoDecision,
         Self::AssignmentMisfit,
         Self::PhaseUnreachable,

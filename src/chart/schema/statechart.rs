@@ -10,7 +10,7 @@ use crate::chart::model::Source;
 
 /// The schema of a chart file. It has no references, no `null` and no formats: TOML has no null, and editors'
 /// engines complete twice, or not at all, where a schema speaks of what cannot be written.
-pub(crate) fn of_charts() -> Json {
+pub fn of_charts() -> Json {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Source>();
     RecursiveTransform(plain).transform(&mut schema);

@@ -1,0 +1,23 @@
+//! What a chart says in places where an expression, a text or a value may stand. Data only; nothing is evaluated here.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A bare expression: `next_phase == 'complete'`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Expr(pub String);
+
+/// A text with holes: `Task {{ current_task }}`. One that is a single `{{ … }}` keeps its type.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct Text(pub String);
+
+/// A value to assign, or a default.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a value is a boolean, an integer or a text")]
+pub enum Literal {
+    Boolean(bool),
+    Integer(i64),
+    Text(Text),
+}

@@ -1,0 +1,46 @@
+//! The host's hook events: their names, and the fields that they carry.
+
+/// Set in the environment of a process that a chart invokes: its own hooks and commands then do nothing.
+pub const REVIEWER: &str = "TASKIE_REVIEWER";
+
+/// Subcommand → the host's name of the event.
+pub const EVENTS: &[(&str, &str)] = &[
+    ("stop", "Stop"),
+    ("subagent-stop", "SubagentStop"),
+    ("user-prompt-submit", "UserPromptSubmit"),
+    ("pre-compact", "PreCompact"),
+    ("post-compact", "PostCompact"),
+    ("session-start", "SessionStart"),
+    ("session-end", "SessionEnd"),
+];
+
+/// True for an event that is answered in JSON and can be blocked: only here does it matter whose session it is.
+pub fn is_stop(event: &str) -> bool {
+    matches!(event, "Stop" | "SubagentStop")
+}
+
+/// The documented fields of hook events that an older host may leave out, with the values they then have.
+/// Source: the host's hook reference, and events captured from two of its versions (`tests/fixtures`).
+pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
+    ("background_tasks", FieldDefault::List),
+    ("custom_instructions", FieldDefault::Text),
+    ("cwd", FieldDefault::Text),
+    ("hook_event_name", FieldDefault::Text),
+    ("last_assistant_message", FieldDefault::Text),
+    ("permission_mode", FieldDefault::Text),
+    ("prompt", FieldDefault::Text),
+    ("session_crons", FieldDefault::List),
+    ("session_id", FieldDefault::Text),
+    ("source", FieldDefault::Text),
+    ("stop_hook_active", FieldDefault::False),
+    ("transcript_path", FieldDefault::Text),
+    ("trigger", FieldDefault::Text),
+];
+
+/// The value of an absent event field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldDefault {
+    False,
+    Text,
+    List,
+}

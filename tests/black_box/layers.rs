@@ -1,0 +1,238 @@
+//! Imports run one way: between the folders of `src`, and between the files in them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
+const LAYERS: &[&[&str]] = &[
+    &["diagnostic", "host", "files", "page"],
+    &["expr"],
+    &["chart"],
+    &["engine", "invoke"],
+    &["shell", "explore"],
+    &["lint", "render", "hook", "demo"],
+    &["doctor"],
+    &["cli"],
+    &["lib", "main"],
+];
+
+/// The source as (module path, text): `chart::load` → what `src/chart/load.rs` holds.
+type Sources = BTreeMap<String, String>;
+
+#[test]
+fn imports_between_folders_point_down() {
+    assert_eq!(upward(&sources()), Vec::<String>::new());
+}
+
+#[test]
+fn imports_between_files_have_no_circle() {
+    let circles = circles(&sources());
+    // A folder's `mod.rs` and its children may still lean on each other.
+    let across: Vec<_> = circles
+        .into_iter()
+        .filter(|circle| {
+            let folder = |module: &String| module.split("::").next().map(str::to_owned);
+            circle
+                .iter()
+                .any(|module| folder(module) != folder(&circle[0]))
+        })
+        .collect();
+    assert_eq!(across, Vec::<Vec<String>>::new());
+}
+
+#[test]
+fn an_upward_import_and_a_circle_are_noticed() {
+    let mut sources = sources();
+    let text = sources.entry("chart::load".to_owned()).or_default();
+    text.insert_str(
+        0,
+        "use crate::{lint::{report::Format, rules}, files::table};\n",
+    );
+    assert_eq!(
+        upward(&sources),
+        [
+            "chart::load imports lint::report",
+            "chart::load imports lint::rules"
+        ]
+    );
+    let circle = &circles(&sources)[0];
+    assert!(circle.contains(&"chart::load".to_owned()), "{circle:?}");
+    assert!(circle.contains(&"lint::report".to_owned()), "{circle:?}");
+}
+
+fn upward(sources: &Sources) -> Vec<String> {
+    let folder = |module: &str| module.split("::").next().unwrap_or_default().to_owned();
+    let layer = |module: &str| {
+        let folder = folder(module);
+        LAYERS
+            .iter()
+            .position(|layer| layer.contains(&folder.as_str()))
+            .unwrap_or_else(|| panic!("`{folder}` is in no layer: add it to LAYERS"))
+    };
+    imports(sources)
+        .into_iter()
+        .filter(|(from, to)| {
+            folder(from) != folder(to) && layer(from) <= layer(to) && layer(to) + 1 < LAYERS.len()
+        })
+        .map(|(from, to)| format!("{from} imports {to}"))
+        .collect()
+}
+
+/// The groups of files that import each other, directly or through others.
+fn circles(sources: &Sources) -> Vec<Vec<String>> {
+    let mut next: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let imports = imports(sources);
+    for (from, to) in &imports {
+        next.entry(from).or_default().insert(to);
+    }
+    let reached = |start: &str| {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![start.to_owned()];
+        while let Some(module) = open.pop() {
+            for to in next.get(module.as_str()).into_iter().flatten() {
+                if seen.insert((*to).to_owned()) {
+                    open.push((*to).to_owned());
+                }
+            }
+        }
+        seen
+    };
+    let reach: BTreeMap<&str, BTreeSet<String>> =
+        next.keys().map(|from| (*from, reached(from))).collect();
+    let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
+    for (from, to) in &reach {
+        if to.contains(*from) {
+            let members = to.iter().filter(|to| {
+                reach
+                    .get(to.as_str())
+                    .is_some_and(|back| back.contains(*from))
+            });
+            circles.insert(members.cloned().collect());
+        }
+    }
+    circles.into_iter().collect()
+}
+
+/// All imports, as (from, to): the paths that begin with `crate`, `self`, `super` or the name of a file's own child, in
+/// `use` lines and in code. Comments and tests are left out.
+fn imports(sources: &Sources) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for (module, text) in sources {
+        let code: String = text
+            .split("#[cfg(test)]\nmod tests {")
+            .next()
+            .unwrap_or_default()
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        for path in paths(&code) {
+            let target = target(module, &path, sources);
+            if let Some(target) = target.filter(|target| target != module) {
+                found.insert((module.clone(), target));
+            }
+        }
+    }
+    found
+}
+
+/// The paths in a file's code: `use a::{b, c::d};` gives `a::b` and `a::c::d`, and `a::b(…)` in an expression gives itself.
+fn paths(code: &str) -> Vec<String> {
+    let is_word = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let mut paths = Vec::new();
+    // The beginnings of the paths in the braces that are open.
+    let mut open: Vec<String> = Vec::new();
+    let mut path = String::new();
+    let mut in_use = false;
+    let mut rest = code;
+    while let Some(sign) = rest.chars().next() {
+        let length = rest.find(|sign| !is_word(sign)).unwrap_or(rest.len());
+        if length > 0 {
+            let word = &rest[..length];
+            rest = &rest[length..];
+            if word == "use" && path.is_empty() {
+                in_use = true;
+            } else if path.is_empty() || path.ends_with("::") {
+                path.push_str(word);
+            } else {
+                path = word.to_owned();
+            }
+            if !rest.starts_with("::") {
+                let prefix = open.last().filter(|_| in_use);
+                paths.push(prefix.map_or_else(|| path.clone(), |prefix| format!("{prefix}{path}")));
+                path.clear();
+            }
+        } else if let Some(more) = rest.strip_prefix("::") {
+            path.push_str("::");
+            rest = more;
+        } else {
+            match sign {
+                '{' if in_use => {
+                    let prefix = open.last().cloned().unwrap_or_default();
+                    open.push(format!("{prefix}{path}"));
+                }
+                '}' if in_use => _ = open.pop(),
+                ';' => in_use = false,
+                _ => {}
+            }
+            path.clear();
+            rest = &rest[sign.len_utf8()..];
+        }
+    }
+    paths
+}
+
+/// The module that a path in `from` leads to: the longest beginning of it that is a file.
+fn target(from: &str, path: &str, sources: &Sources) -> Option<String> {
+    let mut words: Vec<&str> = path.split("::").collect();
+    let mut base: Vec<&str> = from.split("::").collect();
+    match words.remove(0) {
+        "crate" => base.clear(),
+        "self" => {}
+        "super" => _ = base.pop(),
+        child => {
+            base.push(child);
+            if words.is_empty() || !sources.contains_key(&base.join("::")) {
+                return None;
+            }
+        }
+    }
+    while words.first() == Some(&"super") {
+        words.remove(0);
+        base.pop();
+    }
+    base.extend(words);
+    (1..=base.len())
+        .rev()
+        .map(|length| base[..length].join("::"))
+        .find(|module| sources.contains_key(module))
+}
+
+fn sources() -> Sources {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut sources = Sources::new();
+    for entry in walkdir::WalkDir::new(&root) {
+        let entry = entry.expect("src can be listed");
+        let path = entry.path();
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            continue;
+        }
+        let module = path
+            .strip_prefix(&root)
+            .expect("it is below src")
+            .with_extension("");
+        let mut words: Vec<_> = module.iter().map(|word| word.to_string_lossy()).collect();
+        if words.last().is_some_and(|word| word == "tests") {
+            continue;
+        }
+        if words.last().is_some_and(|word| word == "mod") {
+            words.pop();
+        }
+        sources.insert(
+            words.join("::"),
+            fs::read_to_string(path).expect("a source file is text"),
+        );
+    }
+    sources
+}
