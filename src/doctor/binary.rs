@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::diagnosis::{Diagnosis, shown};
 use crate::chart::Chart;
-use crate::invoke::process::{self, End, Spec};
+use crate::invoke::process::{self, End};
+use crate::invoke::spec::Spec;
 
 /// The host's program.
 const HOST: &str = "claude";

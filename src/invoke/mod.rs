@@ -5,5 +5,6 @@ mod orphans;
 pub(crate) mod outcome;
 pub(crate) mod process;
 mod program;
-mod signals;
+pub(crate) mod signals;
+pub(crate) mod spec;
 pub(crate) mod supervisor;

@@ -4,6 +4,7 @@
 //! orphans to the nearest ancestor that asks for them; other systems offer nothing of the kind, and only the group is
 //! ended there.
 
+use std::time::Duration;
 #[cfg(target_os = "linux")]
 use std::time::Instant;
 
@@ -12,9 +13,10 @@ use rustix::io::Errno;
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
-#[cfg(target_os = "linux")]
-use super::process::REAP_LIMIT;
 use super::signals::Wakeups;
+
+/// How long to wait for what got SIGKILL. Only a process stuck in the kernel, or another user's, uses it up.
+pub(super) const REAP_LIMIT: Duration = Duration::from_millis(400);
 
 /// The time in which orphaned descendants become children of this process, so that they are found.
 #[cfg(target_os = "linux")]

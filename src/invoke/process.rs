@@ -6,10 +6,8 @@
 mod tests;
 
 use std::fs::{File, OpenOptions};
-use std::os::fd::BorrowedFd;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -18,9 +16,10 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::{Deserialize, Serialize};
 
-use super::orphans::Adoption;
+use super::orphans::{Adoption, REAP_LIMIT};
 use super::program;
 use super::signals::{self, Wakeups, Watched, caught};
+use super::spec::Spec;
 use crate::files::regular::open_regular;
 
 /// How long a group may take to end by itself after SIGTERM.
@@ -29,29 +28,8 @@ use crate::files::regular::open_regular;
 /// orphans) have to stay below.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How long to wait for what got SIGKILL. Only a process stuck in the kernel, or another user's, uses it up.
-pub(super) const REAP_LIMIT: Duration = Duration::from_millis(400);
-
 /// A program that prints more than this, or writes more to its log, is ended.
 pub(super) const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
-
-/// What to run, and with what around it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Spec<'a> {
-    /// The program and its arguments, passed on as they are: there is no shell. A program without a slash is looked up
-    /// on PATH (that of `env`, if it sets one).
-    pub(crate) argv: &'a [String],
-    /// The working directory.
-    pub(crate) cwd: &'a Path,
-    /// Variables added to the inherited environment.
-    pub(crate) env: &'a [(String, String)],
-    /// The file that takes stderr: created, or emptied. A symbolic link in its place is refused.
-    pub(crate) log: &'a Path,
-    /// Counted from the start of the program.
-    pub(crate) timeout: Duration,
-    /// The program is ended when the other end of this is closed.
-    pub(crate) owner: Option<BorrowedFd<'a>>,
-}
 
 /// How a run came to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

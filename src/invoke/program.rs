@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use super::process::Spec;
+use super::spec::Spec;
 
 /// The bytes that Linux takes in one argument, whatever `ulimit` says: 32 pages less a closing NUL.
 pub(super) const MAX_ARGUMENT: usize = 131_071;

@@ -22,9 +22,10 @@ use rustix::event::PollFlags;
 use rustix::process::{Pid, getppid, setsid};
 use serde::{Deserialize, Serialize};
 
-use super::orphans::Adoption;
-use super::process::{self, End, REAP_LIMIT, Spec, has_exited};
+use super::orphans::{Adoption, REAP_LIMIT};
+use super::process::{self, End, has_exited};
 use super::signals::{self, Wakeups, Watched, caught, reported};
+use super::spec::Spec;
 
 /// The only argument of a supervisor.
 pub(crate) const ARGUMENT: &str = "--supervise-a-run";

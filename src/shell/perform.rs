@@ -25,7 +25,8 @@ use crate::engine::fault::Fault;
 use crate::engine::view::View;
 use crate::engine::world::World;
 use crate::host::events::REVIEWER;
-use crate::invoke::process::{End, Spec};
+use crate::invoke::process::End;
+use crate::invoke::spec::Spec;
 use crate::invoke::{log, outcome, supervisor};
 use crate::shell::find::Instance;
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 use rustix::process::test_kill_process;
