@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use super::{CliError, say, tell};
+use super::error::CliError;
+use super::output::{say, tell};
 use crate::chart::embedded::CHARTS;
 use crate::explore::Caps;
 use crate::expr::templates::Templates;

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use super::{CliError, tell};
+use super::error::CliError;
+use super::output::tell;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
 use crate::demo::{self, DemoError};

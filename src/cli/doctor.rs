@@ -6,7 +6,9 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::json;
 
-use super::{CliError, place, say};
+use super::error::CliError;
+use super::output::say;
+use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::doctor::{self, Diagnosis, Level};

@@ -8,8 +8,10 @@ use clap::ArgMatches;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use super::error::CliError;
+use super::grammar;
+use super::output::{is_reviewer, say, tell};
 use super::place::{self, Absent};
-use super::{CliError, grammar, is_reviewer, say, tell};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::engine::decision::Answer;

@@ -5,8 +5,10 @@ mod check_chart;
 mod demo;
 mod doctor;
 mod enter;
+mod error;
 mod grammar;
 mod next;
+mod output;
 mod place;
 mod render;
 mod schema;
@@ -14,54 +16,21 @@ mod status;
 mod validate;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 use crate::chart::embedded::Choice;
 use crate::demo::reviewer;
-use crate::diagnostic::flaw::ChartError;
 use crate::hook;
-use crate::host::events::REVIEWER;
-
-/// A command that failed, and what its user is told.
-#[derive(Debug)]
-pub(crate) enum CliError {
-    /// The chart cannot be used.
-    Chart(ChartError),
-    /// Something that has its place in a file.
-    Shown(miette::Report),
-    /// Anything else, in a sentence, with what to do.
-    Told {
-        message: String,
-        help: Option<String>,
-    },
-}
-
-impl CliError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self::Told {
-            message: message.into(),
-            help: None,
-        }
-    }
-
-    pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Told {
-            message: message.into(),
-            help: Some(help.into()),
-        }
-    }
-}
-
-impl From<ChartError> for CliError {
-    fn from(error: ChartError) -> Self {
-        Self::Chart(error)
-    }
-}
+use crate::invoke::supervisor;
+use error::CliError;
+use output::tell;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
+    if args.get(1).is_some_and(|word| word == supervisor::ARGUMENT) {
+        return supervisor::main();
+    }
     if let Some((event, chart)) = as_hook(&args) {
         return hook::run(event, chart);
     }
@@ -171,23 +140,4 @@ fn chart_option(args: &[OsString]) -> Option<String> {
         }
     }
     None
-}
-
-/// True in a reviewer's session, which changes no state; says so.
-pub(crate) fn is_reviewer() -> bool {
-    let is_reviewer = std::env::var_os(REVIEWER).is_some();
-    if is_reviewer {
-        say("taskie: this is a reviewer's session, which changes no state: nothing was done.");
-    }
-    is_reviewer
-}
-
-/// A line on stdout; a reader that has gone away is no error.
-pub(crate) fn say(line: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
-}
-
-/// A line on stderr.
-pub(crate) fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

@@ -7,7 +7,9 @@ use clap::ArgMatches;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use super::{CliError, is_reviewer, place, say, tell};
+use super::error::CliError;
+use super::output::{is_reviewer, say, tell};
+use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 
-use super::{CliError, tell};
+use super::error::CliError;
+use super::output::tell;
 use crate::chart::Chart;
 use crate::diagnostic::suggest::suggest;
 use crate::files::pattern::is_slug;

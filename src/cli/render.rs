@@ -9,7 +9,9 @@ use std::sync::Arc;
 use anstyle::Style;
 use clap::ArgMatches;
 
-use super::{CliError, place, say, tell};
+use super::error::CliError;
+use super::output::{say, tell};
+use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::diagnostic::label::label;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::ArgMatches;
 
-use super::say;
+use super::output::say;
 use crate::chart::Chart;
 use crate::chart::schema;
 

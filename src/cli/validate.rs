@@ -6,7 +6,9 @@ use std::sync::Arc;
 use clap::ArgMatches;
 use serde_json::{Map, Value as Json, json};
 
-use super::{CliError, place, say};
+use super::error::CliError;
+use super::output::say;
+use super::place;
 use crate::chart::Chart;
 use crate::engine::view::View;
 use crate::shell::perform::{AsWorld as _, Place};

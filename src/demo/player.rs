@@ -6,7 +6,7 @@ use anstyle::Style;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
-use super::DemoError;
+use super::error::DemoError;
 use super::scenario::{Expected, Review, Scenario, Step};
 use super::stage::{Stage, Stop};
 use crate::chart::Chart;

@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use serde::Deserialize;
 
-use super::DemoError;
+use super::error::DemoError;
 
 /// A whole scenario.
 #[derive(Debug, Deserialize)]

@@ -9,9 +9,9 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Map, Value as Json, json};
 use tempfile::TempDir;
 
+use super::error::{DemoError, at, io};
 use super::reviewer::{self, Call};
 use super::scenario::{Expected, Review, Scenario};
-use super::{DemoError, at, io};
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Embedded};
 use crate::shell::{store, trace};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
-use super::{Diagnosis, shown};
+use super::diagnosis::{Diagnosis, shown};
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::engine::context::{Context, initial};
@@ -519,7 +519,7 @@ mod tests {
     )]
 
     use super::*;
-    use crate::doctor::Level;
+    use crate::doctor::diagnosis::Level;
 
     #[test]
     fn whoever_manages_the_machine_has_the_last_word() {

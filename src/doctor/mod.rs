@@ -4,10 +4,11 @@
 //! instance. Each gives [`Diagnosis`] lines. Nothing is changed, and nothing but `--version` is run.
 
 mod binary;
+mod diagnosis;
 mod host;
 mod workflow;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::chart::Chart;
@@ -16,66 +17,7 @@ use crate::engine::world::World as _;
 use crate::host::events::REVIEWER;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::perform::Place;
-
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Level {
-    Ok,
-    /// It works, and something deserves a look.
-    Warning,
-    /// It does not work.
-    Problem,
-}
-
-impl Level {
-    /// The word for it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Problem => "problem",
-        }
-    }
-}
-
-/// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Diagnosis {
-    pub(crate) level: Level,
-    /// What was looked at: a word that stays the same.
-    pub(crate) about: &'static str,
-    /// What was found.
-    pub(crate) text: String,
-    /// What to do.
-    pub(crate) help: Option<String>,
-}
-
-impl Diagnosis {
-    fn ok(about: &'static str, text: impl Into<String>) -> Self {
-        Self {
-            level: Level::Ok,
-            about,
-            text: text.into(),
-            help: None,
-        }
-    }
-
-    fn warning(about: &'static str, text: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            level: Level::Warning,
-            about,
-            text: text.into(),
-            help: Some(help.into()),
-        }
-    }
-
-    fn problem(about: &'static str, text: impl Into<String>, help: impl Into<String>) -> Self {
-        Self {
-            level: Level::Problem,
-            ..Self::warning(about, text, help)
-        }
-    }
-}
+pub(crate) use diagnosis::{Diagnosis, Level};
 
 /// Looks at everything, for the chart that was chosen and the instance that is meant, if there is one; `warnings` are
 /// of the instances that were passed over.
@@ -122,13 +64,4 @@ fn settings_dirs(chart: &Chart, place: Option<&Place>) -> Vec<PathBuf> {
         }
     }
     dirs
-}
-
-/// A path as a person writes it: `~` for the home directory.
-fn shown(path: &Path) -> String {
-    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
-    match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
-        Some(rest) => format!("~/{}", rest.display()),
-        None => path.display().to_string(),
-    }
 }

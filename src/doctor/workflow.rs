@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustix::fs::{Access, access};
 use serde_json::Value as Json;
 
-use super::Diagnosis;
+use super::diagnosis::Diagnosis;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::chart::schema;

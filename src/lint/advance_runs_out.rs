@@ -1,6 +1,6 @@
 //! `advance-runs-out`: the last way out of a cycle has a guard, so that there may be none.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::Step;

@@ -1,6 +1,6 @@
 //! `constant-guard`: a guard that always holds, or never.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::Step;

@@ -2,7 +2,7 @@
 
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::Subject;
+use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 

@@ -1,6 +1,6 @@
 //! `idle-rule`: a rule or command that, where it fires, does nothing.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::chart::model::Rule;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;

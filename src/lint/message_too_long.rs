@@ -1,6 +1,6 @@
 //! `message-too-long`: a text to the user or the agent that can pass what the host shows whole.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::expr::infer::{filters, literal_length};

@@ -1,6 +1,6 @@
 //! `unknown-template`, for a whole folder: one that the chart names and that is not there.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::{Document, Step};

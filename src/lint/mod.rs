@@ -19,30 +19,19 @@ pub mod rules;
 mod shadowed_rule;
 mod shadowed_target;
 mod structure;
+mod subject;
 mod toml_1_1;
 mod unused_name;
 mod unused_template;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::chart::model::Rule;
-use crate::chart::{Chart, check, load};
+use crate::chart::{check, load};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Step, locate};
 use crate::explore::{Caps, Report, explore};
-use crate::expr::source::Text;
 use crate::expr::templates::Templates;
-
-/// What a rule looks at.
-struct Subject<'c> {
-    chart: &'c Chart,
-    /// The chart's TOML.
-    text: &'c str,
-    /// The names that expressions and texts use.
-    uses: &'c BTreeSet<String>,
-}
+use subject::Subject;
 
 /// The rules that look at a whole chart.
 const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
@@ -139,49 +128,3 @@ const ABSENCES: [Code; 4] = [
     Code::UnusedName,
     Code::UnusedTemplate,
 ];
-
-impl Subject<'_> {
-    /// A flaw at a place of the chart.
-    fn flaw(&self, code: Code, path: &[Step], message: String, help: &str) -> Flaw {
-        Flaw::new(code, message)
-            .help(Some(help.to_owned()))
-            .at(locate(self.text, path))
-    }
-
-    /// Every rule with its event and its number there, in order.
-    fn rules(&self) -> impl Iterator<Item = (&str, usize, &Rule)> {
-        self.chart.on.iter().flat_map(|(event, rules)| {
-            rules
-                .iter()
-                .enumerate()
-                .map(move |(index, rule)| (event.as_str(), index, rule))
-        })
-    }
-
-    /// Every text that is said to someone, with its place.
-    fn said(&self) -> Vec<(Vec<Step>, &Text)> {
-        let mut said = Vec::new();
-        for (event, index, rule) in self.rules() {
-            for (key, text) in [
-                ("message", &rule.message),
-                ("say", &rule.say),
-                ("block", &rule.block),
-            ] {
-                let path = vec![
-                    Step::from("on"),
-                    Step::from(event),
-                    Step::from(index),
-                    Step::from(key),
-                ];
-                said.extend(text.as_ref().map(|text| (path, text)));
-            }
-        }
-        for (name, command) in &self.chart.commands {
-            for (key, text) in [("say", &command.rule.say), ("else", &command.otherwise)] {
-                let path = vec![Step::from("commands"), Step::from(name), Step::from(key)];
-                said.extend(text.as_ref().map(|text| (path, text)));
-            }
-        }
-        said
-    }
-}

@@ -1,6 +1,6 @@
 //! `no-final`: review cycles in a chart in which no phase is final.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;

@@ -1,7 +1,7 @@
 //! `shadowed-rule`: a rule after one that always answers, that answers under the same guard, or that is the same
 //! rule.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::chart::model::Rule;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;

@@ -1,6 +1,6 @@
 //! `shadowed-target`: an advance target after one that is always open, or whose guard an earlier one has.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::Step;

@@ -3,7 +3,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::Subject;
+use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 

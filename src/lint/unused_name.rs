@@ -1,6 +1,6 @@
 //! `unused-name`: a field, setting, let, file set, table, check, option or invocation that nothing names.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::chart::model::Assign;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;

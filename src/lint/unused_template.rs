@@ -2,7 +2,7 @@
 //!
 //! Only the first folder is the chart's own; the others may hold files for other readers.
 
-use super::Subject;
+use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::Step;

@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::chart::model::PhaseType;
-use crate::cli::{CliError, next};
+use crate::cli::error::CliError;
+use crate::cli::next;
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::event::Event;

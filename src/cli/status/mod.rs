@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 
-use super::{CliError, place, say};
+use super::error::CliError;
+use super::output::say;
+use super::place;
 use crate::chart::Chart;
 use crate::page;
 use facts::Facts;

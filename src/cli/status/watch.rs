@@ -17,7 +17,8 @@ use signal_hook::low_level::pipe;
 use super::facts::Facts;
 use super::screen;
 use crate::chart::Chart;
-use crate::cli::{CliError, place};
+use crate::cli::error::CliError;
+use crate::cli::place;
 use crate::page;
 
 /// How long it waits between two looks.

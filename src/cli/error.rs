@@ -1,0 +1,39 @@
+//! Why a command failed.
+
+use crate::diagnostic::flaw::ChartError;
+
+/// A command that failed, and what its user is told.
+#[derive(Debug)]
+pub(crate) enum CliError {
+    /// The chart cannot be used.
+    Chart(ChartError),
+    /// Something that has its place in a file.
+    Shown(miette::Report),
+    /// Anything else, in a sentence, with what to do.
+    Told {
+        message: String,
+        help: Option<String>,
+    },
+}
+
+impl CliError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self::Told {
+            message: message.into(),
+            help: None,
+        }
+    }
+
+    pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self::Told {
+            message: message.into(),
+            help: Some(help.into()),
+        }
+    }
+}
+
+impl From<ChartError> for CliError {
+    fn from(error: ChartError) -> Self {
+        Self::Chart(error)
+    }
+}

@@ -1,0 +1,38 @@
+//! Why the demo did not come to its end.
+
+use std::fmt;
+use std::path::Path;
+
+/// Why the demo did not come to its end.
+#[derive(Debug)]
+pub(crate) enum DemoError {
+    /// The scenario cannot be played.
+    Scenario(String),
+    /// The file system is in the way.
+    Io { what: String, error: std::io::Error },
+    /// Something went otherwise than the scenario says. `details`: what was run and what it said.
+    Unexpected { what: String, details: String },
+}
+
+impl fmt::Display for DemoError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scenario(why) => write!(out, "the demo's scenario cannot be played: {why}"),
+            Self::Io { what, error } => write!(out, "{what}: {error}"),
+            Self::Unexpected { what, .. } => write!(out, "the demo went wrong: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for DemoError {}
+
+/// Says what could not be done.
+pub(super) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> DemoError {
+    let what = what.into();
+    move |error| DemoError::Io { what, error }
+}
+
+/// Says which file it was about.
+pub(super) fn at(path: &Path) -> impl FnOnce(std::io::Error) -> DemoError {
+    io(path.display().to_string())
+}

@@ -1,0 +1,80 @@
+//! What the doctor says of one thing.
+
+use std::path::Path;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Ok,
+    /// It works, and something deserves a look.
+    Warning,
+    /// It does not work.
+    Problem,
+}
+
+impl Level {
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warning => "warning",
+            Self::Problem => "problem",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Diagnosis {
+    pub(crate) level: Level,
+    /// What was looked at: a word that stays the same.
+    pub(crate) about: &'static str,
+    /// What was found.
+    pub(crate) text: String,
+    /// What to do.
+    pub(crate) help: Option<String>,
+}
+
+impl Diagnosis {
+    pub(super) fn ok(about: &'static str, text: impl Into<String>) -> Self {
+        Self {
+            level: Level::Ok,
+            about,
+            text: text.into(),
+            help: None,
+        }
+    }
+
+    pub(super) fn warning(
+        about: &'static str,
+        text: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self {
+            level: Level::Warning,
+            about,
+            text: text.into(),
+            help: Some(help.into()),
+        }
+    }
+
+    pub(super) fn problem(
+        about: &'static str,
+        text: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Self {
+            level: Level::Problem,
+            ..Self::warning(about, text, help)
+        }
+    }
+}
+
+/// A path as a person writes it: `~` for the home directory.
+pub(super) fn shown(path: &Path) -> String {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
