@@ -234,9 +234,8 @@ fn hooks_call_what_there_is() {
 #[test]
 fn a_program_that_is_missing_or_too_old_is_told_with_the_way_to_install_it() {
     const MISSING: &str =
-        "the taskie program is not on PATH, so nothing is reviewed and no state is kept";
-    const OTHER: &str =
-        "the taskie program on PATH is another one (`taskie --version` does not print its version)";
+        "the taskie program is not on PATH, so nothing is reviewed and no state is stored";
+    const OTHER: &str = "the `taskie` on PATH is a different program (`taskie --version` does not print its version)";
     const OLD: &str = concat!(
         "the taskie program on PATH is version 0.0.99, this plugin needs ",
         env!("CARGO_PKG_VERSION"),
