@@ -11,7 +11,6 @@ pub mod model;
 pub mod names;
 pub mod outdated;
 pub mod schema;
-pub mod validator;
 
 use indexmap::IndexMap;
 
@@ -50,8 +49,6 @@ pub struct Chart {
     pub checks: IndexMap<String, Vec<Check>>,
     pub properties: Vec<Property>,
     pub templates: Templates,
-    /// Checks `state.json` against the chart's schema; compiled in for embedded charts.
-    pub validator: Option<validator::Validator>,
 }
 
 impl Chart {

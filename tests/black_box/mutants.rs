@@ -456,7 +456,12 @@ fn every_mutant_is_reported_at_its_line() {
         .iter()
         .map(|mutant| edited(&chart, mutant.find, mutant.nth, mutant.replace))
         .collect();
-    let texts: Vec<String> = edits.iter().map(|(text, _)| text.clone()).collect();
+    // With fewer reviews in a cycle there are fewer states to explore, and the same is wrong with a chart.
+    let texts: Vec<String> = edits
+        .iter()
+        .map(|(text, _)| text.replacen("default = 8", "default = 3", 1))
+        .collect();
+    assert!(chart.contains("default = 8"));
     let mut wrong = String::new();
     for (index, found) in findings(&texts).into_iter().enumerate() {
         let (
@@ -492,19 +497,15 @@ fn every_mutant_is_reported_at_its_line() {
     assert!(MUTANTS.len() >= 40);
 }
 
+/// All of them at once: each changes what the others do not look at.
 #[test]
 fn what_passes_is_known() {
     let chart = read("statechart.toml");
-    let rows = UNNOTICED;
-    let texts: Vec<String> = rows
+    let all = UNNOTICED
         .iter()
-        .map(|(find, nth, replace, _)| edited(&chart, find, *nth, replace).0)
-        .collect();
-    let mut reported = String::new();
-    for ((find, _, replace, why), found) in rows.iter().zip(findings(&texts)) {
-        if !found.is_empty() {
-            reported.push_str(&format!("{find:?} -> {replace:?} ({why}): {found:?}\n"));
-        }
-    }
-    assert!(reported.is_empty(), "{reported}");
+        .fold(chart, |text, (find, nth, replace, _)| {
+            edited(&text, find, *nth, replace).0
+        });
+    let found = &findings(&[all])[0];
+    assert!(found.is_empty(), "one of these is noticed: {found:?}");
 }
