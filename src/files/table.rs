@@ -83,7 +83,7 @@ pub fn read_columns<'c>(
                 let id = id.chars().take(MAX_SHOWN).collect::<String>();
                 let id = id.escape_debug();
                 format!(
-                    "line {}: `{id}` is no id (letters, digits, _ and -): the row is left out",
+                    "line {}: `{id}` is not an id (letters, digits, _ and -): the row is ignored",
                     index + 1
                 )
             }),
@@ -285,7 +285,7 @@ mod tests {
         );
         assert_eq!(
             content.warnings,
-            ["line 3: `../x` is no id (letters, digits, _ and -): the row is left out"]
+            ["line 3: `../x` is not an id (letters, digits, _ and -): the row is ignored"]
         );
         let content = read_columns(
             "| Id | State |\n|---|---|\n| 1 | a |\n",

@@ -6,7 +6,6 @@ use serde_json::{Map, Value as Json};
 
 use super::texts::Stand;
 use crate::chart::Chart;
-use crate::chart::field;
 use crate::chart::names::{ChartNames, Uses};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::Context;
@@ -78,9 +77,10 @@ impl Supposed {
             |kind: &Type| typed(kind, text).map_err(|wanted| wrong(name, text, &wanted, kind));
         if let Some(field) = chart.context.get(name) {
             let kind = names.name(name).unwrap_or(Type::Any);
-            let value = typed(&kind, text)
-                .map_err(|_| wrong(name, text, &field::describe(field), &kind))?;
-            field::admit(chart, field, &value)
+            let value =
+                typed(&kind, text).map_err(|_| wrong(name, text, &field.describe(), &kind))?;
+            field
+                .accepts(&chart.phases, &value)
                 .map_err(|wanted| wrong(name, text, &wanted, &kind))?;
             self.fields.insert(name.to_owned(), value);
             return Ok(());

@@ -11,6 +11,7 @@ use walkdir::WalkDir;
 
 use super::git::Git;
 use super::store::{self, Reading};
+use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet, RowShape};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::{self, Context};
@@ -186,12 +187,12 @@ impl Snapshot {
         let Some(set) = self.chart.files.get(set) else {
             return Value::from(Vec::<Value>::new());
         };
-        let names = if set.is_nested() {
-            self.nested()
-        } else {
-            self.names()
-        };
-        self.set(set, &self.instance.dir, names)
+        if !set.is_nested() {
+            return self.set(set, &self.instance.dir, self.names());
+        }
+        let mut names = [self.names(), self.nested()].concat();
+        names.sort_unstable();
+        self.set(set, &self.instance.dir, &names)
     }
 
     /// The files of a set among those in a directory, which is given from the root.
@@ -360,10 +361,9 @@ impl Snapshot {
         let Some(table) = self.chart.tables.get(name) else {
             return Value::from(());
         };
-        let file = table.file.render(|hole| match self.context.get(hole) {
-            Some(serde_json::Value::String(text)) if is_slug(text) => Ok(text.clone()),
-            _ => Err(()),
-        });
+        let file = table
+            .file
+            .render(|hole| self.context.get(hole).and_then(name_part).ok_or(()));
         let text = file.as_ref().ok().and_then(|file| {
             read_regular(&self.dir().join(file)).unwrap_or_else(|error| {
                 let warning = format!("{} cannot be read: {error}.", self.path(file));

@@ -412,9 +412,9 @@ fn concise_is_a_line_each() {
     let ran = faulty().run(&["check-chart", "--format=concise", "chart.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     let expected = "\
-chart.toml:35:9: unknown-name: there is no name `cycl` here
-chart.toml:68:9: unknown-key: there is no key `gaurd` here
-templates/review.md:2:4: unknown-name: there is no `subjct` in this
+chart.toml:35:9: unknown-name: unknown name `cycl`
+chart.toml:68:9: unknown-key: unknown key `gaurd`
+templates/review.md:2:4: unknown-name: unknown name `subjct`
 ";
     assert_eq!(ran.stdout, expected);
 }
@@ -424,9 +424,9 @@ fn github_shows_them_in_the_change() {
     let ran = faulty().run(&["check-chart", "--format=github", "chart.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     let expected = "\
-::error file=chart.toml,line=35,col=9,endLine=35,endColumn=13,title=unknown-name::there is no name `cycl` here%0Adid you mean `cycle`?
-::error file=chart.toml,line=68,col=9,endLine=68,endColumn=26,title=unknown-key::there is no key `gaurd` here%0Adid you mean `guard`?
-::error file=templates/review.md,line=2,col=4,endLine=2,endColumn=16,title=unknown-name::there is no `subjct` in this%0Adid you mean `subject`?
+::error file=chart.toml,line=35,col=9,endLine=35,endColumn=13,title=unknown-name::unknown name `cycl`%0Adid you mean `cycle`?
+::error file=chart.toml,line=68,col=9,endLine=68,endColumn=26,title=unknown-key::unknown key `gaurd`%0Adid you mean `guard`?
+::error file=templates/review.md,line=2,col=4,endLine=2,endColumn=16,title=unknown-name::unknown name `subjct`%0Adid you mean `subject`?
 ";
     assert_eq!(ran.stdout, expected);
 }
@@ -445,9 +445,9 @@ fn json_keeps_its_promise() {
         "version": 1,
         "charts": [{ "file": "chart.toml", "findings": 3, "explored": null }],
         "findings": [
-            finding("unknown-name", "there is no name `cycl` here", "cycle", "chart.toml", 35, 9, 13),
-            finding("unknown-key", "there is no key `gaurd` here", "guard", "chart.toml", 68, 9, 26),
-            finding("unknown-name", "there is no `subjct` in this", "subject", "templates/review.md", 2, 4, 16),
+            finding("unknown-name", "unknown name `cycl`", "cycle", "chart.toml", 35, 9, 13),
+            finding("unknown-key", "unknown key `gaurd`", "guard", "chart.toml", 68, 9, 26),
+            finding("unknown-name", "unknown name `subjct`", "subject", "templates/review.md", 2, 4, 16),
         ],
     });
     assert_eq!(ran.json(), expected);
@@ -627,7 +627,7 @@ fn a_chart_comes_from_stdin_too() {
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     assert!(
         ran.stdout
-            .contains("stdin:1:6: wrong-type: a text is expected here, and this is `3`\n"),
+            .contains("stdin:1:6: wrong-type: expected a text, found `3`\n"),
         "{}",
         ran.stdout
     );
@@ -665,27 +665,27 @@ fn names_that_are_taken() {
     let cases = [
         (
             "[context]\nreview = { type = \"boolean\", default = false }\n",
-            "`review` would hide what expressions call so",
+            "`review` shadows a built-in name",
         ),
         (
             "[let]\ncycle = \"phase == 'done'\"\n",
-            "`cycle` would hide what expressions call so",
+            "`cycle` shadows a built-in name",
         ),
         (
             "[let]\nclean = \"phase == 'done'\"\n",
-            "`clean` is a context field, which hides this",
+            "`clean` is already a context field",
         ),
         (
             "[files]\nchapters = [\"{name}-{n:int}.md\"]\n",
-            "`{name}` would hide the item's own `it.name`",
+            "`{name}` shadows the item's own `it.name`",
         ),
         (
             "[tables]\ntasks = { file = \"tasks.md\", columns = { path = \"Id\", status = \"Status\" }, finished = [\"done\"] }\n",
-            "`path` would hide the row's own `it.path`",
+            "`path` shadows the row's own `it.path`",
         ),
         (
             "[tables]\ntasks = { file = \"tasks.md\", line = \"- {done}\" }\n",
-            "`{done}` would hide the item's own `it.done`",
+            "`{done}` shadows the item's own `it.done`",
         ),
     ];
     for (fragment, message) in cases {

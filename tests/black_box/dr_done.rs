@@ -1967,7 +1967,7 @@ fn doctor_speaks_of_sessions_as_they_are() {
     let state = dir(&project, SESSION).join("state.json");
     fs::write(&state, "{").unwrap();
     let broken = told(&["--session", SESSION]);
-    let remedy = "mend the file, or delete it: it begins anew";
+    let remedy = "fix the file, or delete it to start over";
     assert!(broken.contains(remedy), "{broken}");
     let ran = run(&project, &["stop"], "");
     assert!(ran.stderr.contains(remedy), "{}", ran.stderr);

@@ -889,7 +889,7 @@ fn a_name_that_is_nowhere() {
         shown(&ran.stderr, &chart),
         "unknown-name
 
-  × there is no name `cusp` here
+  × unknown name `cusp`
    ╭─[CHART/texts/drink.md:2:6]
  1 │ Cup
  2 │   {{ cusp }}!
