@@ -189,7 +189,14 @@ pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool
 /// The instance of a session, there or not; none where no session is known.
 pub(crate) fn of_session(root: &Path, scope: &Scope, session: Option<&str>) -> Newest {
     let Some(session) = session else {
-        return Newest::default();
+        let warning = format!(
+            "The event names no session, and each session has its own {}: nothing is decided.",
+            scope.folder
+        );
+        return Newest {
+            instance: None,
+            warnings: vec![warning],
+        };
     };
     let found = named(scope, session).and_then(|instance| {
         if leads_outside(root, &instance.dir) {
