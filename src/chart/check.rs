@@ -252,15 +252,9 @@ impl Checker<'_> {
         }
         for (index, property) in chart.properties.iter().enumerate() {
             let path = vec![Step::from("properties"), Step::from(index)];
-            for (key, expr) in [
-                ("always", &property.always),
-                ("never", &property.never),
-                ("eventually", &property.eventually),
-            ] {
-                if let Some(expr) = expr {
-                    let problems = infer::condition(&expr.0, &names);
-                    self.report(&to(&path, key), &expr.0, problems);
-                }
+            for (key, expr) in property.claims() {
+                let problems = infer::condition(&expr.0, &names);
+                self.report(&to(&path, key), &expr.0, problems);
             }
         }
     }

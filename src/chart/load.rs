@@ -1221,18 +1221,11 @@ impl Resolver<'_> {
     /// A property says one thing.
     fn properties(&mut self, source: &Source) {
         for (index, property) in source.properties.iter().enumerate() {
-            let kinds = [
-                ("always", &property.always),
-                ("never", &property.never),
-                ("eventually", &property.eventually),
-            ];
-            let mut given = kinds
-                .into_iter()
-                .filter(|(_, expr)| expr.is_some())
-                .map(|(key, _)| key);
+            let mut given = property.claims().map(|(key, _)| key);
             let Some(first) = given.next() else {
                 let message = format!("property \"{}\" says nothing to prove", property.name);
-                let help = "give it one of `always`, `never` and `eventually`".to_owned();
+                let help =
+                    "give it one of `always`, `never`, `reachable` and `eventually`".to_owned();
                 self.flaw(
                     Code::MissingKey,
                     path!["properties", index],

@@ -478,7 +478,7 @@ pub struct Check {
     pub say: Text,
 }
 
-/// A property for the model checker: exactly one of `always`, `never`, `eventually`.
+/// A property for the model checker: exactly one of `always`, `never`, `reachable`, `eventually`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Property {
@@ -489,5 +489,21 @@ pub struct Property {
     /// Holds in no state.
     pub never: Option<Expr>,
     /// Can be reached from every state.
+    pub reachable: Option<Expr>,
+    /// From every state comes to hold, whatever path the agent and the reviewer take as long as they go on.
     pub eventually: Option<Expr>,
+}
+
+impl Property {
+    /// The keys of which it has one, with what it says there.
+    pub fn claims(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
+        let keys = [
+            ("always", &self.always),
+            ("never", &self.never),
+            ("reachable", &self.reachable),
+            ("eventually", &self.eventually),
+        ];
+        keys.into_iter()
+            .filter_map(|(key, expr)| Some((key, expr.as_ref()?)))
+    }
 }

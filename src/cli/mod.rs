@@ -23,12 +23,16 @@ use std::process::ExitCode;
 use crate::chart::embedded::Choice;
 use crate::demo::reviewer;
 use crate::hook;
+use crate::invoke::supervisor;
 use error::CliError;
 use output::tell;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
+    if args.get(1).is_some_and(|word| word == supervisor::ARGUMENT) {
+        return supervisor::main();
+    }
     if let Some((event, chart)) = as_hook(&args) {
         return hook::run(event, chart);
     }

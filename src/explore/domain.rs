@@ -828,8 +828,8 @@ fn comparisons(chart: &Chart) -> Vec<(Term, Term)> {
         assign(&mut found, &rule.assign);
     }
     for property in &chart.properties {
-        for expr in [&property.always, &property.never, &property.eventually] {
-            guard(&mut found, expr.as_ref());
+        for (_, expr) in property.claims() {
+            guard(&mut found, Some(expr));
         }
     }
     found.pairs
@@ -864,10 +864,12 @@ fn computed(chart: &Chart) -> (Vec<String>, Vec<(Term, Term)>) {
                 .chain(&cycle.ready)
                 .chain(targets)
         }))
-        .chain(chart.properties.iter().flat_map(|property| {
-            let exprs = [&property.always, &property.never, &property.eventually];
-            exprs.into_iter().flatten()
-        }));
+        .chain(
+            chart
+                .properties
+                .iter()
+                .flat_map(|property| property.claims().map(|(_, expr)| expr)),
+        );
     for source in guards.map(|guard| guard.0.as_str()).chain(assigned) {
         found.read(source, &[]);
     }

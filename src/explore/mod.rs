@@ -1,19 +1,18 @@
 //! Model checking: every state that a chart can reach, by the very decisions that the hook makes.
 //!
-//! [`domain`] says which values of the inputs are tried, [`fork`] is a world made up of them, [`tree`]
+//! [`domain`] says which values of the inputs are tried, [`imagined_world`] is a world made up of them, [`decision_tree`]
 //! finds what comes of each move, [`search`] the states, `graph` the ways between them; `judge` proves
 //! or refutes, and a [`trace`] tells how it comes to what must not be.
 
+pub mod decision_tree;
 pub mod domain;
-mod fast;
-pub mod fork;
 mod graph;
+pub mod imagined_world;
 mod judge;
 mod moves;
 pub mod search;
 mod state;
 pub mod trace;
-pub mod tree;
 
 use std::sync::Arc;
 

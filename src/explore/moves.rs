@@ -7,17 +7,17 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
+use super::decision_tree::{Choices, Leaf, Segment, Tree, Turn, What};
 use super::domain::Choice;
-use super::fast::FastMap;
-use super::fork::{Question, is_of_the_host};
+use super::imagined_world::{Question, is_of_the_host};
 use super::state::{Looks, Situation, StateRef, number};
 use super::trace::plain;
-use super::tree::{Choices, Leaf, Segment, Tree, Turn, What};
 use crate::chart::Chart;
 use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
+use rustc_hash::FxHashMap;
 
 /// The field of a Stop event that says that the agent goes on because of a block.
 const ACTIVE: &str = "stop_hook_active";
@@ -155,7 +155,7 @@ impl Tail {
 #[derive(Debug, Default)]
 struct Rest {
     looks: Looks,
-    tails: FastMap<Box<[u32]>, Rc<[Tail]>>,
+    tails: FxHashMap<Box<[u32]>, Rc<[Tail]>>,
 }
 
 /// The rules and targets that came to something.
@@ -176,7 +176,7 @@ pub(crate) struct Moves {
     pub(crate) all: Vec<Move>,
     pub(crate) coverage: Coverage,
     pub(crate) faults: Vec<Fault>,
-    rests: FastMap<Segment, Rest>,
+    rests: FxHashMap<Segment, Rest>,
 }
 
 impl Moves {
@@ -218,7 +218,7 @@ impl Moves {
             all: all.collect(),
             coverage: Coverage::default(),
             faults: Vec::new(),
-            rests: FastMap::default(),
+            rests: FxHashMap::default(),
         }
     }
 

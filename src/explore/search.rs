@@ -7,11 +7,11 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
-use super::fast::FastMap;
 use super::moves::{Edge, Moves, Story};
 use super::state::{Looks, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
+use rustc_hash::FxHashMap;
 
 /// A state with a text of more bytes is not looked at: one that doubles at each step would take all memory.
 pub(crate) const LONGEST_TEXT: usize = 10_000;
@@ -46,7 +46,7 @@ pub(crate) struct Parent {
 #[derive(Debug, Default)]
 struct Known {
     looks: Looks,
-    edges: FastMap<Box<[u32]>, Rc<[u32]>>,
+    edges: FxHashMap<Box<[u32]>, Rc<[u32]>>,
 }
 
 /// The space of states, as far as it has been searched.
@@ -67,7 +67,7 @@ pub(crate) struct Search {
     arrows: Vec<Arrow>,
     /// The arrows of state `s` are `arrows[ends[s]..ends[s + 1]]`.
     ends: Vec<usize>,
-    numbers: FastMap<Edge, u32>,
+    numbers: FxHashMap<Edge, u32>,
     known: Vec<Known>,
     /// Kept for their memory: the key of a look-up, and the state that a move leads to.
     key: Vec<u32>,
@@ -89,7 +89,7 @@ impl Search {
             outgrown: false,
             arrows: Vec::new(),
             ends: vec![0],
-            numbers: FastMap::default(),
+            numbers: FxHashMap::default(),
             key: Vec::new(),
             after: Situation::unstarted(std::iter::empty()),
         };

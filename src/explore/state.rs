@@ -1,6 +1,6 @@
 //! A state as a short row of numbers, a table of many, and the part of one that a decision looks at.
 
-use super::fast::Fast;
+use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
 /// Where an instance stands: its context fields, and what is known of the answer to its last review.
@@ -110,7 +110,7 @@ impl States {
 
     /// The slot of a state, or the free one where it belongs.
     fn slot(&self, cells: &[u32]) -> usize {
-        let mut hash = Fast::default();
+        let mut hash = FxHasher::default();
         cells.iter().for_each(|cell| hash.write_u32(*cell));
         let mask = self.slots.len() - 1;
         let mut slot = usize::try_from(hash.finish() & mask as u64).unwrap_or(0);

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use super::fork::{Base, Fork, Question};
+use super::imagined_world::{Base, ImaginedWorld, Question};
 use super::*;
 use crate::chart::embedded::CHARTS;
 use crate::chart::load;
@@ -590,16 +590,36 @@ fn properties_of_the_chart() {
         )],
     );
     assert_findings(
-        &[(NEVER, "eventually = \"phase == 'write' and reviews == 0 and clean\""), ("limit = {", "# limit = {")],
+        &[(NEVER, "reachable = \"phase == 'write' and reviews == 0 and clean\""), ("limit = {", "# limit = {")],
         &[(
             "property-refuted",
-            "properties.0.eventually: from here no way leads to `phase == 'write' and reviews == 0 and clean`, \
+            "properties.0.reachable: from here no path leads to `phase == 'write' and reviews == 0 and clean`, \
 max_reviews being 3
 0. Nothing is written yet: phase is write.",
         )],
     );
     assert_findings(
-        &[(NEVER, "eventually = \"phase == 'write' and reviews == 0\"")],
+        &[(NEVER, "reachable = \"phase == 'write' and reviews == 0\"")],
+        &[],
+    );
+}
+
+#[test]
+fn what_comes_to_hold_on_every_path() {
+    // Where there are to be no reviews, only the user leads on.
+    let report = explore(
+        &chart(&[(NEVER, "eventually = \"phase == 'done'\"")]),
+        &Caps::default(),
+    );
+    let (code, text) = &findings(&report)[0];
+    assert_eq!(*code, "property-refuted");
+    assert!(
+        text.contains("without the user nothing leads on from here"),
+        "{text}"
+    );
+    // The agent answers or enters the phase, each review counts, and reviews do not fail for ever.
+    assert_findings(
+        &[(NEVER, "eventually = \"next_phase != 'post-text-review'\"")],
         &[],
     );
 }
@@ -867,7 +887,7 @@ fn compare(
         started: situation.is_started(),
         answered,
     };
-    let world: Arc<dyn World> = Arc::new(Fork::new(&tree.ground, base, trigger, chosen));
+    let world: Arc<dyn World> = Arc::new(ImaginedWorld::new(&tree.ground, base, trigger, chosen));
     let event = Event {
         trigger: trigger.clone(),
         fields: serde_json::Value::Null,

@@ -7,7 +7,7 @@ use std::fmt;
 use serde_json::Value as Json;
 
 use super::domain::Choice;
-use super::fork::Question;
+use super::imagined_world::Question;
 use super::moves::Move;
 use super::search::Search;
 use crate::engine::decision::Outcome;

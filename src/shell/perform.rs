@@ -25,7 +25,9 @@ use crate::engine::fault::Fault;
 use crate::engine::view::View;
 use crate::engine::world::World;
 use crate::host::events::REVIEWER;
-use crate::invoke::{outcome, process};
+use crate::invoke::process::End;
+use crate::invoke::spec::Spec;
+use crate::invoke::{log, outcome, supervisor};
 use crate::shell::find::Instance;
 
 /// An instance of a chart in a project.
@@ -60,6 +62,8 @@ pub(crate) enum Stuck {
     Broken(String),
     /// This process was told to end while a run was going on; the run was ended.
     Interrupted { signal: i32 },
+    /// The host has gone while a run was going on; the run was ended.
+    Abandoned,
 }
 
 impl std::fmt::Display for Stuck {
@@ -69,6 +73,7 @@ impl std::fmt::Display for Stuck {
             Self::Io { what, error } => write!(out, "{what}: {error}"),
             Self::Broken(why) => write!(out, "{why}"),
             Self::Interrupted { signal } => write!(out, "ended by signal {signal}"),
+            Self::Abandoned => write!(out, "nobody waits for the answer any more"),
         }
     }
 }
@@ -373,21 +378,22 @@ impl Place {
         }
         let file = dir.join(&invocation.file);
         let before = Stamp::of(&file);
-        let log = dir.join(&invocation.log);
-        let ended = process::run(&process::Spec {
+        let log_file = dir.join(&invocation.log);
+        let spec = Spec {
             argv: &invocation.argv,
             cwd: &self.root,
             env: &[(REVIEWER.to_owned(), "1".to_owned())],
-            log: &log,
+            log: &log_file,
             timeout: Duration::from_secs(invoke.timeout),
-            stdin: Some(running.file()),
-        });
+            owner: None,
+        };
+        let end = supervisor::run(&spec, running.file());
         let program = invocation.argv.first().map_or("", String::as_str);
         let failed = |why: String| {
-            if remove_empty(&log) {
+            if remove_empty(&log_file) {
                 return Ok(Outcome::Failed(why));
             }
-            let last = process::last_line(&log)
+            let last = log::last_line(&log_file)
                 .map(|line| format!(" ({line})"))
                 .unwrap_or_default();
             let shown = self.instance.dir.join(&invocation.log);
@@ -396,23 +402,32 @@ impl Place {
                 shown.display()
             )))
         };
-        let (code, signal, stdout) = match ended {
-            process::Ended::Interrupted { signal } => {
-                remove_empty(&log);
+        let (code, signal, stdout) = match end {
+            End::Interrupted { signal } => {
+                remove_empty(&log_file);
                 return Err(Stuck::Interrupted { signal });
             }
-            process::Ended::NotStarted(why) => {
+            End::Abandoned => {
+                remove_empty(&log_file);
+                return Err(Stuck::Abandoned);
+            }
+            End::TooMuchOutput => {
+                return failed(format!(
+                    "`{program}` was ended: it printed more than 64 MiB"
+                ));
+            }
+            End::NotStarted(why) => {
                 // Nothing was started, so there is nothing in it.
-                let _ = std::fs::remove_file(&log);
+                let _ = std::fs::remove_file(&log_file);
                 return Ok(Outcome::Failed(why));
             }
-            process::Ended::TimedOut => {
+            End::TimedOut => {
                 return failed(format!(
                     "`{program}` was ended after {}",
                     seconds(invoke.timeout)
                 ));
             }
-            process::Ended::Exited {
+            End::Exited {
                 code,
                 signal,
                 stdout,
@@ -439,7 +454,7 @@ impl Place {
             return failed(format!("`{program}` did not write {}", shown.display()));
         }
         // The log of a run that went well is of no use to anyone; if it stays, nothing is lost.
-        let _ = std::fs::remove_file(&log);
+        let _ = std::fs::remove_file(&log_file);
         Ok(Outcome::Ran { verdict })
     }
 }

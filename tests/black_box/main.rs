@@ -43,5 +43,6 @@ mod state_transitions;
 mod status;
 mod support;
 mod trace;
+mod typed;
 mod validate;
 mod validation;

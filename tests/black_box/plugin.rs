@@ -99,7 +99,8 @@ impl Plugin {
     }
 }
 
-fn files_below(dir: &Path, found: &mut Vec<PathBuf>) {
+/// The files in a folder and all below it.
+pub fn files_below(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

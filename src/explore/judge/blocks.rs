@@ -41,7 +41,10 @@ impl Judge<'_> {
     }
 
     /// What is refuted while a user sets parameters in between must be so without, too.
-    fn under_any_setting(&self, judge: impl Fn(&dyn Fn(&Arrow) -> bool) -> Verdict) -> Verdict {
+    pub(super) fn under_any_setting(
+        &self,
+        judge: impl Fn(&dyn Fn(&Arrow) -> bool) -> Verdict,
+    ) -> Verdict {
         let verdict = judge(&|_| true);
         if !matches!(verdict, Verdict::Refuted { .. }) {
             return verdict;

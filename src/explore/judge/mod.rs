@@ -9,11 +9,12 @@ macro_rules! steps {
 }
 
 mod blocks;
+mod coverage;
 mod cycles;
 mod ends;
-mod own;
+mod liveness;
 mod place;
-mod vain;
+mod properties;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ use place::path_of_fault;
 /// All results, in the order in which a person reads them.
 pub(crate) fn judge(search: &mut Search) -> Vec<PropertyResult> {
     let mut results = Vec::new();
-    let own = own::own_properties(search);
+    let own = properties::own_properties(search);
     let chart = Arc::clone(&search.moves.tree.chart);
     let judge = Judge::of(&chart, search);
     results.extend(judge.decisions());

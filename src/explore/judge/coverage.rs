@@ -1,4 +1,4 @@
-//! Nothing is there in vain: every phase is reached, every rule fires, every target is taken.
+//! Nothing is there without effect: every phase is reached, every rule fires, every target is taken.
 
 use std::collections::HashSet;
 

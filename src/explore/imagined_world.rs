@@ -131,7 +131,7 @@ pub(crate) struct Base {
 
 /// The world of one decision.
 #[derive(Clone)]
-pub(crate) struct Fork {
+pub(crate) struct ImaginedWorld {
     ground: Arc<Ground>,
     base: Arc<Base>,
     /// True where the event is a hook's, whose session is a field of the event.
@@ -140,13 +140,13 @@ pub(crate) struct Fork {
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
-impl fmt::Debug for Fork {
+impl fmt::Debug for ImaginedWorld {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Fork")
+        out.write_str("ImaginedWorld")
     }
 }
 
-impl Fork {
+impl ImaginedWorld {
     /// A world at `base` in which `chosen` has been chosen.
     pub(crate) fn new(
         ground: &Arc<Ground>,
@@ -396,7 +396,7 @@ pub(crate) fn is_of_the_host(trigger: &Trigger) -> bool {
 /// What one path through a check came to, and the choices on it.
 type Path = (Result<Vec<String>, Fault>, Vec<(Choice, Json)>);
 
-impl World for Fork {
+impl World for ImaginedWorld {
     fn context(&self) -> &Context {
         &self.base.context
     }
@@ -481,7 +481,7 @@ impl World for Fork {
 
 /// A table whose content is chosen field by field, so that only what is looked at forks.
 struct TableView {
-    fork: Fork,
+    fork: ImaginedWorld,
     name: String,
 }
 

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
-use super::fast::FastMap;
-use super::fork::{Asked, Base, Fork, Ground, Question};
+use super::imagined_world::{Asked, Base, Ground, ImaginedWorld, Question};
 use super::state::{Looks, StateRef, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::Context;
@@ -20,6 +19,7 @@ use crate::engine::decision::{Answer, Ended, Fired, Invocation, Step};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::files::pattern::{Pattern, is_slug};
+use rustc_hash::FxHashMap;
 
 /// A question and the value that was chosen as its answer, by their numbers.
 pub(crate) type Choices = Vec<(u32, u32)>;
@@ -109,10 +109,10 @@ pub(crate) struct Tree {
     /// How often a part was really evaluated.
     pub(crate) evaluations: usize,
     nodes: Vec<Node>,
-    roots: FastMap<Segment, u32>,
+    roots: FxHashMap<Segment, u32>,
     /// For each question whether a review is answered, the fields that its file names are made of.
-    names: FastMap<u32, Vec<(usize, u32)>>,
-    known_names: FastMap<(usize, i64, Vec<u32>), Option<u32>>,
+    names: FxHashMap<u32, Vec<(usize, u32)>>,
+    known_names: FxHashMap<(usize, i64, Vec<u32>), Option<u32>>,
 }
 
 impl Tree {
@@ -129,9 +129,9 @@ impl Tree {
             runs: IndexSet::new(),
             evaluations: 0,
             nodes: Vec::new(),
-            roots: FastMap::default(),
-            names: FastMap::default(),
-            known_names: FastMap::default(),
+            roots: FxHashMap::default(),
+            names: FxHashMap::default(),
+            known_names: FxHashMap::default(),
         }
     }
 
@@ -326,7 +326,7 @@ impl Tree {
             started: state.is_started(),
             answered,
         };
-        let fork = Fork::new(&self.ground, base, trigger, chosen);
+        let fork = ImaginedWorld::new(&self.ground, base, trigger, chosen);
         let leaf = self.leaf(segment, trigger, &fork);
         let mut at = root;
         for Asked {
@@ -350,7 +350,7 @@ impl Tree {
         self.nodes[at as usize] = Node::Leaf(Rc::new(leaf));
     }
 
-    fn leaf(&mut self, segment: Segment, trigger: &Trigger, fork: &Fork) -> Leaf {
+    fn leaf(&mut self, segment: Segment, trigger: &Trigger, fork: &ImaginedWorld) -> Leaf {
         let names = fork.names(trigger);
         if let Some(review) = segment.review {
             names.set_review(Arc::new(self.runs[review as usize].clone()));

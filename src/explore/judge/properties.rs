@@ -1,4 +1,4 @@
-//! The chart's own properties: what always holds, what never does, what stays within reach.
+//! The chart's own properties: what always holds, what never does, what stays within reach, what comes to hold.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
 use crate::explore::PropertyResult;
-use crate::explore::fast::FastMap;
 use crate::explore::search::Search;
 use crate::explore::state::Looks;
+use rustc_hash::FxHashMap;
 
 /// Judges each property of the chart.
 pub(super) fn own_properties(search: &mut Search) -> Vec<PropertyResult> {
@@ -27,20 +27,9 @@ fn own(
     index: usize,
     property: &Property,
 ) -> Option<PropertyResult> {
-    let Property {
-        name,
-        always,
-        never,
-        eventually,
-    } = property;
-    let keys = [
-        ("always", always),
-        ("never", never),
-        ("eventually", eventually),
-    ];
-    let (key, expr) = keys
-        .into_iter()
-        .find_map(|(key, expr)| Some((key, &expr.as_ref()?.0)))?;
+    let name = &property.name;
+    let (key, expr) = property.claims().next()?;
+    let expr = &expr.0;
     let path = steps!["properties", index, key];
     let truth = Truth::of(search, expr);
     let judge = Judge::of(chart, search);
@@ -62,9 +51,10 @@ fn own(
             truth.sometimes.iter().position(|holds| *holds),
             format!("`{expr}` holds here"),
         ),
+        "eventually" => judge.comes_to(&truth.always, expr, detail.clone(), &path),
         _ => {
             let claim =
-                |_: usize, words: &str| format!("from here no way leads to `{expr}`{words}");
+                |_: usize, words: &str| format!("from here no path leads to `{expr}`{words}");
             judge.within_reach(&truth.sometimes, detail.clone(), claim, |_| path.clone())
         }
     };
@@ -85,7 +75,7 @@ struct Truth {
 impl Truth {
     fn of(search: &mut Search, condition: &str) -> Self {
         let mut truth = Self::default();
-        let mut known: FastMap<Box<[u32]>, (bool, bool)> = FastMap::default();
+        let mut known: FxHashMap<Box<[u32]>, (bool, bool)> = FxHashMap::default();
         let mut looks = Looks::default();
         let mut key = Vec::new();
         for state in 0..search.states.len() {
