@@ -189,13 +189,11 @@ pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool
 /// The instance of a session, there or not; none where no session is known.
 pub(crate) fn of_session(root: &Path, scope: &Scope, session: Option<&str>) -> Newest {
     let Some(session) = session else {
-        let warning = format!(
-            "The event names no session, and each session has its own {}: nothing is decided.",
-            scope.folder
-        );
         return Newest {
             instance: None,
-            warnings: vec![warning],
+            warnings: vec![
+                "The event names no session (session_id): nothing is decided.".to_owned(),
+            ],
         };
     };
     let found = named(scope, session).and_then(|instance| {

@@ -46,3 +46,4 @@ mod trace;
 mod typed;
 mod validate;
 mod validation;
+mod workflow;

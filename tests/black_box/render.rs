@@ -207,7 +207,7 @@ fn next_with_an_outcome_is_what_the_stop_says_after_such_a_review() {
         exit: 1,
         ..Reviewer::pass()
     });
-    let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}; its log is .taskie/plans/test-plan/.review-1.log";
+    let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}";
     let failed = "taskie: the next stop goes through (on.Stop[9]: the plan's files are in order); the user is told:\n";
     is_next(
         &project,
