@@ -327,7 +327,6 @@ impl Resolver<'_> {
             checks: source.checks,
             properties: source.properties,
             templates,
-            validator: None,
         })
     }
 
@@ -1389,7 +1388,6 @@ impl Resolver<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::super::embedded::CHARTS;
     use super::*;
@@ -1406,12 +1404,8 @@ mod tests {
             );
             let from_toml = from_text(embedded.id, embedded.text, chart.templates.clone());
             let from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));
-            let from_json = Chart {
-                validator: None,
-                ..Arc::into_inner(chart).unwrap_or_else(|| panic!("shared"))
-            };
             assert_eq!(
-                format!("{from_json:?}"),
+                format!("{chart:?}"),
                 format!("{from_toml:?}"),
                 "{}",
                 embedded.id

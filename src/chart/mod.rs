@@ -10,7 +10,6 @@ pub mod load;
 pub mod model;
 pub mod names;
 pub mod schema;
-pub mod validator;
 
 use indexmap::IndexMap;
 
@@ -49,8 +48,6 @@ pub struct Chart {
     pub checks: IndexMap<String, Vec<Check>>,
     pub properties: Vec<Property>,
     pub templates: Templates,
-    /// Checks `state.json` against the chart's schema; compiled in for embedded charts.
-    pub validator: Option<validator::Validator>,
 }
 
 impl Chart {

@@ -53,7 +53,6 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .after_help("Exit codes: 0 no problem (warnings are none), 1 problems, 2 wrong usage"),
         )
         .subcommand(render(chart))
-        .subcommand(codex())
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
@@ -121,30 +120,6 @@ fn validate(chart: &Chart) -> Command {
         .after_help("Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage")
         .args(args)
         .arg(json())
-}
-
-fn codex() -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .action(ArgAction::SetTrue)
-            .help(help)
-    };
-    Command::new("codex")
-        .about("Use the workflow in the Codex CLI, which runs no hooks")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommand(
-            Command::new("install")
-                .about("Install the workflow's prompts into CODEX_HOME/prompts (~/.codex/prompts)")
-                .after_help(
-                    "No hooks run in Codex: state is kept by `taskie enter` and `taskie next`, and no review starts by \
-                     itself.\n\
-                     Exit codes: 0 all prompts are there, 1 one that differs was left as it is, 2 wrong usage",
-                )
-                .arg(flag("force", "Replace prompts that are there and differ"))
-                .arg(flag("dry-run", "Say what would be done, and write nothing")),
-        )
 }
 
 fn check_chart() -> Command {

@@ -2,7 +2,6 @@
 //! that the chart declares.
 
 mod check_chart;
-mod codex;
 mod demo;
 mod doctor;
 mod enter;
@@ -10,7 +9,6 @@ mod error;
 mod grammar;
 mod next;
 mod output;
-mod page;
 mod place;
 mod render;
 mod schema;
@@ -105,7 +103,6 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("status", sub)) => status::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
-        Some(("codex", sub)) => codex::run(&chart, sub),
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),

@@ -11,13 +11,14 @@ use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::{say, tell};
-use super::{page, place};
+use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::diagnostic::label::label;
 use crate::engine::decision::Invocation;
 use crate::engine::world::World;
 use crate::expr::has_holes;
+use crate::page;
 use crate::render::next::{Next, STOP, next};
 use crate::render::preview::{Imagined, Scene, render};
 use crate::render::suppose::Supposed;

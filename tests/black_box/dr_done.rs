@@ -319,8 +319,8 @@ mod setup {
             .replace("exec taskie hook", "exec taskie --chart dr-done hook")
             .replace("\"Taskie: ", "\"dr-done: ")
             .replace(
-                "nothing is reviewed and no state is kept",
-                "no task is taken up and none is kept",
+                "nothing is reviewed and no state is stored",
+                "no task is started or stored",
             );
         assert_eq!(ours, expected);
     }

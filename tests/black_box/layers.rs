@@ -6,12 +6,12 @@ use std::path::Path;
 
 /// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
 const LAYERS: &[&[&str]] = &[
-    &["diagnostic", "host", "files"],
+    &["diagnostic", "host", "files", "page"],
     &["expr"],
     &["chart"],
     &["engine", "invoke"],
     &["shell", "explore"],
-    &["lint", "render", "hook", "demo", "codex"],
+    &["lint", "render", "hook", "demo"],
     &["doctor"],
     &["cli"],
     &["lib", "main"],

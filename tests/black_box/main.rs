@@ -18,7 +18,6 @@ mod block_messages;
 mod charts;
 mod check_chart;
 mod cli_invocation;
-mod codex;
 mod demo;
 mod doctor;
 mod dr_done;
