@@ -1400,7 +1400,7 @@ fn charts_that_cannot_be_used() {
         (
             "no-such-phase",
             whole
-                .replacen("initial = \"new-plan\"", "initial = \"newplan\"", 1)
+                .replacen("\"new-plan\"", "\"newplan\"", 1)
                 .into_bytes(),
             ": `newplan` is no phase of this chart (did you mean `new-plan`?)",
         ),

@@ -1066,8 +1066,8 @@ mod cleanup {
         fs::create_dir_all(&folder).unwrap();
         symlink(plugin("templates"), folder.join("templates")).unwrap();
         let bad = chart.replace(
-            "remove = \"{{ it.path }}\" }]",
-            "remove = \"{{ it.path }}\" }, { remove = \"{{ scope.home }}/sessions\" }]",
+            "remove = \"{{ it.path }}\"\n",
+            "remove = \"{{ it.path }}\"\n\n[[commands.cleanup.actions]]\nremove = \"{{ scope.home }}/sessions\"\n",
         );
         assert_ne!(bad, chart);
         fs::write(folder.join("statechart.toml"), bad).unwrap();
