@@ -117,10 +117,7 @@ fn validate(chart: &Chart) -> Command {
     });
     Command::new("validate")
         .about(format!("Check the files of a {noun}, as a stop does"))
-        .after_help(
-            "Exit codes: 0 no finding, 1 findings, 2 wrong usage. What is wrong with state.json is a warning, as it is at a \
-             stop, and changes no exit code.",
-        )
+        .after_help("Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage")
         .args(args)
         .arg(json())
 }
@@ -147,6 +144,13 @@ fn check_chart() -> Command {
                 .help("How findings are written"),
         )
         .arg(
+            Arg::new("fix")
+                .long("fix")
+                .action(ArgAction::SetTrue)
+                .requires("file")
+                .help("Rewrite syntax of earlier versions, then check"),
+        )
+        .arg(
             Arg::new("max-states")
                 .long("max-states")
                 .value_name("N")
@@ -171,11 +175,14 @@ fn enter(chart: &Chart) -> Command {
         .join(", ");
     let mut used: Vec<&str> = Vec::new();
     let expressions = Expressions::new(chart.templates.clone());
-    for entry in chart.phases.values() {
-        let texts = entry.phase.guard.iter().map(|guard| guard.0.as_str());
-        let values = entry.phase.entry.values().filter_map(literal_text);
-        collect_args(chart, &expressions, texts.chain(values), &mut used);
+    for phase in chart.phases.keys() {
+        for name in args_of_phase(chart, &expressions, phase) {
+            if !used.contains(&name) {
+                used.push(name);
+            }
+        }
     }
+    used.sort_by_key(|name| chart.args.get_index_of(*name));
     Command::new("enter")
         .about("Enter a phase: one atomic transition of state.json, as an action's last step")
         .after_help(format!("Phases: {phases}"))
@@ -204,6 +211,21 @@ fn enter(chart: &Chart) -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Enter it although its guard forbids it (the schema is still kept to)"),
         )
+}
+
+/// Returns the options that a phase uses.
+pub(super) fn args_of_phase<'c>(
+    chart: &'c Chart,
+    expressions: &Expressions,
+    phase: &str,
+) -> Vec<&'c str> {
+    let mut used = Vec::new();
+    if let Some(entry) = chart.phases.get(phase) {
+        let texts = entry.phase.guard.iter().map(|guard| guard.0.as_str());
+        let values = entry.phase.entry.values().filter_map(literal_text);
+        collect_args(chart, expressions, texts.chain(values), &mut used);
+    }
+    used
 }
 
 fn run(chart: &Chart) -> Command {
@@ -325,7 +347,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 fn literal_text(literal: &Literal) -> Option<&str> {
     match literal {
         Literal::Text(text) => Some(&text.0),
-        Literal::Boolean(_) | Literal::Integer(_) => None,
+        _ => None,
     }
 }
 

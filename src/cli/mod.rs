@@ -84,11 +84,10 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Ok(matches) => matches,
         Err(error) => {
             let _ = error.print();
-            // clap's 2 would block on the host: a hook that is called in a wrong way must not, nor one whose
-            // arguments an old host has dropped.
+            // clap's 2 would block on the host: a hook that is called in a wrong way must not.
             return Ok(match error.exit_code() {
                 0 => ExitCode::SUCCESS,
-                _ if is_hook(args) || args.len() < 2 => ExitCode::FAILURE,
+                _ if is_hook(args) => ExitCode::FAILURE,
                 code => ExitCode::from(u8::try_from(code).unwrap_or(1)),
             });
         }

@@ -14,7 +14,6 @@ use super::output::{say, tell};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
-use crate::diagnostic::label::label;
 use crate::engine::decision::Invocation;
 use crate::engine::world::World;
 use crate::expr::has_holes;
@@ -139,8 +138,8 @@ fn show_next(
             last,
         ),
     };
-    let rule = last.map_or_else(String::new, |fired| match label(scene.toml, &fired.place) {
-        Some(label) => format!(" ({}: {label})", fired.place),
+    let rule = last.map_or_else(String::new, |fired| match place.chart.about(&fired.place) {
+        Some(about) => format!(" ({}: {about})", fired.place),
         None => format!(" ({})", fired.place),
     });
     match (reply.reason(), reply.message()) {

@@ -45,3 +45,4 @@ mod trace;
 mod typed;
 mod validate;
 mod validation;
+mod workflow;

@@ -319,7 +319,7 @@ fn a_program_that_is_missing_or_too_old_is_told_with_the_way_to_install_it() {
                 Some(trouble) => {
                     let path = clone.display().to_string().replace('\'', "'\\''");
                     let message = format!(
-                        "Taskie: {trouble}. Install it with `cargo install --locked --path '{path}'`."
+                        "Taskie: {trouble}. Install it with `cargo install --locked --profile dist --path '{path}'`."
                     );
                     format!("{{\"systemMessage\": {}}}\n", Value::from(message))
                 }
@@ -341,7 +341,7 @@ fn a_program_that_is_missing_or_too_old_is_told_with_the_way_to_install_it() {
     fs::remove_file(places[1].0.join("statechart.toml")).unwrap();
     let ran = start(&places[1].1, &places[1].1.join("bin-0"), false);
     let message = format!(
-        "Taskie: {MISSING}. Install it with `cargo install --locked --path .` in a clone of the repository that this plugin came from."
+        "Taskie: {MISSING}. Install it with `cargo install --locked --profile dist --path .` in a clone of the repository that this plugin came from."
     );
     assert_eq!(ran.json(), json!({ "systemMessage": message }));
 }

@@ -35,11 +35,11 @@ fi
 
 # The repository that this plugin came from: around it, or where the host keeps the marketplace.
 plugin=$(cd "${0%/*}/.." && pwd)
-install='`cargo install --locked --path .` in a clone of the repository that this plugin came from'
+install='`cargo install --locked --profile dist --path .` in a clone of the repository that this plugin came from'
 for clone in "$plugin/../.." "$plugin/../../../../marketplaces/taskie"; do
   if [ -f "$clone/Cargo.toml" ] && [ -f "$clone/statechart.toml" ]; then
     clone=$(cd "$clone" && pwd | sed "s/'/'\\\\''/g")
-    install="\`cargo install --locked --path '$clone'\`"
+    install="\`cargo install --locked --profile dist --path '$clone'\`"
     break
   fi
 done
