@@ -147,6 +147,13 @@ fn check_chart() -> Command {
                 .help("How findings are written"),
         )
         .arg(
+            Arg::new("fix")
+                .long("fix")
+                .action(ArgAction::SetTrue)
+                .requires("file")
+                .help("Rewrite syntax of earlier versions, then check"),
+        )
+        .arg(
             Arg::new("max-states")
                 .long("max-states")
                 .value_name("N")
@@ -332,7 +339,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 fn literal_text(literal: &Literal) -> Option<&str> {
     match literal {
         Literal::Text(text) => Some(&text.0),
-        Literal::Boolean(_) | Literal::Integer(_) => None,
+        _ => None,
     }
 }
 

@@ -12,7 +12,6 @@ use super::output::tell;
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
-use crate::diagnostic::label::label;
 use crate::diagnostic::quote::quoted;
 use crate::engine::decision::{Fired, Invocation};
 use crate::engine::world::World;
@@ -42,9 +41,8 @@ pub(crate) fn run(
     chart: &Arc<Chart>,
     matches: &ArgMatches,
 ) -> Result<ExitCode, CliError> {
-    let toml = choice.text().unwrap_or_default();
     if matches.get_flag("list") {
-        list(chart, &toml);
+        list(chart, &choice.text().unwrap_or_default());
         return Ok(ExitCode::SUCCESS);
     }
     let pairs = matches.get_many::<(String, String)>("set");
@@ -68,7 +66,7 @@ pub(crate) fn run(
         assumed: &assumed,
     };
     let Some(name) = wanted else {
-        show_next(&place, &scene, &snapshot, warnings, &toml)?;
+        show_next(&place, &scene, &snapshot, warnings)?;
         return Ok(ExitCode::SUCCESS);
     };
     if let Reading::Broken(why) = &snapshot.state {
@@ -91,8 +89,8 @@ fn show_next(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
     warnings: Vec<String>,
-    toml: &str,
 ) -> Result<(), RenderError> {
+    let chart = scene.chart;
     let (decision, rule) = match next(place, scene)? {
         Next::Run(invocation) => {
             for warning in snapshot.warnings().iter().chain(&warnings) {
@@ -105,10 +103,10 @@ fn show_next(
         Next::Answer(decision, rule) => (decision, rule),
     };
     let reply = decision
-        .into_reply(STOP, scene.chart.quiet)
+        .into_reply(STOP, chart.quiet)
         .with_warnings(snapshot.warnings())
         .with_warnings(warnings);
-    let rule = rule.map_or_else(String::new, |rule| in_words(&rule, toml));
+    let rule = rule.map_or_else(String::new, |rule| in_words(chart, &rule));
     let say = |what: &str| tell(&format!("taskie: the next stop is {what}"));
     match (reply.reason(), reply.message()) {
         (Some(reason), message) => {
@@ -127,10 +125,10 @@ fn show_next(
     Ok(())
 }
 
-/// The place of a rule, and its label in the chart.
-fn in_words(rule: &Fired, toml: &str) -> String {
-    match label(toml, &rule.place) {
-        Some(label) => format!(" ({}: {label})", rule.place),
+/// The place of a rule, and what the chart says it is about.
+fn in_words(chart: &Chart, rule: &Fired) -> String {
+    match chart.about(&rule.place) {
+        Some(about) => format!(" ({}: {about})", rule.place),
         None => format!(" ({})", rule.place),
     }
 }

@@ -189,7 +189,7 @@ impl Player<'_> {
             let short = if of == list { index } else { place };
             list = of;
             let is_new = self.seen.insert(place.to_owned());
-            let label = text_of(rule, "label");
+            let label = text_of(rule, "about");
             rules.push(match is_new || fired.peek().is_none() {
                 true if !label.is_empty() => format!("{}\u{a0}{label}", paint(ACCENT, short)),
                 _ => paint(ACCENT, short),

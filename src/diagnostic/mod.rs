@@ -3,7 +3,6 @@
 pub mod code;
 pub mod excerpt;
 pub mod flaw;
-pub mod label;
 pub mod quote;
 pub mod suggest;
 pub mod toml;

@@ -1014,7 +1014,7 @@ fn homes_without_a_plan() {
             (
                 1,
                 format!(
-                    "taskie: there is no plan in {}\n  help: `taskie enter new-plan --plan NAME` starts one\n",
+                    "taskie: there is no plan in {}\n  help: start one with `taskie enter new-plan --plan NAME`\n",
                     home.display()
                 )
             )
@@ -1400,7 +1400,7 @@ fn charts_that_cannot_be_used() {
         (
             "no-such-phase",
             whole
-                .replacen("initial = \"new-plan\"", "initial = \"newplan\"", 1)
+                .replacen("\"new-plan\"", "\"newplan\"", 1)
                 .into_bytes(),
             ": `newplan` is no phase of this chart (did you mean `new-plan`?)",
         ),

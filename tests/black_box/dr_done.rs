@@ -1066,8 +1066,8 @@ mod cleanup {
         fs::create_dir_all(&folder).unwrap();
         symlink(plugin("templates"), folder.join("templates")).unwrap();
         let bad = chart.replace(
-            "remove = \"{{ it.path }}\" }]",
-            "remove = \"{{ it.path }}\" }, { remove = \"{{ scope.home }}/sessions\" }]",
+            "remove = \"{{ it.path }}\"\n",
+            "remove = \"{{ it.path }}\"\n\n[[commands.cleanup.actions]]\nremove = \"{{ scope.home }}/sessions\"\n",
         );
         assert_ne!(bad, chart);
         fs::write(folder.join("statechart.toml"), bad).unwrap();
@@ -1691,7 +1691,7 @@ mod safety {
         let ran = project.run(&["--chart", "dr-done", "run", "status"]);
         assert_eq!(
             ran.stderr,
-            "taskie: it is not known which session asks\n  help: pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"\n"
+            "taskie: the session is unknown\n  help: pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"\n"
         );
     }
 
