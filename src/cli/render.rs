@@ -91,7 +91,7 @@ fn show_next(
     warnings: Vec<String>,
 ) -> Result<(), RenderError> {
     let chart = scene.chart;
-    let (decision, rule) = match next(place, scene)? {
+    let decision = match next(place, scene)? {
         Next::Run(invocation) => {
             for warning in snapshot.warnings().iter().chain(&warnings) {
                 tell(&format!("taskie: {warning}"));
@@ -100,13 +100,14 @@ fn show_next(
             print(invocation.argv.last().map_or("", String::as_str));
             return Ok(());
         }
-        Next::Answer(decision, rule) => (decision, rule),
+        Next::Answer(decision) => decision,
     };
+    let rule = decision.fired.last();
+    let rule = rule.map_or_else(String::new, |rule| in_words(chart, rule));
     let reply = decision
         .into_reply(STOP, chart.quiet)
         .with_warnings(snapshot.warnings())
         .with_warnings(warnings);
-    let rule = rule.map_or_else(String::new, |rule| in_words(chart, &rule));
     let say = |what: &str| tell(&format!("taskie: the next stop is {what}"));
     match (reply.reason(), reply.message()) {
         (Some(reason), message) => {

@@ -7,7 +7,7 @@ use super::error::RenderError;
 use crate::chart::{Chart, check};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::decide::decide;
-use crate::engine::decision::{Decision, Ended, Fired, Invocation, Outcome, Step};
+use crate::engine::decision::{Decision, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::names::{Names, Preview};
@@ -31,8 +31,8 @@ pub(crate) struct Scene<'a> {
 pub(crate) enum Next {
     /// Run this.
     Run(Box<Invocation>),
-    /// Answer, by this rule.
-    Answer(Decision, Option<Fired>),
+    /// Answer.
+    Answer(Box<Decision>),
 }
 
 /// Returns what the hook would do at `place`.
@@ -43,7 +43,9 @@ pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Next, RenderError
         step.map_err(|fault| RenderError::of(chart, &fault))
     };
     let invocation = match decided(None)? {
-        Step::Done(decision) if scene.assumed.outcome.is_none() => return Ok(answer(decision)),
+        Step::Done(decision) if scene.assumed.outcome.is_none() => {
+            return Ok(Next::Answer(Box::new(decision)));
+        }
         Step::Done(_) => {
             let message = "no review is due, so none can end";
             return Err(RenderError::new(message, cycle_help(chart)));
@@ -60,17 +62,12 @@ pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Next, RenderError
         superseded: false,
     };
     match decided(Some(ended))? {
-        Step::Done(decision) => Ok(answer(decision)),
+        Step::Done(decision) => Ok(Next::Answer(Box::new(decision))),
         Step::Invoke(_) => {
             let message = "the rules ask for a second run in one decision";
             Err(RenderError::new(message, None))
         }
     }
-}
-
-fn answer(decision: Decision) -> Next {
-    let last = decision.fired.last().cloned();
-    Next::Answer(decision, last)
 }
 
 /// Returns the template `name` as the state fills it in. A prompt that the user has replaced is the user's.
