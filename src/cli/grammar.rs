@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
 
+use super::trust;
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
 use crate::chart::model::{self, FieldType};
@@ -53,6 +54,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .after_help("Exit codes: 0 no problem (warnings are none), 1 problems, 2 wrong usage"),
         )
         .subcommand(render(chart))
+        .subcommand(trust::command())
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
