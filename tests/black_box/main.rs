@@ -43,6 +43,7 @@ mod status;
 mod support;
 mod trace;
 mod trust;
+mod tutorial;
 mod typed;
 mod validate;
 mod validation;
