@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, feed};
+use crate::support::{Project, Ran, allowed, feed};
 
 const SESSION: &str = "0e0ff1ce-aaaa-bbbb-cccc-000000000001";
 const LOOP: &str = include_str!("../../plugin/dr-done/templates/loop.md");
@@ -1686,7 +1686,9 @@ mod safety {
                 project.command(["--chart", "dr-done", "hook", "stop"]),
                 event.to_string(),
             );
-            assert_eq!(said(&ran), "");
+            let why = "The event names no session (session_id): nothing is decided.";
+            assert_eq!((ran.code, ran.json()), (0, allowed(why)));
+            assert_eq!(ran.stderr, format!("taskie: {why}\n"));
         }
         let ran = project.run(&["--chart", "dr-done", "run", "status"]);
         assert_eq!(

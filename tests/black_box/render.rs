@@ -207,7 +207,7 @@ fn next_with_an_outcome_is_the_answer_after_such_a_review() {
         exit: 1,
         ..Reviewer::pass()
     });
-    let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}; its log is .taskie/plans/test-plan/.review-1.log";
+    let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}";
     let failed = "taskie: the next stop is allowed (on.Stop[9]: the plan's files are in order); message to the user:\n";
     is_next(
         &project,
