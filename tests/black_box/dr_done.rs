@@ -1976,7 +1976,7 @@ fn doctor_speaks_of_sessions_as_they_are() {
     fs::remove_file(&state).unwrap();
     let new = told(&["--session", SESSION]);
     assert!(
-        new.contains("has no state.json yet: it stands where it begins"),
+        new.contains("has no state.json yet: it has not begun"),
         "{new}"
     );
 }
