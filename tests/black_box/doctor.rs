@@ -154,8 +154,8 @@ fn all_is_well() {
     let expected = format!(
         "ok taskie {version}, {} ok `taskie` on PATH is this one ok claude 2.1.330, {}/claude ok no settings file turns hooks off \
          ok the plugin taskie@taskie is enabled \
-         ok 8 blocked stops in a row are allowed, and a cycle has 8 reviews at most (max_reviews) \
-         ok the chart taskie is sound ok the schema of state.json is sound ok plan {PLAN}: its state.json is sound All is well.",
+         ok 8 blocked stops in a row are allowed, and a cycle has at most 8 reviews (max_reviews) \
+         ok the chart taskie has no findings ok the schema of state.json is valid ok plan {PLAN}: its state.json is valid All is well.",
         exe.display(),
         machine.bin.display()
     );
@@ -185,7 +185,7 @@ fn a_plugin_that_is_only_on_the_books() {
         machine.trouble(|_| {}),
         line(
             "problem plugin",
-            "the plugin taskie@taskie is enabled in ~/.claude/settings.json and not installed",
+            "the plugin taskie@taskie is enabled in ~/.claude/settings.json, but not installed",
             "`claude plugin install taskie@taskie`"
         )
     );
@@ -240,7 +240,7 @@ fn this_program_and_path() {
         machine
             .trouble(|_| {})
             .1
-            .ends_with("which does not tell its version: broken")
+            .ends_with("which does not print its version: broken")
     );
     fs::remove_file(machine.bin.join("taskie")).unwrap();
     assert_eq!(
@@ -260,12 +260,12 @@ fn the_reviewer_s_program() {
         (
             "echo '2.1.100 (Claude Code)'",
             "warning",
-            "claude 2.1.100, BASE/only/claude: older than all that this was tried with",
+            "claude 2.1.100, BASE/only/claude: older than all versions that taskie was tested with",
         ),
         (
             "echo hello",
             "warning",
-            "BASE/only/claude: its version cannot be made out",
+            "BASE/only/claude: its version is unknown",
         ),
         (
             "echo 'no node' >&2; exit 1",
@@ -330,7 +330,7 @@ fn hooks_that_are_off_in_any_settings_file() {
         let expected = line(
             "problem hooks",
             &format!("{shown} turns all hooks off, so nothing is reviewed"),
-            "take \"disableAllHooks\" out of it",
+            "remove \"disableAllHooks\" from it",
         );
         assert_eq!(machine.trouble(|_| {}), expected);
         // From a subdirectory too.
@@ -385,7 +385,7 @@ fn the_plugin() {
     assert_eq!(
         found.1,
         format!(
-            "the plugin {key} is version 9.9.9, this program {}",
+            "the plugin {key} is version 9.9.9, this program is {}",
             env!("CARGO_PKG_VERSION")
         )
     );
@@ -414,7 +414,7 @@ fn the_plugin() {
     machine.settings(json!({}));
     assert_eq!(
         machine.trouble(|_| {}).1,
-        format!("the plugin {key} is installed and enabled nowhere")
+        format!("the plugin {key} is installed, but not enabled")
     );
 
     let machine = Machine::sound();
@@ -497,7 +497,7 @@ fn the_host_s_block_cap() {
     );
     assert_eq!(
         machine.trouble(|_| {}).1,
-        "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP is \"many\", which is no number"
+        "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP is \"many\", which is not a number"
     );
 }
 
@@ -510,7 +510,7 @@ fn the_plan_that_is_meant() {
         line(
             "warning instance",
             "plan test-plan: its files have a finding",
-            "`taskie validate test-plan` tells more"
+            "`taskie validate test-plan` shows them"
         )
     );
     let cases = [
@@ -548,7 +548,7 @@ fn the_plan_that_is_meant() {
         machine
             .run(&["doctor"])
             .stdout
-            .contains("there is no plan here, so hooks let everything through")
+            .contains("there is no plan here, so hooks allow everything")
     );
 }
 

@@ -1693,7 +1693,7 @@ mod safety {
         let ran = project.run(&["--chart", "dr-done", "run", "status"]);
         assert_eq!(
             ran.stderr,
-            "taskie: it is not known which session asks\n  help: pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"\n"
+            "taskie: the session is unknown\n  help: pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"\n"
         );
     }
 
@@ -1976,7 +1976,7 @@ fn doctor_speaks_of_sessions_as_they_are() {
     fs::remove_file(&state).unwrap();
     let new = told(&["--session", SESSION]);
     assert!(
-        new.contains("has no state.json yet: it stands where it begins"),
+        new.contains("has no state.json yet: it has not begun"),
         "{new}"
     );
 }
