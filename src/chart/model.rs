@@ -205,14 +205,33 @@ pub struct Arg {
     pub short: Option<char>,
 }
 
+/// The heading of a column, or several that mean the same.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a column is a heading, or a list of headings")]
+pub enum Headings {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Headings {
+    /// Returns all of them.
+    pub fn list(&self) -> Vec<String> {
+        match self {
+            Self::One(heading) => vec![heading.clone()],
+            Self::Several(headings) => headings.clone(),
+        }
+    }
+}
+
 /// Rows of a file: of a Markdown table by the headings of its columns, or the lines that match a pattern.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
     /// The file, below the instance's directory.
     pub file: FilePattern,
-    /// The column heading of each field. `id` names the row: letters, digits, `_` and `-`.
-    pub columns: Option<IndexMap<String, String>>,
+    /// The column heading of each field, or a list of headings of which the first one that exists counts. `id` names
+    /// the row: letters, digits, `_` and `-`. A row with another id counts as open.
+    pub columns: Option<IndexMap<String, Headings>>,
     /// A pattern for lines, with holes.
     pub line: Option<FilePattern>,
     /// The file that a row stands for.

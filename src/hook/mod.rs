@@ -3,7 +3,7 @@
 //! The hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed
 //! where the project has no home for it. A hook that cannot decide lets the event through and says why.
 
-use std::io::{Read, Write};
+use std::io::{IsTerminal as _, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,6 +18,7 @@ use crate::shell::entry::perform;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::perform::{Place, Stuck};
 use crate::shell::store;
+use crate::shell::trust::{self, OwnChart};
 
 /// What a stop exits with whose input is no event, or whose directory cannot be entered. On the host it blocks,
 /// and for other events it would drop the user's prompt or forbid the compaction.
@@ -51,6 +52,11 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
         }
     };
     let mut input = Vec::new();
+    if std::io::stdin().is_terminal() {
+        eprintln!(
+            "taskie: waiting for the {name} event as JSON on stdin; try: echo '{{}}' | taskie hook {event}"
+        );
+    }
     if let Err(error) = std::io::stdin().lock().read_to_end(&mut input) {
         eprintln!("taskie: stdin cannot be read: {error}");
         return bad_input();
@@ -80,7 +86,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
         eprintln!("taskie: Cannot change to the session's directory {cwd:?}: {error}");
         return bad_input();
     }
-    match decide(name, fields, choice, quiet) {
+    match decide(name, fields, chart, quiet) {
         Ok(reply) => {
             for warning in reply.warnings.iter().chain(&reply.log) {
                 eprintln!("taskie: {warning}");
@@ -101,15 +107,34 @@ struct Interrupted {
     signal: i32,
 }
 
-fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<Reply, Interrupted> {
+fn decide(
+    name: &str,
+    fields: Json,
+    named: Option<&str>,
+    quiet: bool,
+) -> Result<Reply, Interrupted> {
+    let mut choice = Choice::of(named);
     let around = Surroundings::from_env();
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     // A chart compiled in says where its home is before it is parsed; where there is none, it never is.
     let mut root = None;
+    let own;
+    let mut ignored = Vec::new();
     if let Choice::Embedded(chart) = choice {
         root = find::project_root(&cwd, chart.home, &around);
         if root.is_none() {
             return Ok(Reply::silent(name, quiet));
+        }
+    }
+    if let (None, Some(project)) = (named, &root) {
+        match trust::own_chart(project) {
+            OwnChart::Absent => {}
+            OwnChart::Ignored(why) => ignored.push(why),
+            OwnChart::Trusted(path) => {
+                own = path;
+                choice = Choice::File(&own);
+                root = None;
+            }
         }
     }
     let chart = match choice.load() {
@@ -138,8 +163,10 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
         })
     };
     let Some(instance) = newest.instance else {
-        return Ok(Reply::silent(name, chart.quiet).with_warnings(newest.warnings));
+        ignored.extend(newest.warnings);
+        return Ok(Reply::silent(name, chart.quiet).with_warnings(ignored));
     };
+    ignored.extend(newest.warnings);
     let quiet = chart.quiet;
     match perform(
         &Place {
@@ -160,7 +187,7 @@ fn decide(name: &str, fields: Json, choice: Choice<'_>, quiet: bool) -> Result<R
                 .into_reply(name, quiet)
                 .with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));
-            Ok(reply.with_warnings(newest.warnings))
+            Ok(reply.with_warnings(ignored))
         }
         Err(Stuck::Interrupted { signal }) => Err(Interrupted { signal }),
         Err(stuck) => Ok(Reply::undecided(name, stuck.to_string())),

@@ -10,3 +10,4 @@ pub(crate) mod reviews;
 pub(crate) mod snapshot;
 pub(crate) mod store;
 pub(crate) mod trace;
+pub(crate) mod trust;

@@ -110,6 +110,40 @@ pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>)
     Ok((step, snapshot))
 }
 
+/// The same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.
+pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Foreseen, Stuck> {
+    let (step, snapshot) = peek(place, event)?;
+    let Step::Invoke(invocation) = step else {
+        return Ok(Foreseen {
+            step,
+            obstacle: None,
+        });
+    };
+    let Some(why) = place.obstacle(&invocation) else {
+        return Ok(Foreseen {
+            step: Step::Invoke(invocation),
+            obstacle: None,
+        });
+    };
+    let ended = Ended {
+        invocation: *invocation,
+        outcome: Outcome::Failed(why.clone()),
+        superseded: false,
+    };
+    Ok(Foreseen {
+        step: decide(&place.chart, &snapshot.as_world(), event, Some(ended))?,
+        obstacle: Some(why),
+    })
+}
+
+/// What a hook would do.
+#[derive(Debug)]
+pub(crate) struct Foreseen {
+    pub(crate) step: Step,
+    /// What keeps the run that is due from being started.
+    pub(crate) obstacle: Option<String>,
+}
+
 /// What `event` would come to at `place` now, with the errors that carrying it out would have; the decision must
 /// not ask for a run. Nothing is run, locked or written.
 pub(crate) fn check(place: &Place, event: &Event) -> Result<Performed, Stuck> {
@@ -219,13 +253,19 @@ impl Place {
     fn store(&self, snapshot: &Snapshot, patch: &IndexMap<String, Json>) -> Result<(), Stuck> {
         let context = snapshot.context();
         let (old, absent) = match &snapshot.state {
-            Reading::Sound { text, absent, .. } => (Some(text.as_slice()), absent.clone()),
+            Reading::Sound {
+                text,
+                absent,
+                digits,
+                ..
+            } => (Some(text.as_slice()), [absent.as_slice(), digits].concat()),
             Reading::Missing => (None, self.chart.context.keys().cloned().collect()),
             Reading::Broken(why) => return Err(self.broken(why)),
         };
         // A new state has the required fields and those assigned, in the chart's order.
-        let is_written =
-            |name: &String| patch.contains_key(name) || !self.chart.context[name].optional;
+        let is_written = |name: &String| {
+            patch.contains_key(name) || old.is_some() || !self.chart.context[name].optional
+        };
         let absent = absent
             .into_iter()
             .filter(is_written)
@@ -350,6 +390,9 @@ impl Place {
         let end = supervisor::run(&spec, running.file());
         let program = invocation.argv.first().map_or("", String::as_str);
         let failed = |why: String| {
+            if remove_empty(&log_file) {
+                return Ok(Outcome::Failed(why));
+            }
             let last = log::last_line(&log_file)
                 .map(|line| format!(" ({line})"))
                 .unwrap_or_default();
@@ -360,8 +403,14 @@ impl Place {
             )))
         };
         let (code, signal, stdout) = match end {
-            End::Interrupted { signal } => return Err(Stuck::Interrupted { signal }),
-            End::Abandoned => return Err(Stuck::Abandoned),
+            End::Interrupted { signal } => {
+                remove_empty(&log_file);
+                return Err(Stuck::Interrupted { signal });
+            }
+            End::Abandoned => {
+                remove_empty(&log_file);
+                return Err(Stuck::Abandoned);
+            }
             End::TooMuchOutput => {
                 return failed(format!(
                     "`{program}` was ended: it printed more than 64 MiB"
@@ -430,6 +479,13 @@ fn done(snapshot: Arc<Snapshot>, decision: Decision) -> Performed {
         decision,
         context,
     }
+}
+
+/// Removes a log that has nothing in it; true where it is gone.
+fn remove_empty(log: &Path) -> bool {
+    let is_empty =
+        std::fs::symlink_metadata(log).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    is_empty && std::fs::remove_file(log).is_ok()
 }
 
 fn seconds(count: u64) -> String {

@@ -39,6 +39,8 @@ pub(crate) enum Reading {
         context: Context,
         /// Fields that are required and absent.
         absent: Vec<String>,
+        /// Fields that hold an integer and are read as its digits.
+        digits: Vec<String>,
     },
     /// It cannot be used, and why.
     Broken(String),
@@ -67,10 +69,11 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
 /// The state that a file holds.
 pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let json: Json = match serde_json::from_slice(text) {
+    let mut json: Json = match serde_json::from_slice(text) {
         Ok(json) => json,
         Err(error) => return Reading::Broken(format!("it is not valid JSON: {error}")),
     };
+    let digits = read_digits(chart, &mut json);
     let Json::Object(raw) = &json else {
         return Reading::Broken(not_an_object(&json));
     };
@@ -95,7 +98,28 @@ pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
         text: text.to_owned(),
         context: fields,
         absent,
+        digits,
     }
+}
+
+/// Replaces an integer by its digits where the chart wants a name: agents write the id 1 without quotes. Returns the
+/// fields that held one.
+fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
+    let Some(raw) = json.as_object_mut() else {
+        return Vec::new();
+    };
+    let mut read = Vec::new();
+    for (name, field) in &chart.context {
+        let is_name = field.kind == FieldType::String && field.pattern.is_some();
+        if is_name
+            && let Some(value) = raw.get_mut(name)
+            && let Some(number) = value.as_u64()
+        {
+            *value = Json::from(number.to_string());
+            read.push(name.clone());
+        }
+    }
+    read
 }
 
 /// The settings that a `config.json` holds, defaults where keys are absent, and what is said of keys that the chart
@@ -205,9 +229,12 @@ pub(crate) fn breaches(chart: &Chart, dir: &Path) -> Vec<String> {
     .unwrap_or_default();
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let json: Result<Json, _> = serde_json::from_slice(text);
-    json.map(|json| match &json {
-        Json::Object(raw) => wrong_fields(chart, raw).collect(),
-        other => vec![not_an_object(other)],
+    json.map(|mut json| {
+        read_digits(chart, &mut json);
+        match &json {
+            Json::Object(raw) => wrong_fields(chart, raw).collect(),
+            other => vec![not_an_object(other)],
+        }
     })
     .unwrap_or_default()
 }

@@ -159,7 +159,7 @@ fn states_that_cannot_be_used() {
         ("more than 64 bits", field("consecutive_clean", "18446744073709551616").into_bytes(), format!("`consecutive_clean` is 1.8446744073709552e+19, and {largest}")),
         ("a list", field("consecutive_clean", "[1]").into_bytes(), format!("`consecutive_clean` is [1], and {integer}")),
         ("a string for a boolean", field("tdd", "\"false\"").into_bytes(), "`tdd` is \"false\", and must be a boolean".to_owned()),
-        ("a number for a task", field("current_task", "1").into_bytes(), "`current_task` is 1, and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
+        ("a fraction for a task", field("current_task", "1.5").into_bytes(), "`current_task` is 1.5, and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
         (
             "a task that leads elsewhere",
             field("current_task", "\"../../x\"").into_bytes(),
@@ -482,7 +482,7 @@ fn tables_as_they_come() {
             b"| Id | Status |\n|---|---|\n| ../../x | pending |\n| a b | pending |\n| $(x) | pending |\n| 2 | pending |\n".to_vec(),
             "complete-task",
             Some(format!(
-                "{file}: line 3: `../../x` is not an id (letters, digits, _ and -): the row is ignored.\n{file}: line 4: `a b` is not an id (letters, digits, _ and -): the row is ignored.\n{file}: line 5: `$(x)` is not an id (letters, digits, _ and -): the row is ignored."
+                "{file}: line 3: `../../x` is not an id (letters, digits, _ and -); the row counts as open.\n{file}: line 4: `a b` is not an id (letters, digits, _ and -): the row is ignored.\n{file}: line 5: `$(x)` is not an id (letters, digits, _ and -): the row is ignored."
             )),
         ),
         ("a line of a megabyte", [b"| Id | Status |\n|---|---|\n| 2 | ".to_vec(), vec![b'x'; 1 << 20], b" |\n".to_vec()].concat(), "complete-task", None),
@@ -546,7 +546,7 @@ fn a_task_that_is_in_no_table() {
 }
 
 #[test]
-fn twenty_thousand_rows_that_are_left_out() {
+fn twenty_thousand_rows_without_a_usable_id() {
     let project = Project::valid();
     let rows: String = (1..=20_000)
         .map(|id| format!("| ../{id} | pending |\n"))
@@ -556,8 +556,8 @@ fn twenty_thousand_rows_that_are_left_out() {
     let ran = project.stop();
     let file = ".taskie/plans/test-plan/tasks.md";
     let mut lines: Vec<String> =
-        (1..=5).map(|id| format!("{file}: line {}: `../{id}` is not an id (letters, digits, _ and -): the row is ignored.", id + 2)).collect();
-    lines.push(format!("{file}: and 19995 more rows are left out."));
+        (1..=5).map(|id| format!("{file}: line {}: `../{id}` is not an id (letters, digits, _ and -); the row counts as open.", id + 2)).collect();
+    lines.push(format!("{file}: and 19995 more rows count as open."));
     let why = "there is nothing to review: task_files is empty";
     let message = format!(
         "{}\nReview failed: {why}. It is tried again at the next stop.\n{VALIDATED}",
@@ -1014,7 +1014,7 @@ fn homes_without_a_plan() {
             (
                 1,
                 format!(
-                    "taskie: there is no plan in {}\n  help: `taskie enter new-plan --plan NAME` starts one\n",
+                    "taskie: there is no plan in {}\n  help: start one with `taskie enter new-plan --plan NAME`\n",
                     home.display()
                 )
             )

@@ -285,7 +285,7 @@ fn the_list_of_codes_is_fresh() {
         .find(|(old, new)| old != new);
     assert!(
         stored == list,
-        "docs/rules/README.md is stale, first at {differs:?}\nmake it anew: TASKIE_UPDATE_DOCS=1 cargo test --test black_box the_list_of_codes"
+        "docs/rules/README.md is stale, first at {differs:?}\ngenerate it again: TASKIE_UPDATE_DOCS=1 cargo test --test black_box the_list_of_codes"
     );
 }
 
@@ -806,4 +806,66 @@ fn what_is_computed_of_an_input_refutes_nothing() {
     for (guard, expected) in cases {
         assert_eq!(verdict(guard), expected, "{guard}");
     }
+}
+
+/// A file name takes a number from a field, and a set with a pattern for subfolders keeps the files above them.
+#[test]
+fn file_names_take_what_their_patterns_say() {
+    let more = "\n[tables.numbered]\nfile = \"n-{reviews}.md\"\nline = \"- {what}\"\n\n\
+                [commands.look]\nabout = \"Look\"\n\
+                say = \"{{ tables.numbered.rows | length }}: {{ files.deep | map(attribute='name') | join(' ') }}\"\n";
+    let files = "[files]\ndeep = [\"*.md\", \"*/**/*.md\"]";
+    let chart = BASE.replace("[files]", files) + more;
+    assert_eq!(found(&chart), Vec::<String>::new());
+    let project = with_chart(&chart);
+    let text = project.root.join(".texts/texts/one");
+    fs::create_dir_all(text.join("sub")).unwrap();
+    let state =
+        r#"{"phase": "write", "next_phase": null, "reviews": 2, "max_reviews": 3, "clean": false}"#;
+    for (name, content) in [
+        ("state.json", state),
+        ("n-2.md", "- a\n- b\n"),
+        ("sub/x.md", ""),
+    ] {
+        fs::write(text.join(name), content).unwrap();
+    }
+    let ran = project.run(&["--chart", "chart.toml", "run", "look"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "2: n-2.md sub/x.md\n", "")
+    );
+    // What cannot be in a file name is no hole of one, nor is a name that nobody knows.
+    for (right, wrong) in [
+        ("n-{reviews}.md", "n-{clean}.md"),
+        ("subject = [\"text.md\"]", "subject = [\"text-{claen}.md\"]"),
+    ] {
+        let line = 1 + chart[..chart.find(right).unwrap()].matches('\n').count();
+        assert_eq!(
+            found(&chart.replace(right, wrong)),
+            [format!("{line}: bad-pattern")]
+        );
+    }
+}
+
+/// A finding in a phase that is made for each cycle is at its own table, once, whatever the cycles are called.
+#[test]
+fn a_phase_of_each_cycle_is_found_where_it_is_written() {
+    let chart = BASE
+        .replace("text-review", "post")
+        .replace(
+            "\"{cycle}\" = { guard = \"free\"",
+            "\"{cycle}\" = { guard = \"fre\"",
+        )
+        .replace(
+            "guard = \"next_phase == it.id\"",
+            "guard = \"next_phase == it.di\"",
+        );
+    let line = |part: &str| 1 + chart[..chart.find(part).unwrap()].matches('\n').count();
+    assert_eq!(
+        found(&chart),
+        [
+            format!("{}: unknown-name", line("\"fre\"")),
+            format!("{}: unknown-name", line("it.di")),
+        ]
+    );
 }

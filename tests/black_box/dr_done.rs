@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, feed};
+use crate::support::{Project, Ran, allowed, feed};
 
 const SESSION: &str = "0e0ff1ce-aaaa-bbbb-cccc-000000000001";
 const LOOP: &str = include_str!("../../plugin/dr-done/templates/loop.md");
@@ -285,7 +285,7 @@ mod setup {
                 fs::read_to_string(plugin(&format!("schemas/{what}.schema.json"))).unwrap();
             assert_eq!(
                 fresh.stdout, stored,
-                "make it anew: cargo run -- --chart dr-done schema {what} > plugin/dr-done/schemas/{what}.schema.json"
+                "generate it again: cargo run -- --chart dr-done schema {what} > plugin/dr-done/schemas/{what}.schema.json"
             );
         }
         let schema: Value = serde_json::from_str(
@@ -1686,12 +1686,14 @@ mod safety {
                 project.command(["--chart", "dr-done", "hook", "stop"]),
                 event.to_string(),
             );
-            assert_eq!(said(&ran), "");
+            let why = "The event names no session (session_id): nothing is decided.";
+            assert_eq!((ran.code, ran.json()), (0, allowed(why)));
+            assert_eq!(ran.stderr, format!("taskie: {why}\n"));
         }
         let ran = project.run(&["--chart", "dr-done", "run", "status"]);
         assert_eq!(
             ran.stderr,
-            "taskie: it is not known which session asks\n  help: pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"\n"
+            "taskie: the session is unknown\n  help: pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"\n"
         );
     }
 
@@ -1974,7 +1976,7 @@ fn doctor_speaks_of_sessions_as_they_are() {
     fs::remove_file(&state).unwrap();
     let new = told(&["--session", SESSION]);
     assert!(
-        new.contains("has no state.json yet: it stands where it begins"),
+        new.contains("has no state.json yet: it has not begun"),
         "{new}"
     );
 }
