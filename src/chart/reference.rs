@@ -41,7 +41,7 @@ pub fn markdown() -> Result<String, ChartError> {
                 None if is_required(section.schema, key) => "required".to_owned(),
                 None => String::new(),
             };
-            let path = [section.path.as_slice(), &[key.clone()]].concat();
+            let path = [section.path.as_slice(), std::slice::from_ref(key)].concat();
             let about = value
                 .get("description")
                 .and_then(Json::as_str)
@@ -138,7 +138,7 @@ fn collect<'s>(
     add: &mut impl FnMut(String, Vec<String>, &'s Json),
 ) {
     for (key, value) in entries(schema) {
-        let own = [path, &[key.clone()]].concat();
+        let own = [path, std::slice::from_ref(key)].concat();
         for (steps, inner) in inner_tables(value) {
             let inner_path = [own.as_slice(), &steps].concat();
             let is_list = steps.last().is_some_and(|step| step == "#");

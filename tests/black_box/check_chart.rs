@@ -813,7 +813,7 @@ fn what_is_computed_of_an_input_refutes_nothing() {
 fn file_names_take_what_their_patterns_say() {
     let more = "\n[tables.numbered]\nfile = \"n-{reviews}.md\"\nline = \"- {what}\"\n\n\
                 [commands.look]\nabout = \"Look\"\n\
-                say = \"{{ tables.numbered.rows | length }}: {{ files.deep | map(attribute='name') | join(' ') }}\"\n";
+                say = \"{{ tables.numbered.rows | length }}: {{ files.deep | map(attribute='name') | list | brief(' ') }}\"\n";
     let files = "[files]\ndeep = [\"*.md\", \"*/**/*.md\"]";
     let chart = BASE.replace("[files]", files) + more;
     assert_eq!(found(&chart), Vec::<String>::new());
