@@ -18,8 +18,10 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
-use crate::shell::entry::perform;
-use crate::shell::perform::{Place, Stuck, check};
+use crate::shell::perform::check;
+use crate::shell::perform::perform;
+use crate::shell::place::Place;
+use crate::shell::stuck::Stuck;
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {

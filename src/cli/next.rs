@@ -13,7 +13,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
-use crate::shell::entry::perform;
+use crate::shell::perform::perform;
 
 /// The rules that answer it.
 pub(crate) const RULES: &str = "next";

@@ -23,9 +23,9 @@ use crate::render::preview::{Imagined, Scene, render};
 use crate::render::suppose::Supposed;
 use crate::render::texts::{self, ChartText, Includes, Stand, find};
 use crate::render::trouble::Trouble;
-use crate::shell::perform::Place;
+use crate::shell::place::Place;
 use crate::shell::snapshot::Snapshot;
-use crate::shell::store::{self, Reading};
+use crate::shell::state_file::{self, Reading};
 
 impl From<Trouble> for CliError {
     fn from(trouble: Trouble) -> Self {
@@ -226,7 +226,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
     };
     let bytes = std::fs::read(Path::new(file))
         .map_err(|error| CliError::new(format!("{file} cannot be read: {error}")))?;
-    let state = store::parse(chart, &bytes);
+    let state = state_file::parse(chart, &bytes);
     if let Reading::Broken(why) = &state {
         return Err(CliError::new(format!("{file}: {why}")));
     }

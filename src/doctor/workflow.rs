@@ -15,8 +15,8 @@ use crate::engine::view::View;
 use crate::explore::Caps;
 use crate::expr::templates::Templates;
 use crate::lint;
-use crate::shell::perform::{AsWorld as _, Place};
-use crate::shell::store::{self, Reading};
+use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::state_file::{self, Reading};
 
 /// What is wrong with a chart is told by its text; what only its states can tell is left to `check-chart`.
 const QUICK: Caps = Caps { states: 1 };
@@ -104,7 +104,7 @@ pub(super) fn instance(
     };
     let name = &place.instance.name;
     let snapshot = place.snapshot();
-    let file = place.instance.dir.join(store::FILE);
+    let file = place.instance.dir.join(state_file::FILE);
     match &snapshot.state {
         Reading::Sound { absent, .. } if absent.is_empty() => {
             found.push(Diagnosis::ok(

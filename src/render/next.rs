@@ -7,7 +7,7 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{Decision, Ended, Fired, Invocation, Outcome, Step};
 use crate::engine::fault::Fault;
 use crate::host::reply::Reply;
-use crate::shell::perform::Place;
+use crate::shell::place::Place;
 
 /// The event that the host sends when the agent wants to stop.
 pub(crate) const STOP: &str = "Stop";

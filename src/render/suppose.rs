@@ -254,7 +254,7 @@ fn derived(chart: &Chart, name: &str) -> Option<Refusal> {
                 help,
             )
         }
-        "config" | "git" | "now" | "prompts" | "siblings" | "touched" => (
+        "config" | "driver" | "git" | "now" | "prompts" | "siblings" | "touched" => (
             format!("`{name}` cannot be set: it is as it is in the project"),
             None,
         ),
