@@ -1287,7 +1287,7 @@ mod common {
             );
             // There are no reviewers to speak of here.
             let message = answer["systemMessage"].as_str().unwrap();
-            let end = " Nothing is decided and nothing is written until it is mended.";
+            let end = " Nothing is decided and nothing is written until it is fixed.";
             assert!(message.ends_with(end), "{message}");
             let ran = run(&project, &["start"], "");
             assert_eq!(ran.code, 1);
@@ -1367,7 +1367,7 @@ mod common {
             assert_eq!(
                 answer["systemMessage"],
                 format!(
-                    "taskie could not decide about this Stop and lets it through: .dr-done/config.json: {why}"
+                    "taskie could not decide about this Stop and allows it: .dr-done/config.json: {why}"
                 )
             );
             let ran = run(&project, &["status"], "");
@@ -1386,7 +1386,7 @@ mod common {
             assert_eq!(
                 answer["systemMessage"],
                 format!(
-                    "taskie could not decide about this Stop and lets it through: .dr-done/{name}: it cannot be read: it is a symbolic link that leads nowhere"
+                    "taskie could not decide about this Stop and allows it: .dr-done/{name}: it cannot be read: it is a symbolic link that leads nowhere"
                 )
             );
             fs::remove_file(&file).unwrap();

@@ -196,22 +196,10 @@ const MUTANTS: &[Mutant] = &[
         &[("unknown-field", Edit)],
     ),
     mutant(
-        "assign = { owner =",
-        1,
-        "assign = { ownr =",
-        &[("unknown-field", Edit)],
-    ),
-    mutant(
         "assign = { max_reviews =",
         1,
         "assign = { max_review =",
         &[("unknown-field", Edit)],
-    ),
-    mutant(
-        r#"guard = "owner is not none"#,
-        1,
-        r#"guard = "ownr is not none"#,
-        &[("unknown-name", Edit)],
     ),
     mutant(
         "{{ review_model }}",
@@ -224,21 +212,6 @@ const MUTANTS: &[Mutant] = &[
         1,
         "consecutive_cleen >= 2",
         &[("unknown-name", Edit)],
-    ),
-    mutant(
-        "owner             =",
-        1,
-        "ownr              =",
-        &[
-            ("unknown-field", Line("owner  =")),
-            ("unknown-name", Line(r#"guard = "own"#)),
-            ("unknown-name", Line(r#"guard = "own"#)),
-            (
-                "unknown-field",
-                Line(r#"{ guard = "session is not none", a"#),
-            ),
-            ("unknown-field", Line(r#"{ guard = "session is not none a"#)),
-        ],
     ),
     // Misspelt lets, sources, file sets, tables and their fields.
     mutant(

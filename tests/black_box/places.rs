@@ -63,7 +63,7 @@ fn shell(project: &Project, dir: &Path, line: &str) -> Ran {
 fn stop(project: &Project, session: &Path, active: bool) -> Ran {
     let mut command = project.command(["hook", "stop"]);
     command.current_dir(session);
-    let event = json!({ "session_id": "s", "cwd": session, "hook_event_name": "Stop", "stop_hook_active": active });
+    let event = json!({ "cwd": session, "hook_event_name": "Stop", "stop_hook_active": active });
     feed(command, event.to_string())
 }
 
@@ -287,7 +287,7 @@ fn in_a_subdirectory_that_the_agent_has_moved_to() {
     command
         .current_dir("/")
         .env("CLAUDE_PROJECT_DIR", &project.root);
-    let event = json!({ "session_id": "s", "cwd": below, "stop_hook_active": true });
+    let event = json!({ "cwd": below, "stop_hook_active": true });
     assert_eq!(feed(command, event.to_string()).json()["decision"], "block");
     let ran = shell(&project, &below, "taskie status");
     assert!(ran.stdout.contains("code-review"), "{}", ran.stdout);

@@ -19,7 +19,7 @@ fn signal(child: &Child, signal: Signal) {
 }
 
 fn stop_event(project: &Project) -> String {
-    json!({ "session_id": "s", "cwd": project.root, "stop_hook_active": false }).to_string()
+    json!({ "cwd": project.root, "stop_hook_active": false }).to_string()
 }
 
 /// Waits until `holds`; a machine under load may take its time.
@@ -373,7 +373,7 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
     );
     assert!(
         text.contains(
-            " of 9 min 30 s at most\nat a stop     it goes through: a review is running already\n"
+            " of 9 min 30 s at most\nat a stop     it is allowed: a review is already running\n"
         ),
         "{text}"
     );

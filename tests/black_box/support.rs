@@ -230,7 +230,8 @@ impl Project {
 
     /// `taskie hook stop` as the host calls it; `active` is `stop_hook_active`.
     pub fn stop_active(&self, active: bool) -> Ran {
-        let event = json!({ "session_id": "s", "cwd": self.root, "hook_event_name": "Stop", "stop_hook_active": active });
+        let event =
+            json!({ "cwd": self.root, "hook_event_name": "Stop", "stop_hook_active": active });
         self.hook_raw("stop", event.to_string())
     }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{PLAN, Project, Ran, Reviewer, feed, validated};
 
-const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop"}"#;
+const STOP: &str = r#"{"hook_event_name":"Stop"}"#;
 
 fn traced(project: &Project, args: &[&str], stdin: &str) -> (Ran, Vec<Value>) {
     let file = project.bin.join("trace");
