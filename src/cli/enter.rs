@@ -43,7 +43,7 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
     let place = place::resolve(chart, matches, session.as_deref(), absent)?;
     let event = Event {
         trigger: Trigger::Enter { phase, force },
-        fields: Json::Object(serde_json::Map::new()),
+        fields: super::output::typed(),
         args: args(chart, matches),
         session,
     };
@@ -77,7 +77,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     while let Some(name) = open.pop() {
         let event = Event {
             trigger: Trigger::Command(name.to_owned()),
-            fields: Json::Object(serde_json::Map::new()),
+            fields: super::output::typed(),
             args: given.clone(),
             session: session.clone(),
         };

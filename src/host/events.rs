@@ -45,6 +45,8 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("session_id", FieldDefault::Text),
     ("source", FieldDefault::Text),
     ("stop_hook_active", FieldDefault::False),
+    // Not of the host: a person has typed the command.
+    ("terminal", FieldDefault::False),
     ("transcript_path", FieldDefault::Text),
     ("trigger", FieldDefault::Text),
 ];

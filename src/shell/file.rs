@@ -17,9 +17,6 @@ use crate::invoke::signals;
 /// The most bytes that are read of a file.
 pub(crate) const LIMIT: u64 = 16 * 1024 * 1024;
 
-/// The most bytes of a `state.json`.
-pub(crate) const STATE_LIMIT: u64 = 1024 * 1024;
-
 /// How a new file is called before it has its name.
 const NEW: &str = ".new-";
 

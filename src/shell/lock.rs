@@ -161,13 +161,12 @@ pub(super) fn make_folder(home: &Path) -> io::Result<()> {
     let folder = folder(home);
     // A project may come from anywhere: a link in it must not lead our writing out of it.
     if folder.is_symlink() {
-        return Err(io::Error::other(format!(
-            "{} is a symbolic link",
-            folder.display()
-        )));
+        return Err(io::Error::other("its folder is a symbolic link"));
     }
     signals::report_file_size();
-    fs::create_dir_all(&folder)?;
+    if !folder.is_dir() {
+        fs::create_dir_all(&folder)?;
+    }
     ignore(&folder)
 }
 

@@ -66,7 +66,7 @@ fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
     if path.is_symlink() {
         return Err("it is a symbolic link".to_owned());
     }
-    file::read(dir, &path, file::STATE_LIMIT).map_err(|error| match error.raw_os_error() {
+    file::read(dir, &path, file::LIMIT).map_err(|error| match error.raw_os_error() {
         Some(_) => format!("it cannot be read: {error}"),
         None => error.to_string(),
     })

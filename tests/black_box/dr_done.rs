@@ -1386,7 +1386,7 @@ mod common {
             assert_eq!(
                 answer["systemMessage"],
                 format!(
-                    "taskie could not decide about this Stop and allows it: .dr-done/{name}: it cannot be read: it is a symbolic link that leads nowhere"
+                    "taskie could not decide about this Stop and allows it: .dr-done/{name}: it cannot be read: it is a symbolic link to a file that does not exist"
                 )
             );
             fs::remove_file(&file).unwrap();
@@ -1764,7 +1764,7 @@ mod safety {
         assert_eq!(
             ran.stderr,
             format!(
-                "taskie: .dr-done/.gitignore cannot be written (after writing {}): it is no regular file\n",
+                "taskie: .dr-done/.gitignore cannot be written (after writing {}): it is a symbolic link\n",
                 path(&stamps(&project)[0])
             )
         );

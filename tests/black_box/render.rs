@@ -92,7 +92,7 @@ fn next_is_what_the_reviewer_is_given_and_then_what_the_agent_is_told() {
         assert_eq!(reason.stdout, told, "{cycle}");
         assert_eq!(
             reason.stderr,
-            "taskie: the next stop is blocked (on.Stop[5]: not yet: the agent answers it); the agent is told:\n"
+            "taskie: the next stop is blocked (on.Stop[6]: not yet: the agent answers it); the agent is told:\n"
         );
         // Once the review has run, it is that review, and not the next one, which the message speaks of.
         assert_eq!(
@@ -140,14 +140,14 @@ fn is_next(project: &Project, args: &[&str], active: bool, stderr: &str) {
 #[test]
 fn next_is_the_answer_where_nothing_is_to_be_run() {
     let nothing = json!({ "next_phase": null });
-    let in_order = "taskie: the next stop goes through (on.Stop[9]: the plan's files are in order); the user is told:\n";
+    let in_order = "taskie: the next stop goes through (on.Stop[10]: the plan's files are in order); the user is told:\n";
     is_next(&with_state(nothing.clone()), &[], false, in_order);
 
     let flawed = with_state(nothing.clone());
     flawed.write("notes.md", "");
-    let to_the_agent = "taskie: the next stop is blocked (on.Stop[10]: a flaw goes to the agent once a turn); the agent is told:\n";
+    let to_the_agent = "taskie: the next stop is blocked (on.Stop[11]: a flaw goes to the agent once a turn); the agent is told:\n";
     is_next(&flawed, &[], false, to_the_agent);
-    let to_the_user = "taskie: the next stop goes through (on.Stop[11]: and after that to the user); the user is told:\n";
+    let to_the_user = "taskie: the next stop goes through (on.Stop[12]: and after that to the user); the user is told:\n";
     is_next(
         &flawed,
         &["--set", "event.stop_hook_active=true"],
@@ -155,7 +155,7 @@ fn next_is_the_answer_where_nothing_is_to_be_run() {
         to_the_user,
     );
 
-    let silent = "taskie: the next stop goes through (on.Stop[8]: said once in this turn already); nothing is said\n";
+    let silent = "taskie: the next stop goes through (on.Stop[9]: said once in this turn already); nothing is said\n";
     is_next(
         &with_state(nothing),
         &["--set", "event.stop_hook_active=true"],
@@ -199,7 +199,7 @@ fn next_is_the_answer_where_nothing_is_to_be_run() {
 fn next_with_an_outcome_is_what_the_stop_says_after_such_a_review() {
     let project = with_state(json!({ "consecutive_clean": 1 }));
     project.reviewer(&Reviewer::pass());
-    let passed = "taskie: the next stop goes through (on.Stop[4]: clean often enough: on, as soon as the user says so); the user is told:\n";
+    let passed = "taskie: the next stop goes through (on.Stop[5]: clean often enough: on, as soon as the user says so); the user is told:\n";
     is_next(&project, &["--set", "review.verdict=PASS"], false, passed);
 
     let project = with_state(json!({}));
@@ -207,8 +207,8 @@ fn next_with_an_outcome_is_what_the_stop_says_after_such_a_review() {
         exit: 1,
         ..Reviewer::pass()
     });
-    let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}; its log is .taskie/plans/test-plan/.review-1.log";
-    let failed = "taskie: the next stop goes through (on.Stop[9]: the plan's files are in order); the user is told:\n";
+    let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}";
+    let failed = "taskie: the next stop goes through (on.Stop[10]: the plan's files are in order); the user is told:\n";
     is_next(
         &project,
         &["--set", &format!("review.error={why}")],
@@ -261,16 +261,16 @@ const NO_REVIEW: &str = "  × no review has run, so there is no `review.n`
 fn a_text_of_a_review_needs_one() {
     let project = with_state(json!({}));
     fails(&project, &["post-review.md"], NO_REVIEW);
-    fails(&project, &["on.Stop[5].block"], NO_REVIEW);
+    fails(&project, &["on.Stop[6].block"], NO_REVIEW);
     // That there is none may be just what is meant.
     assert_eq!(
-        text(&project, &["on.Stop[6]", "--set", "review.ok=false"]),
+        text(&project, &["on.Stop[7]", "--set", "review.ok=false"]),
         "Review failed: None. It is tried again at the next stop."
     );
     assert_eq!(
         text(
             &project,
-            &["on.Stop[6].message", "--set", "review.error=It has gone"]
+            &["on.Stop[7].message", "--set", "review.error=It has gone"]
         ),
         "Review failed: It has gone. It is tried again at the next stop."
     );
@@ -318,12 +318,12 @@ fn what_is_supposed_counts() {
         allows more, `taskie run skip` goes on to create-tasks without.)";
     for (args, expected) in [
         (
-            &["on.Stop[9].message", "--set", "scope.name=other"][..],
+            &["on.Stop[10].message", "--set", "scope.name=other"][..],
             "Plan 'other' structure validated successfully",
         ),
         (
             &[
-                "on.Stop[7]",
+                "on.Stop[8]",
                 "--set",
                 "max_reviews=3",
                 "--set",
@@ -492,12 +492,12 @@ fn what_there_is_not() {
             "there is no template and no text `pst-review.md`\n  help: did you mean `post-review.md`?",
         ),
         (
-            "on.Stop[5].guard",
-            "there is no template and no text `on.Stop[5].guard`\n  help: did you mean `on.Stop[5].block`?",
+            "on.Stop[6].guard",
+            "there is no template and no text `on.Stop[6].guard`\n  help: did you mean `on.Stop[6].block`?",
         ),
         (
             "on.Stpo[5].block",
-            "there is no template and no text `on.Stpo[5].block`\n  help: did you mean `on.Stop[5].block`?",
+            "there is no template and no text `on.Stpo[5].block`\n  help: did you mean `on.Stop[6].block`?",
         ),
         (
             "x",
@@ -774,10 +774,10 @@ fn any_chart_will_do() {
     // What the earlier rules have assigned, as `decide` would have it, and no line end but the text's own.
     assert_eq!(text(&["drink.md"]), "Cup 1 of blue.");
     assert_eq!(
-        text(&["on.Stop[2]", "--set", "cups=6", "--set", "scope.name=red"]),
+        text(&["on.Stop[3]", "--set", "cups=6", "--set", "scope.name=red"]),
         "Cup 7 of red."
     );
-    let event = json!({ "cwd": project.root, "session_id": "s" }).to_string();
+    let event = json!({ "cwd": project.root }).to_string();
     let next = project.run(&["--chart", &chart, "render", "--next"]);
     let stop = feed(project.command(["--chart", &chart, "hook", "stop"]), event);
     assert_eq!(
@@ -786,7 +786,7 @@ fn any_chart_will_do() {
     );
     assert_eq!(
         next.stderr,
-        "taskie: the next stop is blocked (on.Stop[2]: drink); the agent is told:\n"
+        "taskie: the next stop is blocked (on.Stop[3]: drink); the agent is told:\n"
     );
 
     // The stop has counted a cup.
@@ -939,7 +939,7 @@ fn all_that_the_list_names_can_be_rendered() {
         .filter(|name| *name != "not")
         .collect();
     assert!(
-        names.len() > 30 && names.contains(&"review.md") && names.contains(&"on.Stop[5].block"),
+        names.len() > 30 && names.contains(&"review.md") && names.contains(&"on.Stop[6].block"),
         "{names:?}"
     );
     for name in names {
@@ -957,7 +957,7 @@ fn all_that_the_list_names_can_be_rendered() {
         let sets = match name {
             _ if has_it && name.contains("[4]") => &it[..],
             _ if has_it => &it[..if name.contains("[1]") { 2 } else { 4 }],
-            "on.Stop[6].message" => &["--set", "review.error=x"],
+            "on.Stop[7].message" => &["--set", "review.error=x"],
             _ => &["--set", "review.verdict=PASS"],
         };
         let ran = render(&project, &[&[name], sets].concat());
