@@ -287,7 +287,7 @@ fn every_event_of_the_host_while_a_review_is_due() {
             let waits = "The code-review is due and waits for background tasks to end.";
             assert_eq!(
                 (ran.json(), project.calls().len()),
-                (allowed(waits), 0),
+                (crate::support::allowed(waits), 0),
                 "{file}"
             );
         } else if command == "stop" {
