@@ -707,7 +707,7 @@ impl Domain {
                 |(_, literal)| match literal {
                     Literal::Boolean(value) => Some(json!(value)),
                     Literal::Integer(value) => Some(json!(value)),
-                    Literal::Text(_) => None,
+                    Literal::Text(_) | Literal::Null => None,
                 },
             ));
             (name.clone(), values.into_iter().collect())

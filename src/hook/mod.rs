@@ -49,7 +49,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
         print(&Reply::silent(name, quiet));
         return ExitCode::SUCCESS;
     }
-    let fields = match event_from_stdin() {
+    let fields = match event_from_stdin(event, name) {
         Ok(fields) => fields,
         Err(why) => {
             tell(&why);
@@ -90,10 +90,12 @@ enum Ended {
 }
 
 /// Reads the event, and enters its directory. The error is what to say of it.
-fn event_from_stdin() -> Result<Json, String> {
+fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
-        tell("waiting for a hook event on stdin, an object in JSON; end it with Ctrl-D");
+        tell(&format!(
+            "waiting for the {name} event as JSON on stdin; try: echo '{{}}' | taskie hook {event}"
+        ));
     }
     let mut input = Vec::new();
     stdin

@@ -18,7 +18,7 @@ use super::stuck::Stuck;
 use super::trace;
 use super::write::{take_up, write};
 use crate::engine::decide::decide;
-use crate::engine::decision::{Decision, Step};
+use crate::engine::decision::{Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_stop;
 
@@ -121,6 +121,40 @@ pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>)
     let snapshot = place.snapshot();
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
     Ok((step, snapshot))
+}
+
+/// The same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.
+pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Foreseen, Stuck> {
+    let (step, snapshot) = peek(place, event)?;
+    let Step::Invoke(invocation) = step else {
+        return Ok(Foreseen {
+            step,
+            obstacle: None,
+        });
+    };
+    let Some(why) = place.obstacle(&invocation) else {
+        return Ok(Foreseen {
+            step: Step::Invoke(invocation),
+            obstacle: None,
+        });
+    };
+    let ended = Ended {
+        invocation: *invocation,
+        outcome: Outcome::Failed(why.clone()),
+        superseded: false,
+    };
+    Ok(Foreseen {
+        step: decide(&place.chart, &snapshot.as_world(), event, Some(ended))?,
+        obstacle: Some(why),
+    })
+}
+
+/// What a hook would do.
+#[derive(Debug)]
+pub(crate) struct Foreseen {
+    pub(crate) step: Step,
+    /// What keeps the run that is due from being started.
+    pub(crate) obstacle: Option<String>,
 }
 
 /// What `event` would come to at `place` now, with the errors that carrying it out would have; the decision must not

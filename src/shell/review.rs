@@ -180,22 +180,22 @@ fn run(place: &Place, invocation: &Invocation, running: &ReviewLock) -> Result<O
         let last = log::last_line(&log_file)
             .map(|line| format!(" ({line})"))
             .unwrap_or_default();
-        let log = match std::fs::metadata(&log_file) {
-            Ok(meta) if meta.len() > 0 => {
-                let shown = place.instance.dir.join(&invocation.log);
-                format!("; its log is {}", shown.display())
-            }
-            _ => {
-                // Nobody needs an empty one.
-                let _ = std::fs::remove_file(&log_file);
-                String::new()
-            }
-        };
+        if remove_empty(&log_file) {
+            return Ok(Outcome::Failed(why));
+        }
+        let log = place.instance.dir.join(&invocation.log);
+        let log = format!("; its log is {}", log.display());
         Ok(Outcome::Failed(format!("{why}{last}{log}")))
     };
     let (code, signal, stdout) = match end {
-        End::Interrupted { signal } => return Err(Stuck::Interrupted { signal }),
-        End::Abandoned => return Err(Stuck::Abandoned),
+        End::Interrupted { signal } => {
+            remove_empty(&log_file);
+            return Err(Stuck::Interrupted { signal });
+        }
+        End::Abandoned => {
+            remove_empty(&log_file);
+            return Err(Stuck::Abandoned);
+        }
         End::NotStarted(why) => {
             // Nothing was started, so there is nothing in it.
             let _ = std::fs::remove_file(&log_file);
@@ -234,6 +234,13 @@ fn run(place: &Place, invocation: &Invocation, running: &ReviewLock) -> Result<O
     // The log of a run that went well is of no use to anyone; if it stays, nothing is lost.
     let _ = std::fs::remove_file(&log_file);
     Ok(Outcome::Ran { verdict })
+}
+
+/// Removes a log that has nothing in it; true where it is gone.
+fn remove_empty(log: &Path) -> bool {
+    let is_empty =
+        std::fs::symlink_metadata(log).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    is_empty && std::fs::remove_file(log).is_ok()
 }
 
 fn seconds(count: u64) -> String {

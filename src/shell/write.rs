@@ -92,13 +92,19 @@ fn new_state(
 ) -> Result<Vec<u8>, Stuck> {
     let context = snapshot.context();
     let (old, absent) = match &snapshot.state {
-        Reading::Sound { text, absent, .. } => (Some(text.as_slice()), absent.clone()),
+        Reading::Sound {
+            text,
+            absent,
+            digits,
+            ..
+        } => (Some(text.as_slice()), [absent.as_slice(), digits].concat()),
         Reading::Missing => (None, place.chart.context.keys().cloned().collect()),
         Reading::Broken(why) => return Err(place.broken(why)),
     };
     // A new state has the required fields and those assigned, in the chart's order.
-    let is_written =
-        |name: &String| patch.contains_key(name) || !place.chart.context[name].optional;
+    let is_written = |name: &String| {
+        patch.contains_key(name) || old.is_some() || !place.chart.context[name].optional
+    };
     let absent = absent
         .into_iter()
         .filter(is_written)

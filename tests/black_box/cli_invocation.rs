@@ -97,21 +97,16 @@ fn t11_claude_fails() {
             stderr,
             ..Reviewer::pass()
         };
-        let log = if stderr.is_empty() {
-            String::new()
-        } else {
-            format!("{stderr}\n")
-        };
         let review = review("code-review", 1);
-        check(
-            &plan_in(&json!({}), &reviewer),
-            match log.is_empty() {
-                true => failed(&why).review(&review, "opus"),
-                false => failed(&format!("{why}{LOG}"))
-                    .review(&review, "opus")
-                    .file(".review-1.log", &log),
-            },
-        );
+        // An empty log is neither named nor kept.
+        let expected = if stderr.is_empty() {
+            failed(why).review(&review, "opus")
+        } else {
+            failed(&format!("{why}{LOG}"))
+                .review(&review, "opus")
+                .file(".review-1.log", &format!("{stderr}\n"))
+        };
+        check(&plan_in(&json!({}), &reviewer), expected);
     }
 }
 
@@ -127,7 +122,7 @@ fn t12_claude_writes_no_review() {
         if let Some(text) = left_behind {
             project.write("task-1-review-1.md", text);
         }
-        let why = "`claude` did not write .taskie/plans/test-plan/task-1-review-1.md".to_owned();
+        let why = format!("`claude` did not write .taskie/plans/test-plan/task-1-review-1.md");
         let call = review("code-review", 1).call("opus");
         check(&project, failed(&why).call(call));
     }

@@ -417,10 +417,9 @@ fn failed_reviews() {
             let before = project.read("state.json");
             project.reviewer(reviewer);
             let ran = project.stop_active(active);
-            // A log is kept and named if there is something in it.
-            let has_log = project.names().contains(&".review-1.log".to_owned());
-            assert_eq!(has_log, !reviewer.stderr.is_empty(), "{why}");
-            let why = format!("{why}{}", if has_log { log.as_str() } else { "" });
+            // An empty log is neither named nor kept.
+            let is_logged = !reviewer.stderr.is_empty();
+            let why = format!("{why}{}", if is_logged { log.as_str() } else { "" });
             let expected = if active {
                 allowed(&format!(
                     "Review failed: {why}. It is tried again at the next stop."
@@ -431,6 +430,11 @@ fn failed_reviews() {
             assert_eq!((ran.code, ran.json()), (0, expected), "{why}");
             assert_eq!(ran.stderr, format!("taskie: the review failed: {why}\n"));
             assert_eq!(project.read("state.json"), before, "{why}");
+            assert_eq!(
+                project.names().contains(&".review-1.log".to_owned()),
+                is_logged,
+                "{why}"
+            );
         }
     }
 }

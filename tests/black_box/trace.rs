@@ -29,12 +29,12 @@ fn a_review_and_the_rules_around_it() {
     let (ran, lines) = traced(&project, &["hook", "stop"], STOP);
     let expected = json!({
         "event": "Stop",
-        "session": "s",
+        "session": null,
         "dir": format!(".taskie/plans/{PLAN}"),
         "fired": [
-            { "rule": "on.Stop[3]", "label": "a review is due: run it" },
-            { "rule": "on.Stop[4]", "label": "it ran: count it; the other model is next" },
-            { "rule": "on.Stop[6]", "label": "not yet: the agent answers it" },
+            { "rule": "on.Stop[3]", "about": "a review is due: run it" },
+            { "rule": "on.Stop[4]", "about": "it ran: count it; the other model reviews next" },
+            { "rule": "on.Stop[6]", "about": "not clean yet: the agent answers the review" },
         ],
         "run": {
             "name": "review", "cycle": "code-review", "n": 1, "file": "task-1-review-1.md",

@@ -53,8 +53,8 @@ pub fn texts(document: &str, language: &str) -> Vec<String> {
 const CARGO: &str = r#"
 cargo() {
   case "$*" in
-    "run --release -- demo") taskie demo ;;
-    "test" | "install --locked --path ." | "uninstall taskie") ;;
+    "run -- demo") taskie demo ;;
+    "test" | "install --locked --profile dist --path ." | "uninstall taskie") ;;
     *) echo "no test knows: cargo $*" >&2; return 1 ;;
   esac
 }

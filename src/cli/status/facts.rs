@@ -15,7 +15,7 @@ use crate::engine::event::Event;
 use crate::engine::view::{self, Standing, View};
 use crate::engine::world::World as _;
 use crate::shell::driver;
-use crate::shell::perform::peek;
+use crate::shell::perform::{Foreseen, foresee, peek};
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::reviews::{self, Running};
 use crate::shell::state_file::Reading;
@@ -147,7 +147,10 @@ impl Facts {
         let (asked, snapshot) =
             peek(place, &next::event(session.map(str::to_owned))).map_err(stuck)?;
         let event = json!({ "session_id": session.unwrap_or_default() });
-        let (stop, _) = peek(place, &Event::hook("Stop", event)).map_err(stuck)?;
+        let Foreseen {
+            step: stop,
+            obstacle,
+        } = foresee(place, &Event::hook("Stop", event)).map_err(stuck)?;
         let view = View::new(chart, &snapshot.as_world());
         let context = snapshot.context().clone();
         let running = Running::read(&place.home(), &place.instance.name, &place.dir());
@@ -215,13 +218,9 @@ impl Facts {
         let is_action = next
             .as_ref()
             .is_some_and(|(action, _)| chart.phases.contains_key(action));
-        let obstacle = match &stop {
-            Step::Invoke(invocation) => place.obstacle(invocation),
-            Step::Done(_) => None,
-        };
         // A stop that changes the state brings things on, with a review or without.
         let moves = match &stop {
-            Step::Invoke(_) => obstacle.is_none(),
+            Step::Invoke(_) => true,
             Step::Done(decision) => !decision.patch.is_empty(),
         };
         let waits = match () {
@@ -395,16 +394,7 @@ fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
 /// What the hook would do, in a line.
 fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
     let (does, text) = match step {
-        Step::Invoke(invocation) => match place.obstacle(&invocation) {
-            Some(why) => (
-                Does::Allow,
-                format!(
-                    "{} {} is due and cannot run: {why}",
-                    invocation.cycle, invocation.n
-                ),
-            ),
-            None => (Does::Review, runs(place, &invocation, by)),
-        },
+        Step::Invoke(invocation) => (Does::Review, runs(place, &invocation, by)),
         Step::Done(decision) => {
             let said = decision.messages.join(" ");
             match decision.answer {

@@ -27,7 +27,7 @@ fn own(
     index: usize,
     property: &Property,
 ) -> Option<PropertyResult> {
-    let name = &property.name;
+    let name = &property.about;
     let (key, expr) = property.claims().next()?;
     let expr = &expr.0;
     let path = steps!["properties", index, key];
