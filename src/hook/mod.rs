@@ -61,7 +61,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
             // The answer comes first: a host that does not read our warnings gets it all the same.
             let is_delivered = print(&reply);
             if let Some(debt) = debt.filter(|_| is_delivered) {
-                debt.is_paid();
+                debt.settle();
             }
             for warning in reply.warnings.iter().chain(&reply.log) {
                 tell(warning);

@@ -94,7 +94,7 @@ impl ReviewLock {
     /// The lock of the instance in `dir`, or `None` while someone else holds it.
     pub(super) fn try_acquire(home: &Path, instance: &str, dir: &Path) -> io::Result<Option<Self>> {
         // Not every file system can lock a directory.
-        let lock = |file: io::Result<File>| file.and_then(|file| try_lock(file));
+        let lock = |file: io::Result<File>| file.and_then(try_lock);
         lock(File::open(dir)).or_else(|_| lock(open(home, instance, REVIEW)))
     }
 

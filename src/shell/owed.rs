@@ -56,7 +56,7 @@ impl Debt {
         let owed: Owed = record::read(home, instance, KIND)?;
         let debt = Self::of(home, instance);
         if owed.state != mark(text) {
-            debt.is_paid();
+            debt.settle();
             return None;
         }
         let decision = Decision {
@@ -75,7 +75,7 @@ impl Debt {
     }
 
     /// The host has the answer.
-    pub(crate) fn is_paid(self) {
+    pub(crate) fn settle(self) {
         record::remove(&self.home, &self.instance, KIND);
     }
 }

@@ -42,7 +42,7 @@ enum Next {
     /// Run what the decision asks for.
     Review,
     /// Decide again under the write lock, and write; after this run, if there was one.
-    Write(Option<Run>, Arc<Git>),
+    Write(Option<Box<Run>>, Arc<Git>),
 }
 
 fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
@@ -68,11 +68,11 @@ fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     loop {
         next = match next {
             Next::Review => match review(place, event)? {
-                Reviewed::Ran(run) => Next::Write(Some(*run), Arc::default()),
+                Reviewed::Ran(run) => Next::Write(Some(run), Arc::default()),
                 Reviewed::NotDue(git) => Next::Write(None, git),
                 Reviewed::Answered(performed) => return Ok(*performed),
             },
-            Next::Write(run, git) => match write(place, event, run, &git)? {
+            Next::Write(run, git) => match write(place, event, run.map(|run| *run), &git)? {
                 Some(performed) => return Ok(performed),
                 None => Next::Review,
             },

@@ -44,8 +44,7 @@ fn pipe(path: &Path) -> bool {
 /// where that cannot be, said visibly.
 fn stop_as_someone(project: &Project) -> Option<Ran> {
     let mut command = project.command(["hook", "stop"]);
-    let owner = fs::metadata(&project.root).unwrap().uid();
-    if owner == 0 {
+    if rustix::process::geteuid().is_root() {
         let binary = project.bin.join("taskie");
         fs::copy(env!("CARGO_BIN_EXE_taskie"), &binary).unwrap();
         wait_until_it_can_be_run(&binary);

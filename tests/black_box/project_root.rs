@@ -641,14 +641,28 @@ fn a_terminal_takes_nothing_up() {
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
     let undriven = "The code-review is due, and no session drives this plan: the session's next /taskie:continue-plan takes it up.\n";
-    let ran = project.run(&["run", "limit", "4"]);
-    assert!(ran.stdout.ends_with(undriven), "{}", ran.stdout);
-    let ran = project.run(&["enter", "complete-task", "--task", "1"]);
-    assert!(ran.stdout.ends_with(undriven), "{}", ran.stdout);
+    let typed = |args: &[&str]| {
+        use std::io::Read as _;
+
+        let (mut child, mut terminal) = crate::status::on_terminal(project.command(args), 200, 24);
+        assert!(child.wait().unwrap().success());
+        let mut text = [0; 4_096];
+        let length = terminal.read(&mut text).unwrap();
+        String::from_utf8_lossy(&text[..length]).replace('\r', "")
+    };
+    for args in [
+        &["run", "limit", "4"][..],
+        &["enter", "complete-task", "--task", "1"],
+    ] {
+        let shown = typed(args);
+        assert!(shown.ends_with(undriven), "{shown}");
+        // A script is no terminal.
+        assert!(!project.run(args).stdout.contains("drives"));
+    }
     is_left_alone(&project, "mine");
     assert_eq!(as_session(&project, "mine", &["next"]).code, 0);
-    let ran = project.run(&["run", "limit", "5"]);
-    assert!(!ran.stdout.contains("drives"), "{}", ran.stdout);
+    let shown = typed(&["run", "limit", "5"]);
+    assert!(!shown.contains("drives"), "{shown}");
     assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
 }
 

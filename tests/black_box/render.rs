@@ -169,7 +169,7 @@ fn next_is_the_answer_where_nothing_is_to_be_run() {
         false,
         in_order,
     );
-    let off = "taskie: the next stop goes through (on.Stop[1]: no reviews wanted: straight on); the user is told:\n";
+    let off = "taskie: the next stop goes through (on.Stop[1]: reviews are off: go straight on); the user is told:\n";
     is_next(&with_state(json!({ "max_reviews": 0 })), &[], false, off);
     is_next(
         &with_state(json!({ "current_task": "7" })),
@@ -772,7 +772,7 @@ fn any_chart_will_do() {
     // What the earlier rules have assigned, as `decide` would have it, and no line end but the text's own.
     assert_eq!(text(&["drink.md"]), "Cup 1 of blue.");
     assert_eq!(
-        text(&["on.Stop[3]", "--set", "cups=6", "--set", "scope.name=red"]),
+        text(&["on.Stop[2]", "--set", "cups=6", "--set", "scope.name=red"]),
         "Cup 7 of red."
     );
     let event = json!({ "cwd": project.root }).to_string();
@@ -784,7 +784,7 @@ fn any_chart_will_do() {
     );
     assert_eq!(
         next.stderr,
-        "taskie: the next stop is blocked (on.Stop[3]: drink); the agent is told:\n"
+        "taskie: the next stop is blocked (on.Stop[2]: drink); the agent is told:\n"
     );
 
     // The stop has counted a cup.

@@ -404,12 +404,6 @@ fn a_killed_hook_leaves_no_running_review() {
     signal(&hook, Signal::KILL);
     hook.wait().unwrap();
     let running = || project.run(&["status", "--json"]).json()["running"]["n"].clone();
-    assert_eq!(
-        running(),
-        1,
-        "its reviewer is still at work, and has inherited the lock"
-    );
-    fs::write(&slow.go, "").unwrap();
     until("the reviewer ends", || running() == Value::Null);
     assert!(
         project
@@ -586,7 +580,7 @@ fn a_plan_that_is_not_there_is_no_plan_to_watch() {
 }
 
 /// A command whose stdout is a terminal of this size, and the terminal's other end.
-fn on_terminal(mut command: Command, columns: u16, rows: u16) -> (Child, fs::File) {
+pub fn on_terminal(mut command: Command, columns: u16, rows: u16) -> (Child, fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let other: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&other).unwrap();
