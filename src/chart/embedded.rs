@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Chart, load};
 use crate::diagnostic::flaw::ChartError;
+use crate::diagnostic::quote::quoted;
 use crate::expr::templates::Templates;
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -36,6 +37,17 @@ impl Embedded {
     pub fn load(&self) -> Result<Arc<Chart>, ChartError> {
         let templates = Templates::Embedded(self.templates);
         load::from_json(self.id, self.json, self.text, templates).map(Arc::new)
+    }
+}
+
+impl Chart {
+    /// Returns how a user calls this program for this chart: with `--chart`, unless it is the default one.
+    pub fn program(&self) -> String {
+        let name = env!("CARGO_PKG_NAME");
+        match CHARTS.first() {
+            Some(first) if first.id == self.origin => name.to_owned(),
+            _ => format!("{name} --chart {}", quoted(&self.origin)),
+        }
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
     let is_check = matches.get_flag("check");
     let absent = match phase == chart.initial {
         false => Absent::Refuse,
-        true if is_check => Absent::Suppose,
+        true if is_check => Absent::Assume,
         true => Absent::Make,
     };
     let force = matches.get_flag("force");

@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
 
+use super::trust;
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
 use crate::chart::model::{self, FieldType};
@@ -10,7 +11,7 @@ use crate::expr::Expressions;
 use crate::expr::source::Literal;
 use crate::host::events::EVENTS;
 use crate::lint::report::Format;
-use crate::render::suppose::settable;
+use crate::render::assumptions::settable;
 use crate::shell::trace;
 
 /// The whole command line for `chart`.
@@ -53,6 +54,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .after_help("Exit codes: 0 no problem (warnings are none), 1 problems, 2 wrong usage"),
         )
         .subcommand(render(chart))
+        .subcommand(trust::command())
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
@@ -297,18 +299,21 @@ fn render(chart: &Chart) -> Command {
         .initial_indent("  ")
         .subsequent_indent("  ");
     Command::new("render")
-        .about("Preview a prompt or a message: what the agent, the reviewer or the user would be told")
-        .after_help(format!("Names for --set:\n{}", textwrap::fill(&settable(chart).join(", "), names)))
+        .about("Preview what the hook would send to the agent, the reviewer or the user")
+        .after_help(format!(
+            "Names for --set:\n{}",
+            textwrap::fill(&settable(chart).join(", "), names)
+        ))
         .arg(
             Arg::new("template")
                 .value_name("TEMPLATE")
-                .help("A template, or the place of a text in the chart: on.Stop[5].block"),
+                .help("Show this template, filled in"),
         )
         .arg(
             Arg::new("next")
                 .long("next")
                 .action(ArgAction::SetTrue)
-                .help("What the Stop hook would send now; nothing is run, and nothing is written"),
+                .help("Show what the Stop hook would send now; runs nothing, writes nothing"),
         )
         .arg(
             Arg::new("list")
@@ -316,22 +321,26 @@ fn render(chart: &Chart) -> Command {
                 .action(ArgAction::SetTrue)
                 .conflicts_with_all(["set", "state"])
                 .conflicts_with_all(others)
-                .help("All templates and texts: the names that they need, and who uses them"),
+                .help("List the chart's templates and the names that they need"),
         )
-        .group(ArgGroup::new("what").args(["template", "next", "list"]).required(true))
+        .group(
+            ArgGroup::new("what")
+                .args(["template", "next", "list"])
+                .required(true),
+        )
         .arg(
             Arg::new("set")
                 .long("set")
                 .value_name("NAME=VALUE")
                 .action(ArgAction::Append)
                 .value_parser(pair)
-                .help("Suppose this: a field of the state, or a dotted name such as event.cwd; repeatable"),
+                .help("Assume this value; repeatable"),
         )
         .arg(
             Arg::new("state")
                 .long("state")
                 .value_name("FILE")
-                .help(format!("The state in FILE instead of the {noun}'s own")),
+                .help(format!("Use the state in FILE instead of the {noun}'s own")),
         )
         .args(instance)
 }

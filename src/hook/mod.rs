@@ -21,6 +21,7 @@ use crate::shell::owed::Debt;
 use crate::shell::perform::perform;
 use crate::shell::place::Place;
 use crate::shell::stuck::Stuck;
+use crate::shell::trust::{self, OwnChart};
 use crate::shell::{driver, file};
 
 /// The most bytes of an event.
@@ -56,7 +57,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match reply_to(name, fields, choice, quiet) {
+    match reply_to(name, fields, chart, quiet) {
         Ok((reply, debt)) => {
             // The answer comes first: a host that does not read our warnings gets it all the same.
             let is_delivered = print(&reply);
@@ -148,20 +149,47 @@ fn meant(event: &str, session: Option<&str>, home: &str, is_per_session: bool) -
     }
 }
 
+/// The project's own chart, which counts where the command line names none.
+fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart {
+    if named.is_some() {
+        return OwnChart::Absent;
+    }
+    let root = match known {
+        Some(meant) => Some(meant.root.clone()),
+        None => {
+            let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+            find::project_root(&cwd, home, &Surroundings::from_env())
+        }
+    };
+    root.map_or(OwnChart::Absent, |root| trust::own_chart(&root))
+}
+
 fn reply_to(
     name: &str,
     fields: Json,
-    choice: Choice<'_>,
+    named: Option<&str>,
     quiet: bool,
 ) -> Result<(Reply, Option<Debt>), Ended> {
+    let mut choice = Choice::of(named);
     let event = Event::hook(name, fields);
     let session = event.session.as_deref();
     let silent = |quiet| Ok((Reply::silent(name, quiet), None));
     // A chart compiled in says where its home is before it is parsed; where there is nothing for it, it never is.
     let mut known = None;
+    let mut ignored = Vec::new();
+    let own;
     if let Choice::Embedded(chart) = choice {
         known = meant(name, session, chart.home, chart.is_per_session);
-        if known.is_none() {
+        match own_chart(named, chart.home, known.as_ref()) {
+            OwnChart::Absent => {}
+            OwnChart::Ignored(why) => ignored.push(why),
+            OwnChart::Trusted(path) => {
+                own = path;
+                choice = Choice::File(&own);
+                known = None;
+            }
+        }
+        if known.is_none() && matches!(choice, Choice::Embedded(_)) {
             return silent(quiet);
         }
     }
@@ -185,8 +213,12 @@ fn reply_to(
         None if scope.is_per_session() => find::of_session(&root, scope, session),
         None => find::newest(&root, scope),
     };
-    let Newest { instance, warnings } = distrusting(&root, &scope.home, found);
+    let Newest {
+        instance,
+        mut warnings,
+    } = distrusting(&root, &scope.home, found);
     let quiet = chart.quiet;
+    warnings.splice(0..0, ignored);
     let Some(instance) = instance else {
         return Ok((Reply::silent(name, quiet).with_warnings(warnings), None));
     };

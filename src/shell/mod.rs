@@ -17,4 +17,5 @@ pub(crate) mod snapshot;
 pub(crate) mod state_file;
 pub(crate) mod stuck;
 pub(crate) mod trace;
+pub(crate) mod trust;
 mod write;

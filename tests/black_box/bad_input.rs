@@ -1012,7 +1012,7 @@ fn homes_without_a_plan() {
             (
                 1,
                 format!(
-                    "taskie: there is no plan in {}\n  help: `taskie enter new-plan --plan NAME` starts one\n",
+                    "taskie: there is no plan in {}\n  help: start one with `taskie enter new-plan --plan NAME`\n",
                     home.display()
                 )
             )

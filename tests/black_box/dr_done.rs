@@ -1693,7 +1693,7 @@ mod safety {
         let ran = project.run(&["--chart", "dr-done", "run", "status"]);
         assert_eq!(
             ran.stderr,
-            "taskie: it is not known which session asks\n  help: pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"\n"
+            "taskie: the session is unknown\n  help: pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"\n"
         );
     }
 

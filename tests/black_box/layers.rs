@@ -26,6 +26,17 @@ fn imports_between_folders_point_down() {
 }
 
 #[test]
+fn the_architecture_page_lists_the_folders_in_this_order() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
+    let page = fs::read_to_string(page).unwrap();
+    let table = page.split("| Layer | What lives there |").nth(1).unwrap();
+    let rows = table.lines().skip(2).take_while(|row| row.starts_with('|'));
+    let listed: Vec<_> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
+    let folders = &LAYERS[..LAYERS.len() - 1];
+    assert_eq!(listed, folders.concat());
+}
+
+#[test]
 fn imports_between_files_have_no_circle() {
     let mut circles = circles(&sources());
     circles.retain(|circle| !circle[0].starts_with("explore"));

@@ -42,6 +42,8 @@ mod state_transitions;
 mod status;
 mod support;
 mod trace;
+mod trust;
+mod tutorial;
 mod typed;
 mod validate;
 mod validation;

@@ -355,7 +355,7 @@ fn a_new_plan_is_made_where_it_will_be_found() {
         );
         let Some(expected) = expected else {
             let stderr = format!(
-                "taskie: {} is your home directory or above it: no plan is looked for there\n  help: start the plan in a project's own directory\n",
+                "taskie: {} is your home directory or above it, where no plan can be\n  help: start the plan in the directory of a project\n",
                 top.join(cwd).display()
             );
             assert_eq!(
@@ -791,7 +791,7 @@ fn sessions_that_are_no_names() {
             project.run(&["run", "pause", "--session", session]),
         ] {
             let stderr = format!(
-                "taskie: `{}` is no session id (letters, digits, _ and -)\n  help: pass --session \"${{CLAUDE_SESSION_ID}}\"\n",
+                "taskie: invalid session id `{}`: expected letters, digits, _ and -\n  help: pass --session \"${{CLAUDE_SESSION_ID}}\"\n",
                 session.escape_debug()
             );
             assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (1, "", stderr));

@@ -25,6 +25,16 @@ fn client() -> Reviewer {
     }
 }
 
+/// An empty project of someone who has saved the settings that the README shows.
+fn installed() -> Project {
+    let project = Project::empty();
+    project.reviewer(&client());
+    let settings = project.bin.parent().unwrap().join("home/.claude");
+    fs::create_dir_all(&settings).unwrap();
+    fs::write(settings.join("settings.json"), &texts(README, "json")[0]).unwrap();
+    project
+}
+
 #[test]
 fn every_block_is_of_a_language_that_a_test_reads() {
     for block in blocks(README) {
@@ -37,14 +47,10 @@ fn every_block_is_of_a_language_that_a_test_reads() {
     }
 }
 
-/// In an empty folder, with nothing done between two blocks but the settings that the README shows saved.
+/// In an empty folder, with nothing done between two blocks.
 #[test]
 fn the_commands_work_in_order_as_typed() {
-    let project = Project::empty();
-    project.reviewer(&client());
-    let settings = project.bin.parent().unwrap().join("home/.claude");
-    fs::create_dir_all(&settings).unwrap();
-    fs::write(settings.join("settings.json"), &texts(README, "json")[0]).unwrap();
+    let project = installed();
     let mut told = Vec::new();
     for block in texts(README, "sh") {
         let ran = typed(&project, &block);
@@ -83,6 +89,24 @@ fn the_commands_work_in_order_as_typed() {
         (&state["max_reviews"], &state["next_phase"]),
         (&json!(4), &json!("create-tasks"))
     );
+}
+
+/// The page about commands: each of its commands works in a project with a plan.
+#[test]
+fn the_commands_of_their_page_work() {
+    let project = installed();
+    let plan =
+        "mkdir -p .taskie/plans/my-plan && echo '## Overview' > .taskie/plans/my-plan/plan.md";
+    let made = typed(&project, &format!("{plan}\ntaskie enter new-plan"));
+    assert_eq!((made.code, made.stderr.as_str()), (0, ""));
+    let blocks = texts("docs/commands.md", "sh");
+    assert!(blocks.len() > 3);
+    for line in blocks.iter().flat_map(|block| block.lines()) {
+        // It ends when its user ends it.
+        let line = line.replace("--watch", "--watch --help");
+        let ran = typed(&project, &line);
+        assert_eq!(ran.code, 0, "{line}: {}{}", ran.stdout, ran.stderr);
+    }
 }
 
 /// The plugins and the marketplace that it names are those of this repository.
@@ -269,4 +293,40 @@ fn links_lead_to_files() {
         }
     }
     assert!(seen > 20, "{seen}");
+}
+
+/// Files of this repository that a document names in back quotes exist; where a name has capitals in it
+/// (`src/lint/CODE.rs`), the reader fills it in.
+#[test]
+fn files_that_are_named_exist() {
+    let folders = [
+        "src/",
+        "tests/",
+        "docs/",
+        "plugin/",
+        "templates/",
+        "examples/",
+        ".ci/",
+    ];
+    let mut named = 0;
+    for document in [
+        README,
+        "CONTRIBUTING.md",
+        "docs/architecture.md",
+        "docs/glossary.md",
+        "docs/commands.md",
+        "docs/chart-files.md",
+    ] {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        let prose: String = text.split("```").step_by(2).collect();
+        for name in prose.split('`').skip(1).step_by(2) {
+            let is_hole = name.contains(|sign: char| sign.is_ascii_uppercase() || sign == ' ');
+            if is_hole || !folders.iter().any(|folder| name.starts_with(folder)) {
+                continue;
+            }
+            named += 1;
+            assert!(root().join(name).exists(), "{document} names {name}");
+        }
+    }
+    assert!(named > 20, "{named}");
 }
