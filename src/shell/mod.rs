@@ -4,6 +4,8 @@ pub(crate) mod driver;
 mod effects;
 pub(crate) mod file;
 pub(crate) mod find;
+#[cfg(test)]
+mod fuzz;
 mod git;
 pub(crate) mod lock;
 pub(crate) mod owed;

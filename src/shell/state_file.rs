@@ -323,7 +323,13 @@ mod tests {
                     let state = json!({ name: value });
                     let read = parse(&chart, state.to_string().as_bytes());
                     let is_sound = matches!(read, Reading::Sound { .. });
-                    assert_eq!(is_sound, sound(&state), "{}: {state}", embedded.id);
+                    // Agents write the id 1 without quotes, and it is read as its digits.
+                    let field = chart.context.get(name);
+                    let is_id = field.is_some_and(|field| {
+                        field.kind == FieldType::String && field.pattern.is_some()
+                    });
+                    let expected = sound(&state) || is_id && value.is_u64();
+                    assert_eq!(is_sound, expected, "{}: {state}", embedded.id);
                 }
             }
             for value in &values {

@@ -202,7 +202,8 @@ impl Project {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taskie"));
         for (name, _) in std::env::vars_os() {
             let name_text = name.to_string_lossy();
-            if name_text.starts_with("CLAUDE") || name_text.starts_with("TASKIE") {
+            let of_a_host = ["CLAUDE", "TASKIE", "CODEX", "COPILOT"];
+            if of_a_host.iter().any(|start| name_text.starts_with(start)) {
                 command.env_remove(&name);
             }
         }
