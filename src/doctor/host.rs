@@ -164,7 +164,7 @@ impl Settings {
                 Diagnosis::warning(
                     "settings",
                     format!("{} cannot be read: {why}", shown(path)),
-                    "mend it: what it says is not known here, and Claude Code may pass it over",
+                    "fix it: doctor does not know what it says, and Claude Code may ignore it",
                 )
             })
             .collect()
@@ -183,17 +183,17 @@ impl Settings {
                         "{} turns all hooks off, so nothing is reviewed",
                         shown(&file.path)
                     ),
-                    "take \"disableAllHooks\" out of it",
+                    "remove \"disableAllHooks\" from it",
                 ));
             }
             if file.is_managed && is_true(file, "allowManagedHooksOnly") {
                 found.push(Diagnosis::problem(
                     "hooks",
                     format!(
-                        "{} allows no hooks but those of its own, so nothing is reviewed",
+                        "{} allows only its own hooks, so nothing is reviewed",
                         shown(&file.path)
                     ),
-                    "ask who manages this machine",
+                    "ask the administrator of this machine",
                 ));
             }
         }
@@ -202,7 +202,7 @@ impl Settings {
                 "hooks",
                 match self.unreadable.is_empty() {
                     true => "no settings file turns hooks off",
-                    false => "none of the settings files that can be read turns hooks off",
+                    false => "no settings file that can be read turns hooks off",
                 },
             ));
         }
@@ -226,7 +226,7 @@ impl Settings {
                     "{} calls the Stop hook too, so it runs twice at each stop",
                     shown(&hook.file.path)
                 ),
-                "take the hook out of that file: the plugin brings it",
+                "remove the hook from that file; the plugin has it",
             )),
             (false, []) if found.is_empty() => found.push(nobody(has_plugin, &chart.id)),
             (false, []) => {}
@@ -276,7 +276,7 @@ impl Settings {
         if let Some((key, (_, file))) = on {
             let Some(copies) = self.installed.get(*key).filter(|copies| !copies.is_empty()) else {
                 let text = format!(
-                    "the plugin {key} is enabled in {} and not installed",
+                    "the plugin {key} is enabled in {} but not installed",
                     shown(&file.path)
                 );
                 return Plugin::off(text, format!("`claude plugin install {key}`"));
@@ -288,7 +288,10 @@ impl Settings {
                 false => copies.iter().find_map(|copy| copy.path.as_ref()),
             };
             if let Some(gone) = gone {
-                let text = format!("the plugin {key} is enabled, and {} is gone", shown(gone));
+                let text = format!(
+                    "the plugin {key} is enabled, but {} is missing",
+                    shown(gone)
+                );
                 return Plugin::off(
                     text,
                     format!("`claude plugin uninstall {key}`, then `claude plugin install {key}`"),
@@ -301,7 +304,7 @@ impl Settings {
                     "plugin",
                     format!("the plugin {key} is version {version}, this program {own}"),
                     format!(
-                        "bring both to one version: `claude plugin update {key}`, or install the program anew"
+                        "update both to one version: `claude plugin update {key}`, or install the program again"
                     ),
                 ),
                 None => Diagnosis::ok("plugin", format!("the plugin {key} is enabled")),
@@ -316,7 +319,7 @@ impl Settings {
             return Plugin::off(text, format!("`claude plugin enable {key}`"));
         }
         if let Some(key) = self.installed.keys().find(|key| is_ours(key)) {
-            let text = format!("the plugin {key} is installed and enabled nowhere");
+            let text = format!("the plugin {key} is installed but not enabled");
             return Plugin::off(text, format!("`claude plugin enable {key}`"));
         }
         Plugin::default()
@@ -387,8 +390,8 @@ impl Settings {
             Some((text, Err(_))) => {
                 return vec![Diagnosis::warning(
                     "blocks",
-                    format!("{BLOCK_CAP} is {text:?}, which is no number"),
-                    "set it to a number; 0: stops may be blocked without end",
+                    format!("{BLOCK_CAP} is {text:?}, which is not a number"),
+                    "set it to a number; 0 means that stops may be blocked without limit",
                 )];
             }
         };
@@ -401,14 +404,14 @@ impl Settings {
             return vec![Diagnosis::ok(
                 "blocks",
                 format!(
-                    "{cap} blocked stops in a row are allowed, and a cycle has {limit} reviews at most ({field})"
+                    "{cap} blocked stops in a row are allowed, and a cycle has at most {limit} reviews ({field})"
                 ),
             )];
         }
         vec![Diagnosis::warning(
             "blocks",
             format!(
-                "a cycle may have {limit} reviews ({field}), and an agent that uses no tool in between may stop after {cap} blocks"
+                "a cycle may have {limit} reviews ({field}), but an agent that uses no tool in between may stop after {cap} blocks"
             ),
             format!("set {BLOCK_CAP} to {limit} under \"env\" in settings.json"),
         )]
@@ -503,10 +506,10 @@ fn too_short(hook: &Hook<'_>, chart: &Chart) -> Option<Diagnosis> {
         Diagnosis::problem(
             "plugin",
             format!(
-                "the hook in {} is ended after {timeout} seconds, and a review may take {longest}",
+                "the hook in {} times out after {timeout} seconds, but a review may take {longest}",
                 shown(&hook.file.path)
             ),
-            format!("give it a \"timeout\" of {} or more", longest + 30),
+            format!("set its \"timeout\" to {} or more", longest + 30),
         )
     })
 }

@@ -18,10 +18,10 @@ use crate::lint;
 use crate::shell::perform::{AsWorld as _, Place};
 use crate::shell::store::{self, Reading};
 
-/// What is wrong with a chart is told by its text; what only its states can tell is left to `check-chart`.
+/// Only what the chart's text shows is checked here; its states are left to `check-chart`.
 const QUICK: Caps = Caps { states: 1 };
 
-/// Whether the chart and the schema of its state are sound.
+/// Checks the chart and the schema of its state.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     let text = choice.text().unwrap_or_default();
     let (linted, check) = match choice {
@@ -45,18 +45,18 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
         1 => Diagnosis::warning(
             "chart",
             format!("the chart {} has a finding", chart.origin),
-            format!("`taskie {check}` tells it"),
+            format!("run `taskie {check}` to see it"),
         ),
         many => Diagnosis::warning(
             "chart",
             format!("the chart {} has {many} findings", chart.origin),
-            format!("`taskie {check}` tells them"),
+            format!("run `taskie {check}` to see them"),
         ),
     };
     vec![sound, state_schema(chart)]
 }
 
-/// Whether a new instance fits the schema.
+/// Checks that a new instance fits the schema.
 fn state_schema(chart: &Chart) -> Diagnosis {
     let compiled = jsonschema::draft7::new(&schema::state::of(chart));
     let state = Json::Object(initial(chart).into_iter().collect());
@@ -75,12 +75,12 @@ fn state_schema(chart: &Chart) -> Diagnosis {
                 "a new {} does not fit the schema of its state.json: {why}",
                 chart.scope.noun
             ),
-            format!("mend [context] in {}", chart.origin),
+            format!("fix [context] in {}", chart.origin),
         ),
     }
 }
 
-/// Whether the instance can be worked on; `warnings` are of those that were passed over.
+/// Checks that the instance can be worked on; `warnings` are about those that were skipped.
 pub(super) fn instance(
     chart: &Chart,
     place: Option<&Place>,
@@ -89,15 +89,13 @@ pub(super) fn instance(
     let noun = &chart.scope.noun;
     let mut found: Vec<Diagnosis> = warnings
         .into_iter()
-        .map(|warning| {
-            Diagnosis::warning("instance", warning, "see to it, or delete the directory")
-        })
+        .map(|warning| Diagnosis::warning("instance", warning, "fix it, or delete the directory"))
         .collect();
     let Some(place) = place else {
         let why = if chart.scope.is_per_session() {
-            format!("hooks name the {noun} themselves; `--{noun} ID` looks at one")
+            format!("hooks name the {noun} themselves; check one with `--{noun} ID`")
         } else {
-            format!("there is no {noun} here, so hooks let everything through")
+            format!("there is no {noun} here, so hooks allow every stop")
         };
         found.push(Diagnosis::ok("instance", why));
         return found;
@@ -119,16 +117,19 @@ pub(super) fn instance(
                 file.display(),
                 absent.join(", ")
             ),
-            "nothing, if the defaults are right; the next transition writes them",
+            "do nothing if the defaults are right; the next transition writes them",
         )),
         Reading::Missing if chart.cycles.is_empty() => found.push(Diagnosis::ok(
             "instance",
-            format!("{noun} {name} has no state.json yet: it stands where it begins"),
+            format!("{noun} {name} has no state.json yet: it is at its start"),
         )),
         Reading::Missing => found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name} has no state.json, so no review is ever due"),
-            format!("`taskie enter PHASE --{noun} {name}` writes it"),
+            format!(
+                "write it with `{} enter PHASE --{noun} {name}`",
+                chart.program()
+            ),
         )),
         Reading::Broken(why) => found.push(Diagnosis::problem(
             "instance",
@@ -144,7 +145,7 @@ pub(super) fn instance(
             Err(fault) => found.push(Diagnosis::problem(
                 "instance",
                 fault.to_string(),
-                format!("mend the chart {}", chart.origin),
+                format!("fix the chart {}", chart.origin),
             )),
         }
     }
@@ -157,14 +158,14 @@ pub(super) fn instance(
         found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name}: its files have {findings}"),
-            format!("`taskie validate {name}` tells more"),
+            format!("run `{} validate {name}` for details", chart.program()),
         ));
     }
     if access(place.dir(), Access::WRITE_OK).is_err() {
         found.push(Diagnosis::problem(
             "instance",
             format!("{} cannot be written to", place.instance.dir.display()),
-            "give this user the right to",
+            "give this user the permission to",
         ));
     }
     found

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::bench::{skip, stop_event, wait_until_it_can_be_run};
+use crate::bench::{stop_event, wait_until_it_can_be_run};
 use crate::support::{PLAN, Project, Ran, Reviewer, allowed, feed, silent, state, validated};
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
@@ -28,21 +28,14 @@ fn unusable_line(why: &str) -> String {
     format!("{STATE}: {why}{stop} {UNUSABLE}")
 }
 
-/// A named pipe; none where `mkfifo` is not there.
-fn pipe(path: &Path) -> bool {
-    let made = Command::new("mkfifo")
-        .arg(path)
-        .status()
-        .is_ok_and(|status| status.success());
-    if !made {
-        skip("no `mkfifo` here, so a pipe in place of a file is not tried");
-    }
-    made
+/// Makes a named pipe.
+fn pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
 }
 
-/// A stop by someone whom the modes of files bind: root becomes nobody, in a project that nobody owns. `None`
-/// where that cannot be, said visibly.
-fn stop_as_someone(project: &Project) -> Option<Ran> {
+/// A stop by a user who is bound by file modes: root becomes nobody, in a project that nobody owns.
+fn stop_as_someone(project: &Project) -> Ran {
     let mut command = project.command(["hook", "stop"]);
     let owner = fs::metadata(&project.root).unwrap().uid();
     if owner == 0 {
@@ -69,12 +62,12 @@ fn stop_as_someone(project: &Project) -> Option<Ran> {
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped());
         let may = Command::new("true").uid(65_534).status();
-        if !may.is_ok_and(|status| status.success()) {
-            skip("this root cannot become another user, so unreadable files are not tried");
-            return None;
-        }
+        assert!(
+            may.is_ok_and(|status| status.success()),
+            "run the tests as a user who is bound by file modes, or as a root who can become one"
+        );
     }
-    Some(feed(command, stop_event(project, false)))
+    feed(command, stop_event(project, false))
 }
 
 // ── state.json ──────────────────────────────────────────────────────────────────────────
@@ -214,7 +207,7 @@ fn states_that_cannot_be_used() {
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
         assert_eq!(
             ran.stderr,
-            format!("taskie: {STATE}: {why}\n  help: mend the file, or restore it from git\n"),
+            format!("taskie: {STATE}: {why}\n  help: fix the file, or restore it from git\n"),
             "{what}"
         );
         assert!(project.files() == before, "{what}");
@@ -327,9 +320,8 @@ fn a_state_that_is_no_file() {
     assert_eq!(project.stop().json(), unusable("it is not a regular file"));
     fs::remove_dir(&path).unwrap();
 
-    if pipe(&path) {
-        assert_eq!(project.stop().json(), unusable("it is not a regular file"));
-    }
+    pipe(&path);
+    assert_eq!(project.stop().json(), unusable("it is not a regular file"));
     assert_eq!(
         (fs::read_to_string(outside).unwrap(), project.calls().len()),
         (before, 0)
@@ -345,9 +337,7 @@ fn a_state_that_may_not_be_read() {
         fs::Permissions::from_mode(0o000),
     )
     .unwrap();
-    let Some(ran) = stop_as_someone(&project) else {
-        return;
-    };
+    let ran = stop_as_someone(&project);
     assert_eq!(
         (ran.code, ran.json()),
         (
@@ -372,7 +362,6 @@ fn a_plan_that_may_not_be_written() {
     mode(0o555);
     let ran = stop_as_someone(&project);
     mode(0o755);
-    let Some(ran) = ran else { return };
     let why = format!(
         "taskie could not decide about this Stop and lets it through: the review cannot be locked: {}: Permission denied (os error 13)",
         project
@@ -396,9 +385,7 @@ fn a_table_and_a_plan_that_may_not_be_read() {
         fs::Permissions::from_mode(0o000),
     )
     .unwrap();
-    let Some(ran) = stop_as_someone(&project) else {
-        return;
-    };
+    let ran = stop_as_someone(&project);
     let reason = format!("Plan '{PLAN}': Task files exist but tasks.md is missing");
     let warning =
         format!(".taskie/plans/{PLAN}/tasks.md cannot be read: Permission denied (os error 13).");
@@ -413,7 +400,6 @@ fn a_table_and_a_plan_that_may_not_be_read() {
     fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o000)).unwrap();
     let ran = stop_as_someone(&project);
     fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o755)).unwrap();
-    let ran = ran.unwrap();
     let warning = format!("plan `{PLAN}` cannot be read: Permission denied (os error 13).");
     assert_eq!(
         (ran.code, ran.json(), ran.stderr),
@@ -582,32 +568,31 @@ fn a_table_that_is_no_file() {
     let reason = format!("Plan '{PLAN}': Task files exist but tasks.md is missing");
     let warning = |why: &str| format!(".taskie/plans/{PLAN}/tasks.md cannot be read: {why}.");
     fs::remove_file(&path).unwrap();
-    type Make = fn(&Path) -> bool;
+    type Make = fn(&Path);
     let cases: [(Make, Option<&str>); 5] = [
         (
-            |path| fs::create_dir(path).is_ok(),
+            |path| fs::create_dir(path).unwrap(),
             Some("it is not a regular file"),
         ),
         (
-            |path| symlink("/dev/zero", path).is_ok(),
+            |path| symlink("/dev/zero", path).unwrap(),
             Some("it is not a regular file"),
         ),
-        (|path| symlink("nowhere", path).is_ok(), None),
-        (|path| symlink("tasks.md", path).is_ok(), Some("a loop")),
+        (|path| symlink("nowhere", path).unwrap(), None),
+        (|path| symlink("tasks.md", path).unwrap(), Some("a loop")),
         (pipe, Some("it is not a regular file")),
     ];
     for (make, why) in cases {
-        if make(&path) {
-            let mut expected = json!({ "decision": "block", "reason": reason });
-            let in_a_loop = fs::metadata(&path).err().map(|error| error.to_string());
-            if let Some(why) = why {
-                expected["systemMessage"] = json!(warning(in_a_loop.as_deref().unwrap_or(why)));
-            }
-            assert_eq!(project.stop().json(), expected);
-            fs::remove_file(&path)
-                .or_else(|_| fs::remove_dir(&path))
-                .unwrap();
+        make(&path);
+        let mut expected = json!({ "decision": "block", "reason": reason });
+        let in_a_loop = fs::metadata(&path).err().map(|error| error.to_string());
+        if let Some(why) = why {
+            expected["systemMessage"] = json!(warning(in_a_loop.as_deref().unwrap_or(why)));
         }
+        assert_eq!(project.stop().json(), expected);
+        fs::remove_file(&path)
+            .or_else(|_| fs::remove_dir(&path))
+            .unwrap();
     }
 }
 

@@ -632,6 +632,15 @@ mod precompact {
         }
     }
 
+    /// The other tests fill the templates in by themselves; this one holds their words.
+    #[test]
+    fn the_prompts_word_for_word() {
+        let project = sample_session();
+        insta::assert_snapshot!("dr-done-loop", reason(&hook(&project, "stop")));
+        state(&project, "review", 2);
+        insta::assert_snapshot!("dr-done-review", said(&hook(&project, "pre-compact")));
+    }
+
     #[test]
     fn state_review_outputs_full_context_with_review_prompt() {
         let project = sample_session();
@@ -1373,7 +1382,7 @@ mod common {
             let ran = run(&project, &["status"], "");
             assert_eq!(
                 ran.stderr,
-                format!("taskie: .dr-done/config.json: {why}\n  help: mend the file\n")
+                format!("taskie: .dr-done/config.json: {why}\n  help: fix the file\n")
             );
             assert_eq!(project.files(), before);
         }
@@ -1963,7 +1972,7 @@ fn doctor_speaks_of_sessions_as_they_are() {
     };
     let any = told(&[]);
     assert!(
-        any.contains("hooks name the session themselves; `--session ID` looks at one"),
+        any.contains("hooks name the session themselves; check one with `--session ID`"),
         "{any}"
     );
     let state = dir(&project, SESSION).join("state.json");
@@ -1976,7 +1985,7 @@ fn doctor_speaks_of_sessions_as_they_are() {
     fs::remove_file(&state).unwrap();
     let new = told(&["--session", SESSION]);
     assert!(
-        new.contains("has no state.json yet: it stands where it begins"),
+        new.contains("has no state.json yet: it is at its start"),
         "{new}"
     );
 }

@@ -153,7 +153,7 @@ fn the_argument_is_called_what_the_chart_calls_it() {
         .run(&["--chart", chart, "validate", "--help"])
         .stdout;
     assert!(
-        help.starts_with("Check the files of a gate") && help.contains("[GATE]  Which gate"),
+        help.starts_with("Check the files of a gate") && help.contains("[GATE]  The gate to use"),
         "{help}"
     );
     let json: Value = project
