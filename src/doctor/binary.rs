@@ -74,7 +74,7 @@ pub(super) fn own() -> Vec<Diagnosis> {
                     "`{name}` on PATH is another file of the same version: {}",
                     shown(&found)
                 ),
-                "remove one of the two, so that they cannot get out of step",
+                "keep one of the two: an upgrade would replace only one",
             ),
             Ok(text) => Diagnosis::problem(
                 "path",
@@ -87,7 +87,7 @@ pub(super) fn own() -> Vec<Diagnosis> {
             Err(why) => Diagnosis::problem(
                 "path",
                 format!(
-                    "hooks and the agent find {}, which does not report its version: {why}",
+                    "hooks and the agent find {}, which does not print its version: {why}",
                     shown(&found)
                 ),
                 format!("replace it, or put {folder} before it on PATH"),
@@ -126,7 +126,7 @@ fn program_on_path(program: &str) -> Diagnosis {
         return Diagnosis::problem(
             "program",
             format!("`{program}` is not on PATH, so no review can run"),
-            format!("install it, or add its folder to the PATH of hooks"),
+            format!("install it, or add its folder to PATH where Claude Code is started"),
         );
     };
     if program != HOST {
@@ -137,10 +137,10 @@ fn program_on_path(program: &str) -> Diagnosis {
         Ok(Some(version)) if version < TRIED_FROM => Diagnosis::warning(
             "program",
             format!(
-                "{program} {version}, {}: older than every version that taskie was tested with",
+                "{program} {version}, {}: older than all versions that taskie was tested with",
                 shown(&path)
             ),
-            format!("run `{program} update` (tested since {TRIED_FROM})"),
+            format!("`{program} update` (tested from {TRIED_FROM} on)"),
         ),
         Ok(Some(version)) => {
             Diagnosis::ok("program", format!("{program} {version}, {}", shown(&path)))
@@ -148,12 +148,12 @@ fn program_on_path(program: &str) -> Diagnosis {
         Ok(None) => Diagnosis::warning(
             "program",
             format!("{}: its version is unknown", shown(&path)),
-            format!("check what `{program} --version` prints"),
+            format!("run `{program} --version` to see what it prints"),
         ),
         Err(why) => Diagnosis::problem(
             "program",
             format!("{} does not run: {why}", shown(&path)),
-            format!("check what `{program} --version` prints"),
+            format!("run `{program} --version` to see the error"),
         ),
     }
 }
@@ -163,8 +163,8 @@ fn as_root() -> Option<Diagnosis> {
     (!is_sandbox).then(|| {
         Diagnosis::problem(
             "program",
-            format!("`{HOST} {UNASKED}`, which reviews need, does not work as root"),
-            format!("work as another user or, in a sandbox, set {SANDBOX}=1"),
+            format!("`{HOST} {UNASKED}`, which reviews need, does not run as root"),
+            format!("work as another user, or in a sandbox set {SANDBOX}=1"),
         )
     })
 }

@@ -38,7 +38,7 @@ pub(super) struct Settings {
     unreadable: Vec<(PathBuf, String)>,
 }
 
-/// An installed copy of a plugin, as far as the client's file tells of it.
+/// An installed copy of a plugin, as the client's file describes it.
 #[derive(Debug)]
 struct Copy {
     version: Option<String>,
@@ -164,7 +164,7 @@ impl Settings {
                 Diagnosis::warning(
                     "settings",
                     format!("{} cannot be read: {why}", shown(path)),
-                    "fix it: doctor does not know what it says, and Claude Code may ignore it",
+                    "fix it: taskie cannot know what it says, and Claude Code may ignore it",
                 )
             })
             .collect()
@@ -217,7 +217,7 @@ impl Settings {
             true => self.plugin(&chart.id),
             false => Plugin::default(),
         };
-        let mut found = plugin.told;
+        let mut found = plugin.found;
         match (plugin.is_on, hooks.as_slice()) {
             (true, []) => {}
             (true, [hook, ..]) => found.push(Diagnosis::warning(
@@ -226,7 +226,7 @@ impl Settings {
                     "{} calls the Stop hook too, so it runs twice at each stop",
                     shown(&hook.file.path)
                 ),
-                "remove the hook from that file; the plugin has it",
+                "remove the hook from that file: the plugin has it",
             )),
             (false, []) if found.is_empty() => found.push(nobody(has_plugin, &chart.id)),
             (false, []) => {}
@@ -253,7 +253,7 @@ impl Settings {
         found
     }
 
-    /// How the plugin `id` stands.
+    /// Returns the state of the plugin `id`.
     fn plugin(&self, id: &str) -> Plugin {
         let is_ours = |key: &str| key.split('@').next() == Some(id);
         let mut switches: BTreeMap<&str, (bool, &File)> = BTreeMap::new();
@@ -276,7 +276,7 @@ impl Settings {
         if let Some((key, (_, file))) = on {
             let Some(copies) = self.installed.get(*key).filter(|copies| !copies.is_empty()) else {
                 let text = format!(
-                    "the plugin {key} is enabled in {} but not installed",
+                    "the plugin {key} is enabled in {}, but not installed",
                     shown(&file.path)
                 );
                 return Plugin::off(text, format!("`claude plugin install {key}`"));
@@ -299,19 +299,19 @@ impl Settings {
             }
             let own = env!("CARGO_PKG_VERSION");
             let mut versions = copies.iter().filter_map(|copy| copy.version.as_deref());
-            let told = match versions.find(|version| *version != own) {
+            let diagnosis = match versions.find(|version| *version != own) {
                 Some(version) => Diagnosis::warning(
                     "plugin",
-                    format!("the plugin {key} is version {version}, this program {own}"),
+                    format!("the plugin {key} is version {version}, this program is {own}"),
                     format!(
-                        "update both to one version: `claude plugin update {key}`, or install the program again"
+                        "bring both to the same version: `claude plugin update {key}`, or install the program again"
                     ),
                 ),
                 None => Diagnosis::ok("plugin", format!("the plugin {key} is enabled")),
             };
             return Plugin {
                 is_on: true,
-                told: vec![told],
+                found: vec![diagnosis],
             };
         }
         if let Some((key, (_, file))) = switches.first_key_value() {
@@ -319,7 +319,7 @@ impl Settings {
             return Plugin::off(text, format!("`claude plugin enable {key}`"));
         }
         if let Some(key) = self.installed.keys().find(|key| is_ours(key)) {
-            let text = format!("the plugin {key} is installed but not enabled");
+            let text = format!("the plugin {key} is installed, but not enabled");
             return Plugin::off(text, format!("`claude plugin enable {key}`"));
         }
         Plugin::default()
@@ -391,7 +391,7 @@ impl Settings {
                 return vec![Diagnosis::warning(
                     "blocks",
                     format!("{BLOCK_CAP} is {text:?}, which is not a number"),
-                    "set it to a number; 0 means that stops may be blocked without limit",
+                    "set it to a number; 0: no limit",
                 )];
             }
         };
@@ -426,18 +426,18 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// How the plugin stands, and whether it works.
+/// Whether the plugin is installed and enabled, and what is wrong with it.
 #[derive(Debug, Default)]
 struct Plugin {
     is_on: bool,
-    told: Vec<Diagnosis>,
+    found: Vec<Diagnosis>,
 }
 
 impl Plugin {
     fn off(text: String, help: String) -> Self {
         Self {
             is_on: false,
-            told: vec![Diagnosis::problem("plugin", text, help)],
+            found: vec![Diagnosis::problem("plugin", text, help)],
         }
     }
 }
@@ -555,7 +555,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(levels(read().hooks_on()), [Level::Problem, Level::Problem]);
-        assert!(read().plugin("x").told[0].text.contains("disabled in"));
+        assert!(read().plugin("x").found[0].text.contains("disabled in"));
     }
 
     #[test]

@@ -41,16 +41,19 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     };
     let flaws = linted.flaws;
     let sound = match flaws.len() {
-        0 => Diagnosis::ok("chart", format!("the chart {} is sound", chart.origin)),
+        0 => Diagnosis::ok(
+            "chart",
+            format!("the chart {} has no findings", chart.origin),
+        ),
         1 => Diagnosis::warning(
             "chart",
             format!("the chart {} has a finding", chart.origin),
-            format!("run `taskie {check}` to see it"),
+            format!("`taskie {check}` shows it"),
         ),
         many => Diagnosis::warning(
             "chart",
             format!("the chart {} has {many} findings", chart.origin),
-            format!("run `taskie {check}` to see them"),
+            format!("`taskie {check}` shows them"),
         ),
     };
     vec![sound, state_schema(chart)]
@@ -68,7 +71,7 @@ fn state_schema(chart: &Chart) -> Diagnosis {
         Err(error) => Some(error.to_string()),
     };
     match breach {
-        None => Diagnosis::ok("schema", "the schema of state.json is sound"),
+        None => Diagnosis::ok("schema", "the schema of state.json is valid"),
         Some(why) => Diagnosis::problem(
             "schema",
             format!(
@@ -95,7 +98,7 @@ pub(super) fn instance(
         let why = if chart.scope.is_per_session() {
             format!("hooks name the {noun} themselves; check one with `--{noun} ID`")
         } else {
-            format!("there is no {noun} here, so hooks allow every stop")
+            format!("there is no {noun} here, so hooks allow everything")
         };
         found.push(Diagnosis::ok("instance", why));
         return found;
@@ -107,7 +110,7 @@ pub(super) fn instance(
         Reading::Sound { absent, .. } if absent.is_empty() => {
             found.push(Diagnosis::ok(
                 "instance",
-                format!("{noun} {name}: its state.json is sound"),
+                format!("{noun} {name}: its state.json is valid"),
             ));
         }
         Reading::Sound { absent, .. } => found.push(Diagnosis::warning(
@@ -117,11 +120,11 @@ pub(super) fn instance(
                 file.display(),
                 absent.join(", ")
             ),
-            "do nothing if the defaults are right; the next transition writes them",
+            "nothing to do if the defaults are right: the next transition writes them",
         )),
         Reading::Missing if chart.cycles.is_empty() => found.push(Diagnosis::ok(
             "instance",
-            format!("{noun} {name} has no state.json yet: it is at its start"),
+            format!("{noun} {name} has no state.json yet: it has not begun"),
         )),
         Reading::Missing => found.push(Diagnosis::warning(
             "instance",
@@ -158,14 +161,14 @@ pub(super) fn instance(
         found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name}: its files have {findings}"),
-            format!("run `{} validate {name}` for details", chart.program()),
+            format!("`{} validate {name}` shows them", chart.program()),
         ));
     }
     if access(place.dir(), Access::WRITE_OK).is_err() {
         found.push(Diagnosis::problem(
             "instance",
             format!("{} cannot be written to", place.instance.dir.display()),
-            "give this user the permission to",
+            "make it writable for this user",
         ));
     }
     found

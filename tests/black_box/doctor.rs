@@ -155,7 +155,7 @@ fn all_is_well() {
         "ok taskie {version}, {} ok `taskie` on PATH is this one ok claude 2.1.330, {}/claude ok no settings file turns hooks off \
          ok the plugin taskie@taskie is enabled \
          ok 8 blocked stops in a row are allowed, and a cycle has at most 8 reviews (max_reviews) \
-         ok the chart taskie is sound ok the schema of state.json is sound ok plan {PLAN}: its state.json is sound No problems found.",
+         ok the chart taskie has no findings ok the schema of state.json is valid ok plan {PLAN}: its state.json is valid No problems found.",
         exe.display(),
         machine.bin.display()
     );
@@ -185,7 +185,7 @@ fn a_plugin_that_is_only_on_the_books() {
         machine.trouble(|_| {}),
         line(
             "problem plugin",
-            "the plugin taskie@taskie is enabled in ~/.claude/settings.json and not installed",
+            "the plugin taskie@taskie is enabled in ~/.claude/settings.json, but not installed",
             "`claude plugin install taskie@taskie`"
         )
     );
@@ -240,7 +240,7 @@ fn this_program_and_path() {
         machine
             .trouble(|_| {})
             .1
-            .ends_with("which does not report its version: broken")
+            .ends_with("which does not print its version: broken")
     );
     fs::remove_file(machine.bin.join("taskie")).unwrap();
     assert_eq!(
@@ -260,7 +260,7 @@ fn the_reviewer_s_program() {
         (
             "echo '2.1.100 (Claude Code)'",
             "warning",
-            "claude 2.1.100, BASE/only/claude: older than every version that taskie was tested with",
+            "claude 2.1.100, BASE/only/claude: older than all versions that taskie was tested with",
         ),
         (
             "echo hello",
@@ -388,7 +388,7 @@ fn the_plugin() {
     assert_eq!(
         found.1,
         format!(
-            "the plugin {key} is version 9.9.9, this program {}",
+            "the plugin {key} is version 9.9.9, this program is {}",
             env!("CARGO_PKG_VERSION")
         )
     );
@@ -417,7 +417,7 @@ fn the_plugin() {
     machine.settings(json!({}));
     assert_eq!(
         machine.trouble(|_| {}).1,
-        format!("the plugin {key} is installed but not enabled")
+        format!("the plugin {key} is installed, but not enabled")
     );
 
     let machine = Machine::sound();
@@ -513,7 +513,7 @@ fn the_plan_that_is_meant() {
         line(
             "warning instance",
             "plan test-plan: its files have a finding",
-            "run `taskie validate test-plan` for details"
+            "`taskie validate test-plan` shows them"
         )
     );
     let cases = [
@@ -551,7 +551,7 @@ fn the_plan_that_is_meant() {
         machine
             .run(&["doctor"])
             .stdout
-            .contains("there is no plan here, so hooks allow every stop")
+            .contains("there is no plan here, so hooks allow everything")
     );
 }
 
@@ -577,7 +577,7 @@ fn a_chart_of_one_s_own() {
         of("chart")["help"]
             .as_str()
             .unwrap()
-            .starts_with("run `taskie check-chart /")
+            .starts_with("`taskie check-chart /")
     );
     assert_eq!(
         of("plugin")["text"],
@@ -597,7 +597,7 @@ fn a_finding_that_is_ignored_is_not_counted() {
     let ran = machine.run(&["--chart", chart, "doctor"]);
     let words: Vec<&str> = ran.stdout.split_whitespace().collect();
     assert!(
-        words.join(" ").contains("statechart.toml is sound"),
+        words.join(" ").contains("statechart.toml has no findings"),
         "{}",
         ran.stdout
     );

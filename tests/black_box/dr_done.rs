@@ -1978,14 +1978,14 @@ fn doctor_speaks_of_sessions_as_they_are() {
     let state = dir(&project, SESSION).join("state.json");
     fs::write(&state, "{").unwrap();
     let broken = told(&["--session", SESSION]);
-    let remedy = "mend the file, or delete it: it begins anew";
+    let remedy = "fix the file, or delete it to start over";
     assert!(broken.contains(remedy), "{broken}");
     let ran = run(&project, &["stop"], "");
     assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
     fs::remove_file(&state).unwrap();
     let new = told(&["--session", SESSION]);
     assert!(
-        new.contains("has no state.json yet: it is at its start"),
+        new.contains("has no state.json yet: it has not begun"),
         "{new}"
     );
 }
