@@ -126,7 +126,7 @@ fn program_on_path(program: &str) -> Diagnosis {
         return Diagnosis::problem(
             "program",
             format!("`{program}` is not on PATH, so no review can run"),
-            format!("install it, or add its folder to PATH where Claude Code is started"),
+            "install it, or add its folder to PATH where Claude Code is started",
         );
     };
     if program != HOST {
