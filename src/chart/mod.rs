@@ -170,7 +170,7 @@ pub struct Table {
 #[derive(Debug)]
 pub enum RowShape {
     /// A row of a pipe table: (field, heading).
-    Columns(IndexMap<String, String>),
+    Columns(IndexMap<String, Vec<String>>),
     /// A line that fits.
     Line(Pattern),
 }

@@ -468,7 +468,7 @@ fn tables_as_they_come() {
             b"| Id | Status |\n|---|---|\n| ../../x | pending |\n| a b | pending |\n| $(x) | pending |\n| 2 | pending |\n".to_vec(),
             "complete-task",
             Some(format!(
-                "{file}: line 3: `../../x` is no id (letters, digits, _ and -): the row is left out.\n{file}: line 4: `a b` is no id (letters, digits, _ and -): the row is left out.\n{file}: line 5: `$(x)` is no id (letters, digits, _ and -): the row is left out."
+                "{file}: line 3: `../../x` is not an id (letters, digits, _ and -); the row counts as open.\n{file}: line 4: `a b` is no id (letters, digits, _ and -): the row is left out.\n{file}: line 5: `$(x)` is no id (letters, digits, _ and -): the row is left out."
             )),
         ),
         ("a line of a megabyte", [b"| Id | Status |\n|---|---|\n| 2 | ".to_vec(), vec![b'x'; 1 << 20], b" |\n".to_vec()].concat(), "complete-task", None),
@@ -532,7 +532,7 @@ fn a_task_that_is_in_no_table() {
 }
 
 #[test]
-fn twenty_thousand_rows_that_are_left_out() {
+fn twenty_thousand_rows_without_a_usable_id() {
     let project = Project::valid();
     let rows: String = (1..=20_000)
         .map(|id| format!("| ../{id} | pending |\n"))
@@ -542,8 +542,8 @@ fn twenty_thousand_rows_that_are_left_out() {
     let ran = project.stop();
     let file = ".taskie/plans/test-plan/tasks.md";
     let mut lines: Vec<String> =
-        (1..=5).map(|id| format!("{file}: line {}: `../{id}` is no id (letters, digits, _ and -): the row is left out.", id + 2)).collect();
-    lines.push(format!("{file}: and 19995 more rows are left out."));
+        (1..=5).map(|id| format!("{file}: line {}: `../{id}` is not an id (letters, digits, _ and -); the row counts as open.", id + 2)).collect();
+    lines.push(format!("{file}: and 19995 more rows count as open."));
     let why = "there is nothing to review: task_files is empty";
     let message = format!(
         "{}\nReview failed: {why}. It is tried again at the next stop.\n{VALIDATED}",
