@@ -598,8 +598,8 @@ fn a_failed_review_and_a_flaw_are_both_told() {
         stdout: Some(String::new()),
         ..Reviewer::default()
     });
-    let why =
-        format!("Review failed: `claude` exited with code 1. It is tried again at the next stop.");
+    let why = "Review failed: `claude` exited with code 1. It is tried again at the next stop."
+        .to_owned();
     let flaw = format!("Plan '{PLAN}': Invalid filename: notes.md");
     assert_eq!(
         project.stop().json(),
@@ -1263,7 +1263,7 @@ fn a_failure_that_nobody_waits_for_any_more() {
     let ran = meanwhile_with(&project, &fails, |project| {
         edit(project, json!({ "next_phase": null }))
     });
-    let why = format!("`claude` exited with code 1: {{\"verdict\":\"FAIL\"}}");
+    let why = "`claude` exited with code 1: {\"verdict\":\"FAIL\"}".to_owned();
     let message = format!(
         "The code-review 1 was set aside: the state changed while it ran and no longer asks for it. Nothing was written. It had failed: {why}."
     );
