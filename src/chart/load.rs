@@ -1390,7 +1390,12 @@ impl Resolver<'_> {
 
     fn table(&mut self, name: &str, table: &TableSource, source: &Source) -> Option<Table> {
         let rows = match (&table.columns, &table.line) {
-            (Some(columns), None) => RowShape::Columns(columns.clone()),
+            (Some(columns), None) => RowShape::Columns(
+                columns
+                    .iter()
+                    .map(|(field, headings)| (field.clone(), headings.list()))
+                    .collect(),
+            ),
             (None, Some(line)) => RowShape::Line(
                 Pattern::parse(&line.0)
                     .map_err(|message| {

@@ -117,9 +117,9 @@ impl Scope {
     /// How an instance's broken state is put right. One of a session's own is in no git history.
     pub fn remedy(&self) -> &'static str {
         if self.is_per_session() {
-            "mend the file, or delete it: it begins anew"
+            "fix the file, or delete it to start over"
         } else {
-            "mend the file, or restore it from git"
+            "fix the file, or restore it from git"
         }
     }
 
@@ -168,7 +168,7 @@ pub struct Table {
 #[derive(Debug)]
 pub enum RowShape {
     /// A row of a pipe table: (field, heading).
-    Columns(IndexMap<String, String>),
+    Columns(IndexMap<String, Vec<String>>),
     /// A line that fits.
     Line(Pattern),
 }

@@ -202,14 +202,33 @@ pub struct Arg {
     pub short: Option<char>,
 }
 
+/// The heading of a column, or several that mean the same.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a column is a heading, or a list of headings")]
+pub enum Headings {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Headings {
+    /// All of them.
+    pub fn list(&self) -> Vec<String> {
+        match self {
+            Self::One(heading) => vec![heading.clone()],
+            Self::Several(headings) => headings.clone(),
+        }
+    }
+}
+
 /// Rows of a file: of a Markdown table by its header, or the lines that fit a pattern.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
     /// The file, below the instance's directory.
     pub file: FilePattern,
-    /// Row field → column heading. `id` is the row's name and must be a slug.
-    pub columns: Option<IndexMap<String, String>>,
+    /// Row field → column heading, or a list of headings of which the first that is there counts. `id` is the row's
+    /// name and must be a slug: a row whose `id` is none counts as open.
+    pub columns: Option<IndexMap<String, Headings>>,
     /// A line's shape, with holes.
     pub line: Option<FilePattern>,
     /// The file that a row stands for.

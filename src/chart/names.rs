@@ -267,6 +267,7 @@ impl<'c> ChartNames<'c> {
                 ("exists", Type::Boolean),
                 ("head", Type::Boolean),
                 ("prose", Type::Boolean),
+                ("lacks", Type::Boolean),
                 ("lines", Type::Integer),
                 ("rows", rows.clone()),
                 ("open", rows),

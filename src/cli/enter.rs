@@ -1,4 +1,4 @@
-//! `taskie enter PHASE` and `taskie run COMMAND`: the two ways in which state changes by hand.
+//! `taskie enter PHASE` and `taskie run COMMAND`: the two ways to change the state by hand.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
@@ -125,12 +125,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// All of stdin, to the letter.
+/// Returns all of stdin, unchanged.
 fn stdin(name: &str) -> Result<String, CliError> {
     let mut input = std::io::stdin().lock();
     if input.is_terminal() {
         tell(&format!(
-            "taskie: type the {name}, and end it with Ctrl-D on a line of its own:"
+            "taskie: type the {name}, then press Ctrl-D on a line of its own:"
         ));
     }
     let mut text = String::new();
@@ -140,8 +140,7 @@ fn stdin(name: &str) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// Carries one of them out, or only checks whether it may be. Where it does not apply, nothing was written if it
-/// `is_first`.
+/// Carries out one of them, or only checks that it may be. If it does not apply and `is_first`, nothing was written.
 fn transition(
     place: &Place,
     event: &Event,
@@ -157,9 +156,9 @@ fn transition(
     let performed = done.map_err(|stuck| match stuck {
         Stuck::Fault(Fault::Expression { error, place }) => CliError::with_help(
             error.detail.clone(),
-            format!("this comes from {place} of the chart {}", chart.origin),
+            format!("check {place} in the chart {}", chart.origin),
         ),
-        Stuck::Fault(Fault::File(why)) => CliError::with_help(why, "mend the file"),
+        Stuck::Fault(Fault::File(why)) => CliError::with_help(why, "fix the file"),
         Stuck::Broken(why) => CliError::with_help(why, chart.scope.remedy()),
         other => CliError::new(other.to_string()),
     })?;
@@ -209,7 +208,7 @@ fn transition(
     Ok(())
 }
 
-/// The options that were given, each of its type.
+/// Returns the options that were given, each of its type.
 fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
     let mut args = IndexMap::new();
     for (name, arg) in &chart.args {

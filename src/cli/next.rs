@@ -1,4 +1,4 @@
-//! `taskie next`: what to do now, by the chart's `next` rules, and why. Whoever asks takes the instance over.
+//! `taskie next`: what to do now, by the chart's `next` rules, and why. The session that asks takes over the instance.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::shell::perform::perform;
 
-/// The rules that answer it.
+/// The name of the rules that answer it.
 pub(crate) const RULES: &str = "next";
 
-/// Prints the one action that is to be done now.
+/// Prints the next action.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
@@ -50,7 +50,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The question what is next.
+/// Returns the event that asks what is next.
 pub(super) fn event(session: Option<String>) -> Event {
     let trigger = Trigger::Hook(RULES.to_owned());
     Event {

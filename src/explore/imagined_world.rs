@@ -557,6 +557,7 @@ impl Object for TableView {
                 !self.rows().is_empty() || self.exists() && self.content("head") == json!(true)
             ),
             "prose" => json!(self.exists() && self.content("prose") == json!(true)),
+            "lacks" => json!(self.exists() && self.content("lacks") == json!(true)),
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
                 let lines = if self.exists() {

@@ -272,10 +272,16 @@ fn fuzz_tables() {
         Pattern::parse("- **Status**: {status}").unwrap(),
         Pattern::parse("## {title}").unwrap(),
     ];
+    let headings = [
+        ("id", ["Id".to_owned(), "#".to_owned()].to_vec()),
+        ("status", ["Status".to_owned()].to_vec()),
+    ];
     fuzz(3_000, &seeds, |dice, case| {
         let text = String::from_utf8_lossy(case);
-        let columns = [("id", "Id"), ("status", "Status")];
-        let content = table::read_columns(&text, columns.into_iter());
+        let columns = headings
+            .iter()
+            .map(|(field, heading)| (*field, heading.as_slice()));
+        let content = table::read_columns(&text, columns);
         for row in &content.rows {
             let id = row.fields.iter().find(|(name, _)| name == "id");
             assert!(id.is_some_and(|(_, id)| crate::files::pattern::is_slug(id)));

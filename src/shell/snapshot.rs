@@ -391,7 +391,7 @@ impl Snapshot {
                 &String::from_utf8_lossy(text),
                 columns
                     .iter()
-                    .map(|(field, heading)| (field.as_str(), heading.as_str())),
+                    .map(|(field, headings)| (field.as_str(), headings.as_slice())),
             ),
             (Some(text), RowShape::Line(pattern)) => {
                 table::read_lines(&String::from_utf8_lossy(text), pattern)
@@ -418,7 +418,7 @@ impl Snapshot {
         let rows: Vec<Value> = content
             .rows
             .iter()
-            .map(|row| {
+            .filter_map(|row| {
                 let field = |name: &str| {
                     row.fields
                         .iter()
@@ -445,7 +445,7 @@ impl Snapshot {
                 if !done {
                     open.push(value.clone());
                 }
-                value
+                row.is_usable.then_some(value)
             })
             .collect();
         let (rows, open) = match orphan {
@@ -464,6 +464,7 @@ impl Snapshot {
             ("exists", Value::from(content.exists)),
             ("head", Value::from(content.head)),
             ("prose", Value::from(content.prose)),
+            ("lacks", Value::from(content.lacks)),
             ("lines", Value::from(content.lines)),
             ("rows", rows),
             ("open", open),

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::bench::{skip, stop_event, wait_until_it_can_be_run};
+use crate::bench::{stop_event, wait_until_it_can_be_run};
 use crate::support::{PLAN, Project, Ran, Reviewer, allowed, feed, silent, state, validated};
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
@@ -28,21 +28,14 @@ fn unusable_line(why: &str) -> String {
     format!("{STATE}: {why}{stop} {UNUSABLE}")
 }
 
-/// A named pipe; none where `mkfifo` is not there.
-fn pipe(path: &Path) -> bool {
-    let made = Command::new("mkfifo")
-        .arg(path)
-        .status()
-        .is_ok_and(|status| status.success());
-    if !made {
-        skip("no `mkfifo` here, so a pipe in place of a file is not tried");
-    }
-    made
+/// Makes a named pipe.
+fn pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
 }
 
-/// A stop by someone whom the modes of files bind: root becomes nobody, in a project that nobody owns. `None`
-/// where that cannot be, said visibly.
-fn stop_as_someone(project: &Project) -> Option<Ran> {
+/// A stop by a user who is bound by file modes: root becomes nobody, in a project that nobody owns.
+fn stop_as_someone(project: &Project) -> Ran {
     let mut command = project.command(["hook", "stop"]);
     if rustix::process::geteuid().is_root() {
         let binary = project.bin.join("taskie");
@@ -73,12 +66,12 @@ fn stop_as_someone(project: &Project) -> Option<Ran> {
             .status();
         assert!(chown.unwrap().success());
         let may = Command::new("true").uid(65_534).status();
-        if !may.is_ok_and(|status| status.success()) {
-            skip("this root cannot become another user, so unreadable files are not tried");
-            return None;
-        }
+        assert!(
+            may.is_ok_and(|status| status.success()),
+            "run the tests as a user who is bound by file modes, or as a root who can become one"
+        );
     }
-    Some(feed(command, stop_event(project, false)))
+    feed(command, stop_event(project, false))
 }
 
 // ── state.json ──────────────────────────────────────────────────────────────────────────
@@ -217,7 +210,7 @@ fn states_that_cannot_be_used() {
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
         assert_eq!(
             ran.stderr,
-            format!("taskie: {STATE}: {why}\n  help: mend the file, or restore it from git\n"),
+            format!("taskie: {STATE}: {why}\n  help: fix the file, or restore it from git\n"),
             "{what}"
         );
         assert!(project.files() == before, "{what}");
@@ -330,9 +323,8 @@ fn a_state_that_is_no_file() {
     assert_eq!(project.stop().json(), unusable("it is not a regular file"));
     fs::remove_dir(&path).unwrap();
 
-    if pipe(&path) {
-        assert_eq!(project.stop().json(), unusable("it is not a regular file"));
-    }
+    pipe(&path);
+    assert_eq!(project.stop().json(), unusable("it is not a regular file"));
     assert_eq!(
         (fs::read_to_string(outside).unwrap(), project.calls().len()),
         (before, 0)
@@ -348,9 +340,7 @@ fn a_state_that_may_not_be_read() {
         fs::Permissions::from_mode(0o000),
     )
     .unwrap();
-    let Some(ran) = stop_as_someone(&project) else {
-        return;
-    };
+    let ran = stop_as_someone(&project);
     assert_eq!(
         (ran.code, ran.json()),
         (
@@ -375,7 +365,6 @@ fn a_plan_that_may_not_be_written() {
     mode(0o555);
     let ran = stop_as_someone(&project);
     mode(0o755);
-    let Some(ran) = ran else { return };
     let why = format!(
         "taskie could not decide about this Stop and allows it: the state cannot be locked: {}: Permission denied (os error 13)",
         project
@@ -399,9 +388,7 @@ fn a_table_and_a_plan_that_may_not_be_read() {
         fs::Permissions::from_mode(0o000),
     )
     .unwrap();
-    let Some(ran) = stop_as_someone(&project) else {
-        return;
-    };
+    let ran = stop_as_someone(&project);
     let why = "cannot be read: Permission denied (os error 13)";
     let why = format!(
         "taskie could not decide about this Stop and allows it: .taskie/plans/{PLAN}/tasks.md {why}"
@@ -411,7 +398,6 @@ fn a_table_and_a_plan_that_may_not_be_read() {
     fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o000)).unwrap();
     let ran = stop_as_someone(&project);
     fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o755)).unwrap();
-    let ran = ran.unwrap();
     let warning = format!("plan `{PLAN}` cannot be read: Permission denied (os error 13).");
     assert_eq!(
         (ran.code, ran.json(), ran.stderr),
@@ -480,7 +466,7 @@ fn tables_as_they_come() {
             b"| Id | Status |\n|---|---|\n| ../../x | pending |\n| a b | pending |\n| $(x) | pending |\n| 2 | pending |\n".to_vec(),
             "complete-task",
             Some(format!(
-                "{file}: line 3: `../../x` is no id (letters, digits, _ and -): the row is left out.\n{file}: line 4: `a b` is no id (letters, digits, _ and -): the row is left out.\n{file}: line 5: `$(x)` is no id (letters, digits, _ and -): the row is left out."
+                "{file}: line 3: `../../x` is not an id (letters, digits, _ and -); the row counts as open.\n{file}: line 4: `a b` is no id (letters, digits, _ and -): the row is left out.\n{file}: line 5: `$(x)` is no id (letters, digits, _ and -): the row is left out."
             )),
         ),
         ("a line of a megabyte", [b"| Id | Status |\n|---|---|\n| 2 | ".to_vec(), vec![b'x'; 1 << 20], b" |\n".to_vec()].concat(), "complete-task", None),
@@ -544,7 +530,7 @@ fn a_task_that_is_in_no_table() {
 }
 
 #[test]
-fn twenty_thousand_rows_that_are_left_out() {
+fn twenty_thousand_rows_without_a_usable_id() {
     let project = Project::valid();
     let rows: String = (1..=20_000)
         .map(|id| format!("| ../{id} | pending |\n"))
@@ -554,8 +540,8 @@ fn twenty_thousand_rows_that_are_left_out() {
     let ran = project.stop();
     let file = ".taskie/plans/test-plan/tasks.md";
     let mut lines: Vec<String> =
-        (1..=5).map(|id| format!("{file}: line {}: `../{id}` is no id (letters, digits, _ and -): the row is left out.", id + 2)).collect();
-    lines.push(format!("{file}: and 19995 more rows are left out."));
+        (1..=5).map(|id| format!("{file}: line {}: `../{id}` is not an id (letters, digits, _ and -); the row counts as open.", id + 2)).collect();
+    lines.push(format!("{file}: and 19995 more rows count as open."));
     let why = "there is nothing to review: task_files is empty";
     let message = format!(
         "{}\nReview failed: {why}. It is tried again at the next stop.\n{VALIDATED}",
@@ -584,32 +570,31 @@ fn a_table_that_is_no_file() {
         ))
     };
     fs::remove_file(&path).unwrap();
-    type Make = fn(&Path) -> bool;
+    type Make = fn(&Path);
     let cases: [(Make, Option<&str>); 5] = [
         (
-            |path| fs::create_dir(path).is_ok(),
+            |path| fs::create_dir(path).unwrap(),
             Some("it is not a regular file"),
         ),
         (
-            |path| symlink("/dev/zero", path).is_ok(),
+            |path| symlink("/dev/zero", path).unwrap(),
             Some("it is a symbolic link out of the project"),
         ),
         (
-            |path| symlink("nowhere", path).is_ok(),
+            |path| symlink("nowhere", path).unwrap(),
             Some("it is a symbolic link to a file that does not exist"),
         ),
-        (|path| symlink("tasks.md", path).is_ok(), None),
+        (|path| symlink("tasks.md", path).unwrap(), None),
         (pipe, Some("it is not a regular file")),
     ];
     for (make, why) in cases {
-        if make(&path) {
-            let in_a_loop = || fs::metadata(&path).unwrap_err().to_string();
-            let why = why.map_or_else(in_a_loop, str::to_owned);
-            assert_eq!(project.stop().json(), undecided(&why));
-            fs::remove_file(&path)
-                .or_else(|_| fs::remove_dir(&path))
-                .unwrap();
-        }
+        make(&path);
+        let in_a_loop = || fs::metadata(&path).unwrap_err().to_string();
+        let why = why.map_or_else(in_a_loop, str::to_owned);
+        assert_eq!(project.stop().json(), undecided(&why));
+        fs::remove_file(&path)
+            .or_else(|_| fs::remove_dir(&path))
+            .unwrap();
     }
 }
 

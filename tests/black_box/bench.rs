@@ -14,11 +14,6 @@ use crate::support::{Project, Ran, feed};
 /// Longer than anything takes that goes well; a machine that is busy must not fail a test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Says that something is not tried. Past the harness, which keeps what a test that passes prints to itself.
-pub fn skip(why: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
-}
-
 /// Waits until `condition` gives something; `what` is told where it never does.
 pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();

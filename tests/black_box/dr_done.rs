@@ -285,7 +285,7 @@ mod setup {
                 fs::read_to_string(plugin(&format!("schemas/{what}.schema.json"))).unwrap();
             assert_eq!(
                 fresh.stdout, stored,
-                "make it anew: cargo run -- --chart dr-done schema {what} > plugin/dr-done/schemas/{what}.schema.json"
+                "generate it again: cargo run -- --chart dr-done schema {what} > plugin/dr-done/schemas/{what}.schema.json"
             );
         }
         let schema: Value = serde_json::from_str(
@@ -630,6 +630,15 @@ mod precompact {
             );
             assert_eq!(said(&start), expected, "{source}");
         }
+    }
+
+    /// The other tests fill the templates in by themselves; this one holds their words.
+    #[test]
+    fn the_prompts_word_for_word() {
+        let project = sample_session();
+        insta::assert_snapshot!("dr-done-loop", reason(&hook(&project, "stop")));
+        state(&project, "review", 2);
+        insta::assert_snapshot!("dr-done-review", said(&hook(&project, "pre-compact")));
     }
 
     #[test]
@@ -1373,7 +1382,7 @@ mod common {
             let ran = run(&project, &["status"], "");
             assert_eq!(
                 ran.stderr,
-                format!("taskie: .dr-done/config.json: {why}\n  help: mend the file\n")
+                format!("taskie: .dr-done/config.json: {why}\n  help: fix the file\n")
             );
             assert_eq!(project.files(), before);
         }
@@ -1963,20 +1972,20 @@ fn doctor_speaks_of_sessions_as_they_are() {
     };
     let any = told(&[]);
     assert!(
-        any.contains("hooks name the session themselves; `--session ID` looks at one"),
+        any.contains("hooks name the session themselves; check one with `--session ID`"),
         "{any}"
     );
     let state = dir(&project, SESSION).join("state.json");
     fs::write(&state, "{").unwrap();
     let broken = told(&["--session", SESSION]);
-    let remedy = "mend the file, or delete it: it begins anew";
+    let remedy = "fix the file, or delete it to start over";
     assert!(broken.contains(remedy), "{broken}");
     let ran = run(&project, &["stop"], "");
     assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
     fs::remove_file(&state).unwrap();
     let new = told(&["--session", SESSION]);
     assert!(
-        new.contains("has no state.json yet: it stands where it begins"),
+        new.contains("has no state.json yet: it has not begun"),
         "{new}"
     );
 }

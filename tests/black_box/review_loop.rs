@@ -685,13 +685,13 @@ fn force_never_passes_the_schema() {
             "a state that is broken",
             &["complete-task", "--task", "1"],
             r#"{"phase": "complete-task", "max_reviews": "8"}"#,
-            "taskie: .taskie/plans/test-plan/state.json: `max_reviews` is \"8\", and must be an integer of at least 0\n  help: mend the file, or restore it from git\n",
+            "taskie: .taskie/plans/test-plan/state.json: `max_reviews` is \"8\", and must be an integer of at least 0\n  help: fix the file, or restore it from git\n",
         ),
         (
             "a state that is no JSON",
             &["complete-task", "--task", "1"],
             "{",
-            "taskie: .taskie/plans/test-plan/state.json: it is not valid JSON: EOF while parsing an object at line 1 column 1\n  help: mend the file, or restore it from git\n",
+            "taskie: .taskie/plans/test-plan/state.json: it is not valid JSON: EOF while parsing an object at line 1 column 1\n  help: fix the file, or restore it from git\n",
         ),
     ];
     for (what, args, before, stderr) in cases {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::bench::{
-    copy_of_chart, finish, is_running, signal, skip, start_stop, stop_with_chart, wait_for,
+    copy_of_chart, finish, is_running, signal, start_stop, stop_with_chart, wait_for,
     wait_for_line, wait_until_gone, wait_until_it_can_be_run,
 };
 use crate::support::{PLAN, Project, Reviewer, allowed, silent, state, validated};
@@ -633,9 +633,10 @@ while :; do sleep 600; done"#;
 fn pids(project: &Project) -> Vec<String> {
     wait_for_line(&project.bin.join("started"));
     let names = ["leader", "child", "session", "grandchild"].map(|name| project.bin.join(name));
-    if !names[2].exists() {
-        skip("no `setsid` here, so processes in a session of their own are not tried");
-    }
+    assert!(
+        names[2].exists() || !cfg!(target_os = "linux"),
+        "`setsid` of util-linux is needed, to start a session"
+    );
     names
         .iter()
         .filter(|path| path.exists())

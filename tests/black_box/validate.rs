@@ -153,7 +153,7 @@ fn the_argument_is_called_what_the_chart_calls_it() {
         .run(&["--chart", chart, "validate", "--help"])
         .stdout;
     assert!(
-        help.starts_with("Check the files of a gate") && help.contains("[GATE]  Which gate"),
+        help.starts_with("Check the files of a gate") && help.contains("[GATE]  The gate to use"),
         "{help}"
     );
     let json: Value = project
@@ -163,7 +163,7 @@ fn the_argument_is_called_what_the_chart_calls_it() {
 }
 
 #[test]
-fn a_plan_that_is_not_there() {
+fn a_plan_that_does_not_exist() {
     let project = flawed();
     let ran = project.run(&["validate", "test-pla"]);
     let expected = "taskie: there is no plan `test-pla`\n  help: did you mean `test-plan`?\n";

@@ -21,7 +21,7 @@ use crate::shell::reviews::{self, Running};
 use crate::shell::state_file::Reading;
 use crate::shell::stuck::Stuck;
 
-/// The version of the JSON: another one where a field is taken away or means something else.
+/// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
 /// Where one instance stands.
