@@ -282,10 +282,7 @@ fn fuzz_tables() {
             .iter()
             .map(|(field, heading)| (*field, heading.as_slice()));
         let content = table::read_columns(&text, columns);
-        for row in &content.rows {
-            let id = row.fields.iter().find(|(name, _)| name == "id");
-            assert!(id.is_some_and(|(_, id)| crate::files::pattern::is_slug(id)));
-        }
+        assert!(content.rows.len() <= content.lines);
         table::read_lines(&text, &lines[dice.below(2)]);
     });
 }
