@@ -89,6 +89,11 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         "",
     ),
     (
+        "driver",
+        "who drives the instance: `this` session, an `other` one, or none",
+        "",
+    ),
+    (
         "event.background_tasks",
         "what the agent runs in the background",
         "hook events",
@@ -588,6 +593,7 @@ impl Scope for ChartNames<'_> {
                     // Where each session has its own instance there is none without a session.
                     "session" if self.chart.scope.is_per_session() => Type::Text,
                     "session" => Type::Text.or_none(),
+                    "driver" => Type::Text.or_none(),
                     "siblings" => self.siblings(),
                     "touched" => Type::list(Type::Text),
                     "tables" => self.tables(),

@@ -29,9 +29,6 @@ impl Resolver<'_> {
                 "",
             );
         }
-        if let Some(owner) = &source.scope.owner {
-            self.known(at!["scope", "owner"], Code::UnknownField, owner, fields());
-        }
         if let Some(next) = &source.next {
             self.known(at!["next"], Code::UnknownField, next, fields());
         } else if !source.cycles.is_empty() {

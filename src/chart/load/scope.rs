@@ -61,15 +61,10 @@ impl Resolver<'_> {
             self.flaw(Code::BadPattern, at!["scope", key], message, help);
         }
         let is_per_session = key == "path";
-        for (other, is_given) in [
-            ("touch", !touch.is_empty()),
-            ("owner", source.owner.is_some()),
-        ] {
-            if is_per_session && is_given {
-                let message = format!("`{other}` beside `path` has no effect");
-                let help = "each session has its own instance: remove it";
-                self.flaw(Code::ConflictingKeys, at!["scope", other], message, help);
-            }
+        if is_per_session && !touch.is_empty() {
+            let message = "`touch` beside `path` has no effect";
+            let help = "each session has its own instance: remove it";
+            self.flaw(Code::ConflictingKeys, at!["scope", "touch"], message, help);
         }
         if !is_per_session && source.touch.is_empty() && source.newest.is_some() {
             let help = "touch = [\"*.md\", \"state.json\"]";
@@ -84,7 +79,6 @@ impl Resolver<'_> {
                 true => InstanceChoice::Session,
                 false => InstanceChoice::Newest { touch },
             },
-            owner: source.owner.clone(),
         }
     }
 
