@@ -102,7 +102,8 @@ pub fn run(
         });
         flaws.extend(more);
     }
-    let mut flaws = ignore::apply(text, flaws, explored.is_some());
+    let is_explored = explored.as_ref().is_some_and(|report| report.complete);
+    let mut flaws = ignore::apply(text, flaws, is_explored);
     flaws.sort_by_key(|flaw| {
         (
             flaw.file.is_some(),

@@ -53,7 +53,7 @@ fn a_sound_plan_has_no_findings() {
 #[test]
 fn a_state_that_cannot_be_used_fails() {
     let file = format!(".taskie/plans/{PLAN}/state.json");
-    let mended = "No review runs and nothing is written until it is mended.";
+    let mended = "No review runs and nothing is written until it is fixed.";
     let cases: &[(&str, &[String])] = &[
         (
             r#"{"phase": "code-reviw", "tdd": 3, "next_phase": null, "max_reviews": -1, "review_model": "opus", "consecutive_clean": 0}"#,
@@ -153,7 +153,7 @@ fn the_argument_is_called_what_the_chart_calls_it() {
         .run(&["--chart", chart, "validate", "--help"])
         .stdout;
     assert!(
-        help.starts_with("Check the files of a gate") && help.contains("[GATE]  Which gate"),
+        help.starts_with("Check the files of a gate") && help.contains("[GATE]  The gate to use"),
         "{help}"
     );
     let json: Value = project
