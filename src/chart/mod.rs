@@ -102,8 +102,6 @@ pub struct Scope {
     /// The folder of the instances, below the home: `plans`.
     pub folder: String,
     pub choice: InstanceChoice,
-    /// The context field that names the session an instance belongs to.
-    pub owner: Option<String>,
 }
 
 /// Which of the directories in the folder is meant.

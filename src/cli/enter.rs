@@ -19,8 +19,10 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
-use crate::shell::entry::perform;
-use crate::shell::perform::{Place, Stuck, check};
+use crate::shell::perform::check;
+use crate::shell::perform::perform;
+use crate::shell::place::Place;
+use crate::shell::stuck::Stuck;
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -45,7 +47,7 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
     let place = place::resolve(chart, matches, session.as_deref(), absent)?;
     let event = Event {
         trigger: Trigger::Enter { phase, force },
-        fields: Json::Object(serde_json::Map::new()),
+        fields: super::output::typed(),
         args: args(chart, matches),
         session,
     };
@@ -108,7 +110,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     while let Some(name) = open.pop() {
         let event = Event {
             trigger: Trigger::Command(name.to_owned()),
-            fields: Json::Object(serde_json::Map::new()),
+            fields: super::output::typed(),
             args: given.clone(),
             session: session.clone(),
         };

@@ -13,7 +13,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
-use crate::shell::entry::perform;
+use crate::shell::perform::perform;
 
 /// The name of the rules that answer it.
 pub(crate) const RULES: &str = "next";
@@ -24,9 +24,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     let session = place::session(matches)?;
-    // The session wants to continue the most recently modified plan, whichever session it belonged to.
-    let asking = session.as_deref().filter(|_| chart.scope.is_per_session());
-    let place = place::resolve(chart, matches, asking, place::Absent::Refuse)?;
+    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
     let performed =
         perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
     for warning in &performed.warnings {
@@ -57,7 +55,7 @@ pub(super) fn event(session: Option<String>) -> Event {
     let trigger = Trigger::Hook(RULES.to_owned());
     Event {
         trigger,
-        fields: Json::Object(serde_json::Map::new()),
+        fields: super::output::typed(),
         args: IndexMap::new(),
         session,
     }

@@ -1,6 +1,8 @@
 //! What commands print, outside a page.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+
+use serde_json::{Value as Json, json};
 
 use crate::host::events::REVIEWER;
 
@@ -11,6 +13,11 @@ pub(crate) fn is_reviewer() -> bool {
         say("taskie: this is a reviewer's session, which changes no state: nothing was done.");
     }
     is_reviewer
+}
+
+/// The fields of an event that a command is: whether a person has typed it.
+pub(super) fn typed() -> Json {
+    json!({ "terminal": std::io::stdout().is_terminal() })
 }
 
 /// Prints a line to stdout. A reader that is gone is not an error.

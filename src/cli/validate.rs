@@ -11,8 +11,8 @@ use super::output::say;
 use super::place;
 use crate::chart::Chart;
 use crate::engine::view::View;
-use crate::shell::perform::{AsWorld as _, Place};
-use crate::shell::store::{self, Reading};
+use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::state_file::{self, Reading};
 
 /// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
@@ -92,7 +92,9 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
     if is_unusable {
         let file = place::state_file(place);
         // The first one is among them, with what follows from it.
-        let more = store::breaches(chart, &place.dir()).into_iter().skip(1);
+        let more = state_file::breaches(chart, &place.dir())
+            .into_iter()
+            .skip(1);
         warnings.extend(more.map(|breach| {
             // A question stands at the end of some.
             let stop = if breach.ends_with('?') { "" } else { "." };

@@ -14,7 +14,7 @@ use super::reviewer::{self, Call};
 use super::scenario::{Expected, Review, Scenario};
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Embedded};
-use crate::shell::{store, trace};
+use crate::shell::{state_file, trace};
 
 /// A project, with everything around it that a session of the host would bring.
 #[derive(Debug)]
@@ -183,7 +183,7 @@ impl Stage {
 
     /// The state as it is on disk; `None` where there is none yet.
     pub(super) fn state(&self) -> Option<Map<String, Json>> {
-        let text = fs::read(self.path(store::FILE)).ok()?;
+        let text = fs::read(self.path(state_file::FILE)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 

@@ -16,7 +16,7 @@ use crate::chart::embedded::Choice;
 use crate::engine::world::World as _;
 use crate::host::events::REVIEWER;
 use crate::shell::find::{self, Surroundings};
-use crate::shell::perform::Place;
+use crate::shell::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
 
 /// Checks everything, for this chart and this instance, if there is one; `warnings` are about the instances that were

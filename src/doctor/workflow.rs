@@ -14,8 +14,8 @@ use crate::engine::context::initial;
 use crate::engine::view::View;
 use crate::expr::templates::Templates;
 use crate::lint;
-use crate::shell::perform::{AsWorld as _, Place};
-use crate::shell::store::{self, Reading};
+use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::state_file::{self, Reading};
 
 /// Checks the chart and the schema of its state. Only what the chart's text shows: its states are left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
@@ -101,7 +101,7 @@ pub(super) fn instance(
     };
     let name = &place.instance.name;
     let snapshot = place.snapshot();
-    let file = place.instance.dir.join(store::FILE);
+    let file = place.instance.dir.join(state_file::FILE);
     match &snapshot.state {
         Reading::Sound { absent, .. } if absent.is_empty() => {
             found.push(Diagnosis::ok(

@@ -35,7 +35,7 @@ impl Reply {
 
     /// The event takes its course because no decision could be made.
     pub fn undecided(event: &str, why: String) -> Self {
-        let why = format!("taskie could not decide about this {event} and lets it through: {why}");
+        let why = format!("taskie could not decide about this {event} and allows it: {why}");
         Self::silent(event, false).with_warnings(vec![why])
     }
 

@@ -86,7 +86,8 @@ pub fn signal(name: &str, pid: u32) {
 
 /// A stop's event as the host sends it.
 pub fn stop_event(project: &Project, active: bool) -> String {
-    json!({ "session_id": "s", "cwd": project.root, "hook_event_name": "Stop", "stop_hook_active": active }).to_string()
+    json!({ "cwd": project.root, "hook_event_name": "Stop", "stop_hook_active": active })
+        .to_string()
 }
 
 /// `taskie ARGS` with a stop's event on stdin, running.

@@ -1296,7 +1296,7 @@ mod common {
             );
             // There are no reviewers to speak of here.
             let message = answer["systemMessage"].as_str().unwrap();
-            let end = " Nothing is decided and nothing is written until it is mended.";
+            let end = " Nothing is decided and nothing is written until it is fixed.";
             assert!(message.ends_with(end), "{message}");
             let ran = run(&project, &["start"], "");
             assert_eq!(ran.code, 1);
@@ -1376,7 +1376,7 @@ mod common {
             assert_eq!(
                 answer["systemMessage"],
                 format!(
-                    "taskie could not decide about this Stop and lets it through: .dr-done/config.json: {why}"
+                    "taskie could not decide about this Stop and allows it: .dr-done/config.json: {why}"
                 )
             );
             let ran = run(&project, &["status"], "");
@@ -1395,7 +1395,7 @@ mod common {
             assert_eq!(
                 answer["systemMessage"],
                 format!(
-                    "taskie could not decide about this Stop and lets it through: .dr-done/{name}: it cannot be read: it is a symbolic link that leads nowhere"
+                    "taskie could not decide about this Stop and allows it: .dr-done/{name}: it cannot be read: it is a symbolic link to a file that does not exist"
                 )
             );
             fs::remove_file(&file).unwrap();
@@ -1775,7 +1775,7 @@ mod safety {
         assert_eq!(
             ran.stderr,
             format!(
-                "taskie: .dr-done/.gitignore cannot be written (after writing {}): it is no regular file\n",
+                "taskie: .dr-done/.gitignore cannot be written (after writing {}): it is a symbolic link\n",
                 path(&stamps(&project)[0])
             )
         );

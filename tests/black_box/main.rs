@@ -24,6 +24,7 @@ mod dr_done;
 mod edge_cases;
 mod expected;
 mod fixtures;
+mod force;
 mod hostile;
 mod layers;
 mod mutants;

@@ -53,7 +53,7 @@ fn a_sound_plan_has_no_findings() {
 #[test]
 fn a_state_that_cannot_be_used_fails() {
     let file = format!(".taskie/plans/{PLAN}/state.json");
-    let mended = "No review runs and nothing is written until it is mended.";
+    let mended = "No review runs and nothing is written until it is fixed.";
     let cases: &[(&str, &[String])] = &[
         (
             r#"{"phase": "code-reviw", "tdd": 3, "next_phase": null, "max_reviews": -1, "review_model": "opus", "consecutive_clean": 0}"#,

@@ -138,7 +138,6 @@ fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     let told = |name: &String| {
         name == &chart.state
             || Some(name) == chart.next.as_ref()
-            || Some(name) == chart.scope.owner.as_ref()
             || facts.cycle.as_ref().is_some_and(|cycle| {
                 cycle.fields.contains(name) || cycle.streak.iter().any(|(field, _)| field == name)
             })
@@ -322,7 +321,7 @@ fn waits_for(facts: &Facts) -> String {
             unbroken(&span(Duration::from_secs(running.timeout)))
         ),
         (Waits::Session, _, Some(owner)) => format!(
-            "session {} drives this {}, so this one's stops go through",
+            "session {} drives this {}, so this one's stops are allowed",
             harmless(owner),
             facts.chart.scope.noun
         ),
