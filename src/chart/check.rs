@@ -21,6 +21,7 @@ use crate::expr::infer::{self, Problem};
 use crate::expr::prompt;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
+use crate::expr::syntax;
 use crate::expr::types::Type;
 
 /// What a look at every expression and text of a chart gives.
@@ -91,7 +92,7 @@ struct References<'c> {
 
 impl References<'_> {
     fn add(&mut self, name: String, source: &str) {
-        let names = if infer::is_too_long(source) {
+        let names = if syntax::is_too_long(source) {
             Vec::new()
         } else {
             self.expressions.names_in(source)
