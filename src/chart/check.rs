@@ -1,5 +1,5 @@
-//! Checks every expression and text of a chart: names, types, templates. What is wrong is told with its
-//! place, down to the token.
+//! Checks every expression and text of a chart: names, types, templates. Findings point at
+//! the token.
 //!
 //! A chart of a user's passes this before anything runs on it; those compiled in pass it in a test.
 
@@ -203,7 +203,7 @@ impl Checker<'_> {
             }
         }
         for (name, entry) in &chart.phases {
-            // A phase made from a hole is checked once for each cycle; equal flaws are told once.
+            // A phase made from a hole is checked once for each cycle; equal findings are reported once.
             let cycle = entry
                 .cycle
                 .as_ref()
@@ -382,7 +382,7 @@ impl Checker<'_> {
         let with_it = it.map(|it| ChartNames::with_it(self.chart, &self.uses, it));
         let names = with_it.as_ref().unwrap_or(names);
         self.guard(path, action.guard.as_ref(), names);
-        // Which keys do not go together is told where the chart is loaded.
+        // The loader reports keys that do not go together.
         let Ok(deed) = action.deed() else { return };
         for (key, text) in deed.texts() {
             self.say(&to(path, key), text, names);

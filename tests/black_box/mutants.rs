@@ -110,7 +110,6 @@ const MUTANTS: &[Mutant] = &[
     mutant("review.verdict ==", 1, "review.verdikt ==", &[("unknown-name", Edit)]),
     mutant("{{ args.task }}", 1, "{{ args.tsk }}", &[("unknown-name", Edit)]),
     mutant("[args.reviews]", 1, "[args.review]", &[("unknown-name", Line("assign = { max_reviews"))]),
-    mutant("{{ session }}", 1, "{{ sesion }}", &[("unknown-name", Edit)]),
     // Misspelt templates, filters, tests, invocations, events and types.
     mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
     mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unknown-template", Edit)]),
