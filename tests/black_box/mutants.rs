@@ -190,7 +190,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("default = \"opus\"\n", 1, "", &[("bad-default", Line("[context.review_model]"))]),
     mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[context.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
-    mutant("allow = true\n", 1, "\n", &[("idle-rule", Line("[[on.Stop]]"))]),
+    mutant("not checks.structure\"\nallow = true\n", 1, "not checks.structure\"\n", &[("idle-rule", Rule("the agent was blocked in this turn"))]),
     mutant(r#"invoke = "review""#, 1, "", &[
             ("unused-name", Line("[invoke.revi")),
             (
@@ -207,7 +207,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("timeout = 570", 1, "timeout = 600", &[("deadline-too-long", Edit)]),
     mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line("\ntimeout = 5"))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
-    mutant("guard = \"cycle.due\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
+    mutant(r#"guard = "cycle.due and not undriven""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),
     mutant("guard = \"review.ok and cycle.exit\"\n", 1, "", &[(
             "shadowed-rule",
