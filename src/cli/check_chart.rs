@@ -44,7 +44,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if files.is_empty() {
         for chart in CHARTS {
             let templates = |_: &[String]| Templates::Embedded(chart.templates);
-            let linted = lint::run(chart.id, chart.text, templates, &caps);
+            let linted = lint::run(chart.id, chart.text, templates, Some(&caps));
             checked.push(Checked::new(
                 chart.id.to_owned(),
                 chart.text.to_owned(),
@@ -62,7 +62,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
                 let templates = |folders: &[String]| {
                     Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
                 };
-                let linted = lint::run(&origin, &text, templates, &caps);
+                let linted = lint::run(&origin, &text, templates, Some(&caps));
                 checked.push(Checked::new(origin, text, linted));
             }
             Err(why) => {

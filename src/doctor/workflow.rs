@@ -12,22 +12,18 @@ use crate::chart::embedded::Choice;
 use crate::chart::schema;
 use crate::engine::context::initial;
 use crate::engine::view::View;
-use crate::explore::Caps;
 use crate::expr::templates::Templates;
 use crate::lint;
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::state_file::{self, Reading};
 
-/// Only what the chart's text shows is checked here; its states are left to `check-chart`.
-const QUICK: Caps = Caps { states: 1 };
-
-/// Checks the chart and the schema of its state.
+/// Checks the chart and the schema of its state. Only what the chart's text shows: its states are left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     let text = choice.text().unwrap_or_default();
     let (linted, check) = match choice {
         Choice::Embedded(embedded) => {
             let templates = |_: &[String]| Templates::Embedded(embedded.templates);
-            let linted = lint::run(embedded.id, &text, templates, &QUICK);
+            let linted = lint::run(embedded.id, &text, templates, None);
             (linted, "check-chart".to_owned())
         }
         Choice::File(path) => {
@@ -35,7 +31,7 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
             let templates = |folders: &[String]| {
                 Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
             };
-            let linted = lint::run(&chart.origin, &text, templates, &QUICK);
+            let linted = lint::run(&chart.origin, &text, templates, None);
             (linted, format!("check-chart {}", path.display()))
         }
     };
