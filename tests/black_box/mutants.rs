@@ -110,7 +110,8 @@ const MUTANTS: &[Mutant] = &[
     mutant("review.verdict ==", 1, "review.verdikt ==", &[("unknown-name", Edit)]),
     mutant("{{ args.task }}", 1, "{{ args.tsk }}", &[("unknown-name", Edit)]),
     mutant("[args.reviews]", 1, "[args.review]", &[("unknown-name", Line("assign = { max_reviews"))]),
-    mutant("{{ session }}", 1, "{{ sesion }}", &[("unknown-name", Edit)]),
+    mutant("driver is none", 1, "drivr is none", &[("unknown-name", Edit)]),
+    mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
     // Misspelt templates, filters, tests, invocations, events and types.
     mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
     mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unknown-template", Edit)]),
