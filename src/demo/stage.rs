@@ -41,9 +41,9 @@ pub(super) struct Stage {
 #[derive(Debug)]
 pub(super) struct Stop {
     pub(super) answer: Expected,
-    /// What the agent is told.
+    /// The message to the agent.
     pub(super) reason: Option<String>,
-    /// What the user is told.
+    /// The message to the user.
     pub(super) message: Option<String>,
     /// What was decided and why: a line of the trace.
     pub(super) decision: Json,
@@ -170,7 +170,7 @@ impl Stage {
         fs::remove_file(&path).map_err(at(&path))
     }
 
-    /// The names of the files in the instance's directory, hidden ones aside, sorted.
+    /// The names of the files in the instance's directory, without hidden ones, sorted.
     pub(super) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path(".")).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries

@@ -95,7 +95,7 @@ pub(super) enum Does {
     Review,
     /// The agent is sent back.
     Block,
-    /// It goes through.
+    /// It is allowed.
     Allow,
 }
 
@@ -399,8 +399,8 @@ fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
             let said = decision.messages.join(" ");
             match decision.answer {
                 Answer::Block(reason) => (Does::Block, format!("the agent is sent back: {reason}")),
-                _ if said.is_empty() => (Does::Allow, "it goes through".to_owned()),
-                _ => (Does::Allow, format!("it goes through: {said}")),
+                _ if said.is_empty() => (Does::Allow, "it is allowed".to_owned()),
+                _ => (Does::Allow, format!("it is allowed: {said}")),
             }
         }
     };
