@@ -192,7 +192,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("default = \"opus\"\n", 1, "", &[("bad-default", Line("[context.review_model]"))]),
     mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[context.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
-    mutant("allow = true\n", 5, "\n", &[("idle-rule", Line("[[on.Stop]]"))]),
+    mutant("allow = true\n", 5, "\n", &[("idle-rule", Rule("the agent was blocked in this turn already, and the files are in order"))]),
     mutant(r#"invoke = "review""#, 1, "", &[
             ("unused-name", Line("[invoke.revi")),
             (
