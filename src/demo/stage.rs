@@ -41,9 +41,9 @@ pub(super) struct Stage {
 #[derive(Debug)]
 pub(super) struct Stop {
     pub(super) answer: Expected,
-    /// What the agent is told.
+    /// The message to the agent.
     pub(super) reason: Option<String>,
-    /// What the user is told.
+    /// The message to the user.
     pub(super) message: Option<String>,
     /// What was decided and why: a line of the trace.
     pub(super) decision: Json,
@@ -191,7 +191,7 @@ impl Stage {
     pub(super) fn run(&self, line: &str) -> Result<(), DemoError> {
         let mut words = line.split_whitespace();
         if words.next() != Some(env!("CARGO_PKG_NAME")) {
-            let why = format!("`{line}` is no command of taskie");
+            let why = format!("`{line}` is not a taskie command");
             return Err(DemoError::Scenario(why));
         }
         let words: Vec<&str> = words.collect();

@@ -572,11 +572,7 @@ fn an_ignore_in_a_text_is_none() {
 #[test]
 fn exit_codes() {
     let project = faulty();
-    fs::write(
-        project.root.join("good.toml"),
-        over_base("[let]\nfree = \"cycle.id is none\"\n"),
-    )
-    .unwrap();
+    fs::write(project.root.join("good.toml"), BASE).unwrap();
     let code = |args: &[&str]| project.run(&[&["check-chart"], args].concat()).code;
     assert_eq!(code(&["good.toml"]), 0);
     assert_eq!(code(&["chart.toml"]), 1);
