@@ -25,7 +25,7 @@ pub struct Embedded {
     /// The chart's TOML.
     pub text: &'static str,
     /// The same as JSON.
-    json: &'static str,
+    pub json: &'static str,
     /// The scenario that `taskie demo` plays, if there is one.
     pub demo: Option<&'static str>,
     /// Its templates, (name, text), sorted by name.

@@ -10,6 +10,7 @@ pub mod load;
 pub mod model;
 pub mod names;
 pub mod outdated;
+pub mod reference;
 pub mod schema;
 
 use indexmap::IndexMap;
@@ -88,7 +89,7 @@ impl Chart {
     pub fn template(&self, name: &str) -> Result<String, String> {
         match self.templates.get(name) {
             Ok(Some(text)) => Ok(text.into_owned()),
-            Ok(None) => Err(format!("there is no template `{name}`")),
+            Ok(None) => Err(format!("unknown template `{name}`")),
             Err(error) => Err(error.to_string()),
         }
     }

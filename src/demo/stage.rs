@@ -170,7 +170,7 @@ impl Stage {
         fs::remove_file(&path).map_err(at(&path))
     }
 
-    /// The names of the files in the instance's directory, hidden ones aside, sorted.
+    /// The names of the files in the instance's directory, without hidden ones, sorted.
     pub(super) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path(".")).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries

@@ -16,10 +16,11 @@ use super::decision::{Ended, Outcome};
 use super::event::Event;
 use super::fault::Fault;
 use super::world::{Given, Source, World};
+use crate::chart::field::name_part;
 use crate::chart::model::Check;
 use crate::chart::{Chart, Cycle};
 use crate::expr::{Cause, Expressions, MAX_DEPTH, prompt};
-use crate::files::pattern::{Pattern, is_slug};
+use crate::files::pattern::Pattern;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
 /// Everything one decision can look at.
@@ -194,16 +195,15 @@ impl Names {
 
     /// A context field as part of a file name.
     pub fn slug(&self, field: &str) -> Result<String, Fault> {
-        match self.field(field) {
-            Json::Number(number) => Ok(number.to_string()),
-            Json::String(text) if is_slug(&text) => Ok(text),
-            Json::Null => Err(Fault::World(format!(
-                "`{field}` is null, so there is no file of its name"
-            ))),
-            other => Err(Fault::World(format!(
-                "`{field}` is {other}, which cannot be part of a file name (letters, digits, _ and -)"
-            ))),
-        }
+        let value = self.field(field);
+        name_part(&value).ok_or_else(|| {
+            Fault::World(match value {
+                Json::Null => format!("`{field}` is null, so there is no file of its name"),
+                other => format!(
+                    "`{field}` is {other}, which cannot be part of a file name (letters, digits, _ and -)"
+                ),
+            })
+        })
     }
 
     /// The name of a file of the instance as the agent and the reviewer write it: from the project's root.
@@ -634,7 +634,7 @@ impl Names {
 fn not_one_of(value: &Value, allowed: &[Value]) -> String {
     let names: Vec<String> = allowed.iter().map(ToString::to_string).collect();
     if value.is_none() {
-        return "is missing, and there is none left to take".to_owned();
+        return "is missing, and there is nothing left to take".to_owned();
     }
     let text = value.to_string();
     if names.is_empty() {
@@ -654,7 +654,7 @@ fn not_one_of(value: &Value, allowed: &[Value]) -> String {
         ""
     };
     format!(
-        "`{}` is none of {}{more}{hint}",
+        "`{}` is not one of {}{more}{hint}",
         text.escape_debug(),
         shown.join(", ")
     )

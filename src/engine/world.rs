@@ -24,7 +24,7 @@ pub enum Source {
         /// The session that asks.
         session: Option<String>,
     },
-    /// `git.dirty`: changes that are not committed, the home aside; false outside git.
+    /// `git.dirty`: uncommitted changes outside the home; false outside git.
     Dirty,
     /// `siblings`: the other instances, a list of records with `name`, `path`, `idle_hours`, `unreadable`, `context`
     /// and `files`. Where the state cannot be read, every field of the context is none.

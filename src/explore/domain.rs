@@ -12,7 +12,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json, json};
 
 use super::trace::plain;
-use crate::chart::field::{admit, default_of};
+use crate::chart::field::default_of;
 use crate::chart::model::{Arg, Assign, Check, Field, FieldType};
 use crate::chart::{Chart, FileSet, RowShape, Table};
 use crate::expr::compare::{Comparisons, LENGTH, Term};
@@ -705,8 +705,7 @@ impl Domain {
             let mut values: IndexSet<Json> = self.parameter(name, field).into_iter().collect();
             values.extend(commands().filter(|(field, _)| *field == name).filter_map(
                 |(_, literal)| match literal {
-                    Literal::Boolean(value) => Some(json!(value)),
-                    Literal::Integer(value) => Some(json!(value)),
+                    Literal::Boolean(_) | Literal::Integer(_) => Some(literal.json()),
                     Literal::Text(_) | Literal::Null => None,
                 },
             ));
@@ -749,7 +748,7 @@ impl Domain {
         }
         values
             .into_iter()
-            .filter(|value| admit(chart, field, value).is_ok())
+            .filter(|value| field.accepts(&chart.phases, value).is_ok())
             .collect()
     }
 }

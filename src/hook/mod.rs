@@ -84,7 +84,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
 
 /// Why there is no answer.
 enum Ended {
-    /// The host has told this process to end.
+    /// The host has asked this process to end.
     BySignal(i32),
     /// Nobody waits for the answer any more.
     WithHost,

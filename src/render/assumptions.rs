@@ -6,7 +6,6 @@ use serde_json::{Map, Value as Json};
 
 use super::error::RenderError;
 use crate::chart::Chart;
-use crate::chart::field;
 use crate::chart::model::FieldType;
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::Context;
@@ -55,7 +54,9 @@ impl Assumptions {
                 _ if is_text => Json::from(text),
                 _ => json_or_text(text),
             };
-            field::admit(chart, field, &value).map_err(|expected| misfit(&expected))?;
+            field
+                .accepts(&chart.phases, &value)
+                .map_err(|expected| misfit(&expected))?;
             self.fields.insert(name.to_owned(), value);
             return Ok(());
         }

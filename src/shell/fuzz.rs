@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::state_file::{self, Reading};
 use crate::chart::embedded::CHARTS;
-use crate::chart::{Chart, field, load};
+use crate::chart::{Chart, load};
 use crate::engine::context::Context;
 use crate::engine::decide::decide;
 use crate::engine::event::Event;
@@ -195,7 +195,7 @@ fn fuzz_settings() {
         if let Ok((settings, _)) = state_file::parse_config(chart, Some(case)) {
             for (name, field) in &chart.config {
                 assert!(
-                    field::admit(chart, field, &settings[name]).is_ok(),
+                    field.accepts(&chart.phases, &settings[name]).is_ok(),
                     "{name}"
                 );
             }

@@ -27,7 +27,7 @@ pub(crate) struct Git {
 }
 
 impl Git {
-    /// Whether there are changes that are not committed, those below `home` aside; false outside git. The error says
+    /// Whether there are uncommitted changes outside `home`; false outside git. The error says
     /// why git cannot tell.
     pub(crate) fn is_dirty(&self, root: &Path, home: &str) -> Result<bool, &str> {
         let dirty = self.dirty.get_or_init(|| ask(root, home));

@@ -69,7 +69,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     let announced = announced(place, &snapshot, &invocation);
     // A file system that takes no note takes no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
-    // A review whose outcome could lead nowhere is not worth its price.
+    // A review whose outcome could not be used is not worth its price.
     let outcome = match View::new(&place.chart, &snapshot.as_world()).can_advance() {
         Ok(()) => run(place, &invocation, &running)?,
         Err(fault) => Outcome::Failed(fault.to_string()),

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::lock::{self, ReviewLock};
 use super::record;
 
-/// The file that tells of the review that runs.
+/// The file that describes the running review.
 const RUNNING: &str = "running";
 
 /// The file with a line for each review that ended.

@@ -12,6 +12,7 @@ use walkdir::WalkDir;
 use super::git::Git;
 use super::state_file::{self, Reading};
 use super::{driver, file};
+use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet, RowShape};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::{self, Context};
@@ -193,11 +194,12 @@ impl Snapshot {
         let Some(set) = self.chart.files.get(set) else {
             return Ok(Value::from(Vec::<Value>::new()));
         };
-        let names = match set.is_nested() {
-            true => self.nested()?,
-            false => self.names()?,
-        };
-        self.set(set, &self.instance.dir, names)
+        if !set.is_nested() {
+            return self.set(set, &self.instance.dir, self.names()?);
+        }
+        let mut names = [self.names()?, self.nested()?].concat();
+        names.sort_unstable();
+        self.set(set, &self.instance.dir, &names)
     }
 
     /// The files of a set among those in a directory, which is given from the root.
@@ -376,10 +378,9 @@ impl Snapshot {
         let Some(table) = self.chart.tables.get(name) else {
             return Ok(Value::from(()));
         };
-        let file = table.file.render(|hole| match self.context.get(hole) {
-            Some(serde_json::Value::String(text)) if is_slug(text) => Ok(text.clone()),
-            _ => Err(()),
-        });
+        let file = table
+            .file
+            .render(|hole| self.context.get(hole).and_then(name_part).ok_or(()));
         let text = match &file {
             Ok(file) => file::read(&self.root, &self.dir().join(file), file::LIMIT)
                 .map_err(|error| unreadable(&self.instance.dir.join(file), &error))?,

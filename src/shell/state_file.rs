@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json};
 use super::file;
 use crate::chart::Chart;
 use crate::chart::field;
-use crate::chart::model::{Field, FieldType};
+use crate::chart::model::FieldType;
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::Context;
 
@@ -149,8 +149,8 @@ pub(crate) fn parse_config(
         let value = raw
             .get(name)
             .map_or_else(|| field::default_of(chart, field), whole);
-        if field::admit(chart, field, &value).is_err() {
-            return Err(misfit(name, field, &value));
+        if let Err(wanted) = field.accepts(&chart.phases, &value) {
+            return Err(misfit(name, &value, &wanted));
         }
         config.insert(name.clone(), value);
     }
@@ -218,8 +218,8 @@ fn wrong_fields<'j>(
     let schema = schema.map(|value| format!("`$schema` is {}, and must be a string", shown(value)));
     let fields = chart.context.iter().filter_map(|(name, field)| {
         let value = raw.get(name)?;
-        field::admit(chart, field, &whole(value)).err()?;
-        let mut message = misfit(name, field, value);
+        let wanted = field.accepts(&chart.phases, &whole(value)).err()?;
+        let mut message = misfit(name, value, &wanted);
         if let (FieldType::Phase, Some(wrong)) = (field.kind, value.as_str())
             && let Some(close) = suggest(wrong, chart.phases.keys().map(String::as_str))
         {
@@ -234,12 +234,8 @@ fn not_an_object(json: &Json) -> String {
     format!("it holds {}, not an object", kind_of(json))
 }
 
-fn misfit(name: &str, field: &Field, value: &Json) -> String {
-    format!(
-        "`{name}` is {}, and must be {}",
-        shown(value),
-        field::wanted(field, value)
-    )
+fn misfit(name: &str, value: &Json, wanted: &str) -> String {
+    format!("`{name}` is {}, and must be {wanted}", shown(value))
 }
 
 /// `2.0` is an integer to JSON Schema; it is read as 2.

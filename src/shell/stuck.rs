@@ -11,7 +11,7 @@ pub(crate) enum Stuck {
     Io { what: String, error: std::io::Error },
     /// The state is unusable, and the decision would write it.
     Broken(String),
-    /// This process was told to end while a run was going on; the run was ended.
+    /// This process was asked to end during a run; the run was ended.
     Interrupted { signal: i32 },
     /// The host has gone while a run was going on; the run was ended.
     Abandoned,

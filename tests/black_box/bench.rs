@@ -14,14 +14,14 @@ use crate::support::{Project, Ran, feed};
 /// Longer than anything takes that goes well; a machine that is busy must not fail a test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until `condition` gives something; `what` is told where it never does.
+/// Waits until `condition` returns something; `what` is reported if it never does.
 pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = condition() {
             return found;
         }
-        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(start.elapsed() < PATIENCE, "waited too long for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

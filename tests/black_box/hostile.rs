@@ -1,4 +1,4 @@
-//! An environment that is in the way: leftovers of killed processes, links that lead elsewhere.
+//! A hostile environment: leftovers of killed processes, links that lead out of the project.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -34,6 +34,7 @@ mod plugin;
 mod project_root;
 mod ralph;
 mod readme;
+mod reference;
 mod renamed_chart;
 mod render;
 mod review_loop;

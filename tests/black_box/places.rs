@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, Ran, Reviewer, allowed, feed};
 
-/// What the agent is told of the push.
+/// What the prompts say about the push.
 const NO_REMOTE: &str = "If there is no remote, skip the push and say so.";
 
 fn git(dir: &Path, args: &[&str]) -> String {
@@ -167,7 +167,7 @@ fn without_a_remote() {
     review_loop(&project, &project.root, &project.root);
 }
 
-/// What agent and reviewer are told of git, wherever an action says to commit or to push.
+/// What the prompts say about git, wherever an action says to commit or to push.
 #[test]
 fn the_push_is_skipped_without_a_remote_and_said_so() {
     let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/taskie");

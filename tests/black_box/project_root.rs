@@ -584,7 +584,7 @@ fn a_stop_acts_on_what_its_session_has_taken_up() {
         assert!(project.state().get("owner").is_none());
         is_left_alone(&project, "other-2");
         assert_eq!(stop_of(&project, "mine-1").json()["decision"], "block");
-        // Another session takes it over: the old one is told once.
+        // Another session takes it over: the old one hears of it once.
         assert_eq!(
             as_session(&project, "other-2", &["enter", "post-code-review"]).code,
             0

@@ -404,9 +404,7 @@ fn templates_of_another_chart() {
     );
     assert_eq!(
         say("broken.md"),
-        format!(
-            "{undecided}{texts}/broken.md:2:4: there is no name `nope` here (did you mean `note`?)"
-        )
+        format!("{undecided}{texts}/broken.md:2:4: unknown name `nope` (did you mean `note`?)")
     );
     for name in [
         "none.md",

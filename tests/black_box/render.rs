@@ -711,7 +711,7 @@ fn an_unknown_name() {
         shown(&ran.stderr, &chart),
         "unknown-name
 
-  × there is no name `cusp` here
+  × unknown name `cusp`
    ╭─[CHART/texts/drink.md:2:6]
  1 │ Cup
  2 │   {{ cusp }}!

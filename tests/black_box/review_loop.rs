@@ -633,12 +633,12 @@ fn refusals_word_for_word() {
         (
             &["complet"],
             json!({}),
-            "taskie: There is no phase `complet`; did you mean `complete`?\n  help: nothing was written\n",
+            "taskie: Unknown phase `complet`; did you mean `complete`?\n  help: nothing was written\n",
         ),
         (
             &["complete-task", "--task", "../../x"],
             json!({ "next_phase": null }),
-            "taskie: --task: `../../x` is none of 1, 2\n",
+            "taskie: --task: `../../x` is not one of 1, 2\n",
         ),
     ];
     for (args, changes, stderr) in cases {
@@ -673,13 +673,13 @@ fn force_never_passes_the_schema() {
             "a task that is in no table",
             &["complete-task", "--task", "9"],
             r#"{"phase": "complete-task", "next_phase": "code-review", "current_task": "1"}"#,
-            "taskie: --task: `9` is none of 1, 2\n",
+            "taskie: --task: `9` is not one of 1, 2\n",
         ),
         (
             "a phase that is none",
             &["audit"],
             r#"{"max_reviews": 8, "phase": "complete-task", "next_phase": null, "review_model": "opus", "consecutive_clean": 0, "tdd": false}"#,
-            "taskie: There is no phase `audit`; the phases are new-plan, create-tasks, next-task, next-task-tdd, complete-task, complete-task-tdd, continue-task, complete, plan-review, tasks-review, code-review, all-code-review, post-plan-review, post-tasks-review, post-code-review, post-all-code-review\n  help: nothing was written\n",
+            "taskie: Unknown phase `audit`; the phases are new-plan, create-tasks, next-task, next-task-tdd, complete-task, complete-task-tdd, continue-task, complete, plan-review, tasks-review, code-review, all-code-review, post-plan-review, post-tasks-review, post-code-review, post-all-code-review\n  help: nothing was written\n",
         ),
         (
             "a state that is broken",

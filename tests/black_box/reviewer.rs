@@ -120,7 +120,7 @@ fn nothing_in_the_project_reaches_its_stdin() {
     }
 }
 
-/// What each cycle's reviewer is told to read: (cycle, its phase, the files, what it is about).
+/// What each cycle's reviewer has to read: (cycle, its phase, the files, what it is about).
 #[test]
 fn each_cycle_reads_its_own_files() {
     let cases: &[(&str, &[&str], &str, &str)] = &[
@@ -317,7 +317,7 @@ fn verdicts() {
     }
 }
 
-/// Every way to fail: (reviewer, why). The state stays byte for byte, the stop goes its way.
+/// Every way to fail: (reviewer, why). The state stays byte for byte, and the stop is allowed.
 #[test]
 fn failed_reviews() {
     let log = format!("; its log is .taskie/plans/{PLAN}/.review-1.log");

@@ -174,7 +174,7 @@ fn the_json_is_whole() {
         ],
         "running": null,
         "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md is written and not answered yet.") },
-        "stop": { "does": "allow", "text": format!("it goes through: Plan '{PLAN}' structure validated successfully") },
+        "stop": { "does": "allow", "text": format!("it is allowed: Plan '{PLAN}' structure validated successfully") },
         "waits_for": "agent",
         "context": {
             "max_reviews": 8, "current_task": "1", "phase": "code-review", "phase_iteration": 3, "next_phase": "post-code-review",

@@ -241,7 +241,7 @@ impl Project {
         self.stop_active(false)
     }
 
-    /// Every file below the root with its text, locks and git's own aside: what a test compares whole.
+    /// Every file below the root with its text, without locks and git's own files: what a test compares whole.
     pub fn files(&self) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         collect(&self.root, &self.root, &mut files);

@@ -95,7 +95,7 @@ pub(super) enum Does {
     Review,
     /// The stop is blocked.
     Block,
-    /// The stop is allowed.
+    /// It is allowed.
     Allow,
 }
 

@@ -93,7 +93,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     page.into_lines()
 }
 
-/// Returns the situation in one line, which a watcher without a terminal prints when it changes.
+/// Returns one line about what is going on. A watcher without a terminal prints it when it changes.
 pub(super) fn summary(facts: &Facts) -> String {
     let due = facts
         .due()
@@ -135,10 +135,10 @@ pub(super) fn summary(facts: &Facts) -> String {
     }
 }
 
-/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null or absent.
+/// The fields of the state that no other row shows, in the chart's order, without those that are null or absent.
 fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     let chart = &facts.chart;
-    let is_elsewhere = |name: &String| {
+    let is_shown = |name: &String| {
         name == &chart.state
             || Some(name) == chart.next.as_ref()
             || facts.cycle.as_ref().is_some_and(|cycle| {
@@ -148,7 +148,7 @@ fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     facts
         .context
         .iter()
-        .filter(move |(name, value)| !is_elsewhere(name) && !value.is_null())
+        .filter(move |(name, value)| !is_shown(name) && !value.is_null())
         .map(|(name, value)| (name, shown(value)))
 }
 
@@ -328,7 +328,7 @@ fn waits_for(facts: &Facts) -> String {
             harmless(owner),
             facts.chart.scope.noun
         ),
-        _ if !facts.is_usable => "fix state.json".to_owned(),
+        _ if !facts.is_usable => "state.json has to be fixed".to_owned(),
         (Waits::User, ..) if facts.obstacle.is_some() => format!(
             "the review that is due cannot run: {}",
             harmless(facts.obstacle.as_deref().unwrap_or_default())
