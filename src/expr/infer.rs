@@ -852,7 +852,7 @@ impl<'s> Infer<'s> {
                 self.item_of(&input, span);
                 Type::Text
             }
-            "list" | "sort" | "reverse" | "unique" | "select" | "reject" => {
+            "list" | "set" | "sort" | "reverse" | "unique" | "select" | "reject" => {
                 Type::list(self.item_of(&input, span))
             }
             "selectattr" | "rejectattr" => {
