@@ -10,6 +10,6 @@ pub mod decide;
 pub mod decision;
 pub mod event;
 pub mod fault;
+pub mod inspect;
 pub mod names;
-pub mod view;
 pub mod world;

@@ -7,6 +7,7 @@ pub mod compare;
 pub mod infer;
 pub mod prompt;
 pub mod source;
+pub mod syntax;
 pub mod templates;
 pub mod types;
 pub mod vocabulary;

@@ -571,6 +571,8 @@ fn an_ignore_in_a_text_is_none() {
 
 #[test]
 fn exit_codes() {
+    let sound = with_chart(BASE).run(&["check-chart", "chart.toml"]);
+    assert_eq!(sound.code, 0, "{}", sound.stdout);
     let project = faulty();
     let code = |args: &[&str]| project.run(&[&["check-chart"], args].concat()).code;
     let sound = with_chart(BASE);

@@ -12,7 +12,7 @@ use crate::cli::next;
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::event::Event;
-use crate::engine::view::{self, Standing, View};
+use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::world::World as _;
 use crate::shell::driver;
 use crate::shell::perform::{Foreseen, foresee, peek};
@@ -151,7 +151,7 @@ impl Facts {
             step: stop,
             obstacle,
         } = foresee(place, &Event::hook("Stop", event)).map_err(stuck)?;
-        let view = View::new(chart, &snapshot.as_world());
+        let view = Inspector::new(chart, &snapshot.as_world());
         let context = snapshot.context().clone();
         let running = Running::read(&place.home(), &place.instance.name, &place.dir());
         let phase = text_of(&context, Some(&chart.state));
@@ -363,13 +363,13 @@ fn text_of<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str> 
 
 /// Returns the reviews on disk, with what this machine knows about them.
 fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
-    let files = view::reviews(&place.chart, names.iter().map(String::as_str));
+    let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     if files.is_empty() {
         return Vec::new();
     }
     let journal = reviews::journal(&place.home(), &place.instance.name);
     let dir = place.dir();
-    let with_ending = |file: view::ReviewFile| {
+    let with_ending = |file: inspect::ReviewFile| {
         let size = std::fs::metadata(dir.join(&file.name))
             .map(|meta| meta.len())
             .ok();
