@@ -141,6 +141,11 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
         "hook events",
     ),
     (
+        "event.terminal",
+        "a person typed the command in a terminal",
+        "commands",
+    ),
+    (
         "event.transcript_path",
         "the file of the conversation",
         "hook events",

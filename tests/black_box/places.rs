@@ -173,8 +173,8 @@ fn the_push_is_skipped_without_a_remote_and_said_so() {
     let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/taskie");
     let read = |name: &str| fs::read_to_string(plugin.join(name)).unwrap();
     let rules = [
-        "Where there is no remote (`git remote` prints nothing), skip the push and say so.",
-        "Without git there is no commit and no push: say so, and leave \"Git commit hash\" empty.",
+        "If there is no remote (`git remote` prints nothing), skip the push and say so.",
+        "Without git, don't commit or push. Say so, and leave \"Git commit hash\" empty.",
     ];
     let ground_rules = read("ground-rules.md").replace("\n  ", " ");
     for rule in rules {
