@@ -11,7 +11,7 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json, json};
 
-use super::trace::plain;
+use super::plain::plain;
 use crate::chart::field::default_of;
 use crate::chart::model::{Arg, Assign, Check, Field, FieldType};
 use crate::chart::{Chart, FileSet, RowShape, Table};

@@ -10,6 +10,8 @@ mod graph;
 pub mod imagined_world;
 mod judge;
 mod moves;
+mod plain;
+pub mod report;
 pub mod search;
 mod state;
 pub mod trace;
@@ -17,10 +19,8 @@ pub mod trace;
 use std::sync::Arc;
 
 use crate::chart::Chart;
-use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
+use report::Report;
 use search::Search;
-use trace::Trace;
 
 /// How far an exploration goes.
 #[derive(Debug, Clone, Copy)]
@@ -32,65 +32,6 @@ pub struct Caps {
 impl Default for Caps {
     fn default() -> Self {
         Self { states: 100_000 }
-    }
-}
-
-/// What an exploration has found.
-#[derive(Debug)]
-pub struct Report {
-    /// What was tried: one line for each input and each kind of move.
-    pub domain: Vec<String>,
-    pub states: usize,
-    pub transitions: usize,
-    /// Every state was looked at: what is proved is proved for the whole domain.
-    pub complete: bool,
-    /// Where it was cut off, if it was, in words.
-    pub cut: &'static str,
-    pub results: Vec<PropertyResult>,
-}
-
-/// A property, and whether it holds.
-#[derive(Debug, Clone)]
-pub struct PropertyResult {
-    /// What it says, in words.
-    pub name: String,
-    /// Stable.
-    pub code: Code,
-    pub verdict: Verdict,
-}
-
-impl PropertyResult {
-    fn new(name: impl Into<String>, code: Code, verdict: Verdict) -> Self {
-        Self {
-            name: name.into(),
-            code,
-            verdict,
-        }
-    }
-}
-
-/// Whether a property holds.
-#[derive(Debug, Clone)]
-pub enum Verdict {
-    /// It holds in all of the domain.
-    Proved { detail: String },
-    /// It was not refuted as far as the exploration went.
-    Bounded { why: String },
-    /// It does not hold.
-    Refuted {
-        trace: Trace,
-        /// The element of the chart to point at.
-        path: Vec<Step>,
-    },
-}
-
-impl Verdict {
-    /// How long the story of a refutation is; the longest where there is none.
-    fn steps(&self) -> usize {
-        match self {
-            Self::Refuted { trace, .. } => trace.steps.len(),
-            Self::Proved { .. } | Self::Bounded { .. } => usize::MAX,
-        }
     }
 }
 

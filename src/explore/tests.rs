@@ -12,10 +12,13 @@ use super::imagined_world::{Base, ImaginedWorld, Question};
 use super::*;
 use crate::chart::embedded::CHARTS;
 use crate::chart::load;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::Step;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Ended, Step as Decided};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::world::World;
+use crate::explore::report::Verdict;
 use crate::expr::templates::Templates;
 
 /// A small chart of which every property is proved.

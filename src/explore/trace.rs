@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::domain::Choice;
 use super::imagined_world::Question;
 use super::moves::Move;
+use super::plain::plain;
 use super::search::Search;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
@@ -274,13 +275,4 @@ fn words(question: &Question, value: &Json) -> Option<String> {
 
 fn first(list: &Json) -> Option<&Json> {
     list.as_array()?.first()
-}
-
-/// A value as a person writes it: a text without quotes, unless it would not be seen.
-pub(crate) fn plain(value: &Json) -> String {
-    match value.as_str() {
-        Some("") => "''".to_owned(),
-        Some(text) => text.to_owned(),
-        None => value.to_string(),
-    }
 }

@@ -6,7 +6,7 @@ use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::{Document, Step};
-use crate::explore::{PropertyResult, Report, Verdict};
+use crate::explore::report::{PropertyResult, Report, Verdict};
 
 /// One finding for each element that refutes a property, with its story as the note. `text` is the chart's TOML.
 pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::Linted;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
-use crate::explore::{Report, Verdict};
+use crate::explore::report::{Report, Verdict};
 
 /// One chart that was checked.
 #[derive(Debug)]

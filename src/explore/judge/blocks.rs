@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Judge;
+use super::judgment::Judge;
 use super::place::path_of;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::explore::domain::config_path;
 use crate::explore::graph::{Longest, Way, way_to};
 use crate::explore::moves::{Actor, Edge};
+use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
-use crate::explore::{PropertyResult, Verdict};
 
 /// So many blocks in a row the host honours; after that it lets the agent go.
 const BLOCKS: usize = 8;

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
-use super::{Judge, untried_of};
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
 use crate::explore::domain::computed_by;
-use crate::explore::{PropertyResult, Verdict};
+use crate::explore::report::{PropertyResult, Verdict};
 
 impl Judge<'_> {
     pub(super) fn phases(&self) -> Vec<PropertyResult> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value as Json;
 
-use super::Judge;
+use super::judgment::Judge;
 use super::place::path_of;
 use crate::chart::Cycle;
 use crate::chart::field::default_of;
@@ -14,9 +14,9 @@ use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
 use crate::explore::graph::{Longest, way_to};
 use crate::explore::moves::{Actor, Edge};
+use crate::explore::plain::plain;
+use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
-use crate::explore::trace::plain;
-use crate::explore::{PropertyResult, Verdict};
 
 const CODE: Code = Code::CycleUnbounded;
 

@@ -1,13 +1,13 @@
 //! There is an end, and a way to it from everywhere.
 
+use super::judgment::{Judge, Setting};
 use super::place::key_of_phase;
-use super::{Judge, Setting};
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::explore::graph::leads_to;
+use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
-use crate::explore::{PropertyResult, Verdict};
 
 impl Judge<'_> {
     /// Nothing where the chart has no final phase.

@@ -1,11 +1,11 @@
 //! What comes to hold, whatever path is taken: the counterexample is a loop in which it never does.
 
-use super::Judge;
+use super::judgment::Judge;
 use crate::diagnostic::toml::Step;
 use crate::engine::decision::Outcome;
-use crate::explore::Verdict;
 use crate::explore::graph::{Longest, way_to};
 use crate::explore::moves::{Actor, Edge};
+use crate::explore::report::Verdict;
 use crate::explore::search::Arrow;
 
 impl Judge<'_> {

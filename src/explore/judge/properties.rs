@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Judge;
+use super::judgment::Judge;
 use crate::chart::Chart;
 use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
-use crate::explore::PropertyResult;
+use crate::explore::report::PropertyResult;
 use crate::explore::search::Search;
 use crate::explore::state::Looks;
 use rustc_hash::FxHashMap;

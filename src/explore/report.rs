@@ -1,0 +1,64 @@
+//! What an exploration gives: the properties, and whether each holds.
+
+use super::trace::Trace;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::Step;
+
+/// What an exploration has found.
+#[derive(Debug)]
+pub struct Report {
+    /// What was tried: one line for each input and each kind of move.
+    pub domain: Vec<String>,
+    pub states: usize,
+    pub transitions: usize,
+    /// Every state was looked at: what is proved is proved for the whole domain.
+    pub complete: bool,
+    /// Where it was cut off, if it was, in words.
+    pub cut: &'static str,
+    pub results: Vec<PropertyResult>,
+}
+
+/// A property, and whether it holds.
+#[derive(Debug, Clone)]
+pub struct PropertyResult {
+    /// What it says, in words.
+    pub name: String,
+    /// Stable.
+    pub code: Code,
+    pub verdict: Verdict,
+}
+
+impl PropertyResult {
+    pub(super) fn new(name: impl Into<String>, code: Code, verdict: Verdict) -> Self {
+        Self {
+            name: name.into(),
+            code,
+            verdict,
+        }
+    }
+}
+
+/// Whether a property holds.
+#[derive(Debug, Clone)]
+pub enum Verdict {
+    /// It holds in all of the domain.
+    Proved { detail: String },
+    /// It was not refuted as far as the exploration went.
+    Bounded { why: String },
+    /// It does not hold.
+    Refuted {
+        trace: Trace,
+        /// The element of the chart to point at.
+        path: Vec<Step>,
+    },
+}
+
+impl Verdict {
+    /// How long the story of a refutation is; the longest where there is none.
+    pub(super) fn steps(&self) -> usize {
+        match self {
+            Self::Refuted { trace, .. } => trace.steps.len(),
+            Self::Proved { .. } | Self::Bounded { .. } => usize::MAX,
+        }
+    }
+}
