@@ -37,6 +37,8 @@ pub(super) struct Run {
     pub(super) revision: u64,
     /// The text of the state.
     pub(super) state: Option<Vec<u8>>,
+    /// Held until the outcome is written: before that, the next hook would see the same review still due.
+    pub(super) lock: ReviewLock,
 }
 
 /// Runs the review that is due, unless one is already running.
@@ -88,6 +90,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         },
         revision,
         state: snapshot.state.text().map(<[u8]>::to_vec),
+        lock: running,
     })))
 }
 

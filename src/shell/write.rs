@@ -32,18 +32,20 @@ pub(super) fn write(
     let mut lock = place.lock()?;
     let snapshot = place.snapshot_with(git);
     let is_reviewed = run.is_some();
-    let ended = match run {
+    // The review's lock is kept until all is written.
+    let (ended, _review_lock) = match run {
         Some(Run {
             mut ended,
             revision,
             state,
+            lock: review_lock,
         }) => {
             // Somebody has entered a phase or run a command meanwhile, and not only removed what counts that.
             let counted = lock.revision().map_err(io("the revision cannot be read"))?;
             ended.superseded = counted != revision && snapshot.state.text() != state.as_deref();
-            Some(ended)
+            (Some(ended), Some(review_lock))
         }
-        None => None,
+        None => (None, None),
     };
     let step = decide(&place.chart, &snapshot.as_world(), event, ended)?;
     let Step::Done(decision) = step else {
