@@ -11,5 +11,6 @@ pub mod decision;
 pub mod event;
 pub mod fault;
 pub mod names;
+pub mod records;
 pub mod view;
 pub mod world;

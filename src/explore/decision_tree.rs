@@ -42,6 +42,8 @@ pub(crate) enum What {
     Rule { list: usize, index: usize },
     /// A property's expression.
     Condition(usize),
+    /// Whether a check finds something: by the list and the place in it.
+    Check { list: usize, index: usize },
 }
 
 /// What comes of one part.
@@ -120,7 +122,7 @@ impl Tree {
         Self {
             ground: Arc::new(Ground::of(chart)),
             chart: Arc::clone(chart),
-            values: IndexSet::new(),
+            values: [json!(false), json!(true)].into(),
             questions: IndexSet::new(),
             places: IndexSet::new(),
             lists: IndexSet::new(),
@@ -236,7 +238,7 @@ impl Tree {
                         self.values.get_index_of(&json!(is_there)).map(number)
                     })
                 }
-                Question::Choice(_) => {
+                Question::Choice(_) | Question::Assumed { .. } => {
                     looks.add_question(question);
                     None
                 }
@@ -302,6 +304,7 @@ impl Tree {
             .collect();
         let mut answered = Vec::new();
         let mut chosen = Vec::new();
+        let mut assumed = Vec::new();
         let mut tell = |question: u32, is_there: bool| {
             if let Question::Answered { answer, review } = &self.questions[question as usize] {
                 answered.push((answer.clone(), review.clone(), is_there));
@@ -318,6 +321,9 @@ impl Tree {
                 Question::Field(name) => {
                     context.insert(name.clone(), self.value(*value).clone());
                 }
+                question @ Question::Assumed { .. } => {
+                    assumed.push((question.clone(), self.value(*value).clone()))
+                }
                 _ => tell(*question, self.is_true(*value)),
             }
         }
@@ -326,7 +332,14 @@ impl Tree {
             started: state.is_started(),
             answered,
         };
-        let fork = ImaginedWorld::new(&self.ground, base, trigger, chosen);
+        let fork = ImaginedWorld::new(
+            &self.ground,
+            base,
+            trigger,
+            chosen,
+            assumed,
+            format!("{segment:?}"),
+        );
         let leaf = self.leaf(segment, trigger, &fork);
         let mut at = root;
         for Asked {
@@ -336,9 +349,10 @@ impl Tree {
         } in fork.account()
         {
             let question = number(self.questions.insert_full(question).0);
-            let options: Vec<u32> = options.iter().map(|option| self.value_id(option)).collect();
             let answer = self.value_id(&answer);
             if matches!(self.nodes[at as usize], Node::Unknown) {
+                let options: Vec<u32> =
+                    options.iter().map(|option| self.value_id(option)).collect();
                 self.nodes[at as usize] = Node::Ask {
                     question,
                     options,
@@ -362,6 +376,19 @@ impl Tree {
                     .holds(&self.conditions[index], &names.root());
                 return match holds.map_err(Fault::at("properties")) {
                     Ok(holds) => Leaf::Holds(holds),
+                    Err(fault) => Leaf::Fault(fault),
+                };
+            }
+            What::Check { list, index } => {
+                let Some((name, checks)) = self.chart.checks.get_index(list) else {
+                    return Leaf::Holds(false);
+                };
+                let mut found = Vec::new();
+                return match names
+                    .find(&checks[index], &mut found)
+                    .map_err(Fault::at(format!("checks.{name}[{index}]")))
+                {
+                    Ok(()) => Leaf::Holds(!found.is_empty()),
                     Err(fault) => Leaf::Fault(fault),
                 };
             }

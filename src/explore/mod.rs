@@ -5,11 +5,17 @@
 //! or refutes, and a [`trace`] tells how it comes to what must not be.
 
 pub mod decision_tree;
+pub mod dependence;
 pub mod domain;
+mod domain_in_words;
 mod graph;
 pub mod imagined_world;
+pub mod items;
 mod judge;
 mod moves;
+mod parameters;
+pub mod possible_world;
+mod replay;
 pub mod search;
 mod state;
 pub mod trace;
@@ -74,8 +80,8 @@ impl PropertyResult {
 pub enum Verdict {
     /// It holds in all of the domain.
     Proved { detail: String },
-    /// It was not refuted as far as the exploration went.
-    Bounded { why: String },
+    /// What was tried settles it neither way.
+    Undecided { why: String },
     /// It does not hold.
     Refuted {
         trace: Trace,
@@ -89,7 +95,7 @@ impl Verdict {
     fn steps(&self) -> usize {
         match self {
             Self::Refuted { trace, .. } => trace.steps.len(),
-            Self::Proved { .. } | Self::Bounded { .. } => usize::MAX,
+            Self::Proved { .. } | Self::Undecided { .. } => usize::MAX,
         }
     }
 }
@@ -114,3 +120,6 @@ pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod differential;

@@ -16,6 +16,9 @@ use rustc_hash::FxHashMap;
 /// A state with a text of more bytes is not looked at: one that doubles at each step would take all memory.
 pub(crate) const LONGEST_TEXT: usize = 10_000;
 
+/// So many ways in which one edge comes about are kept, and so many examples.
+const WAYS: usize = 12;
+
 /// A move from one state to another.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Arrow {
@@ -56,14 +59,22 @@ pub(crate) struct Search {
     pub(crate) states: States,
     /// `None` for the first state.
     pub(crate) parents: Vec<Option<Parent>>,
-    /// What comes of moves, and one way in which it does.
-    pub(crate) edges: Vec<(Edge, Story)>,
-    /// For each fault, the first state and edge in which it was met.
-    pub(crate) faults: HashMap<u32, (usize, usize)>,
+    /// What comes of moves, and some ways in which it does.
+    pub(crate) edges: Vec<(Edge, Vec<Story>)>,
+    /// For each place of a rule, states and edges in which it fires.
+    pub(crate) firing: FxHashMap<u32, Vec<(usize, usize)>>,
+    /// The same for each advance target.
+    pub(crate) advancing: FxHashMap<(usize, usize), Vec<(usize, usize)>>,
+    /// For each fault, states and edges in which it was met.
+    pub(crate) faults: HashMap<u32, Vec<(usize, usize)>>,
+    /// For each state, the parameters that decisions look at there, a bit for each field.
+    pub(crate) needs: Vec<u128>,
     /// True where every state was looked at.
     pub(crate) complete: bool,
     /// True where a text grew beyond [`LONGEST_TEXT`]: such states are left out.
     pub(crate) outgrown: bool,
+    /// Why nothing can be said of some states, where that is so.
+    pub lost: Option<String>,
     arrows: Vec<Arrow>,
     /// The arrows of state `s` are `arrows[ends[s]..ends[s + 1]]`.
     ends: Vec<usize>,
@@ -84,9 +95,13 @@ impl Search {
             states: States::default(),
             parents: Vec::new(),
             edges: Vec::new(),
+            firing: FxHashMap::default(),
+            advancing: FxHashMap::default(),
             faults: HashMap::new(),
+            needs: Vec::new(),
             complete: false,
             outgrown: false,
+            lost: None,
             arrows: Vec::new(),
             ends: vec![0],
             numbers: FxHashMap::default(),
@@ -96,15 +111,20 @@ impl Search {
         search.begin(chart);
         let mut at = 0;
         while at < search.states.len() && at < most {
+            let mut needs = 0;
             for mover in 0..search.moves.all.len() {
                 for edge in search.edges_of(mover, at).iter() {
-                    search.follow(at, *edge as usize);
+                    let edge = *edge as usize;
+                    needs |= search.edges[edge].0.needed();
+                    search.follow(at, edge);
                 }
             }
+            search.needs.push(needs);
             search.ends.push(search.arrows.len());
             at += 1;
         }
-        search.complete = at == search.states.len() && !search.outgrown;
+        search.lost = search.moves.tree.ground.lost();
+        search.complete = at == search.states.len() && !search.outgrown && search.lost.is_none();
         search
     }
 
@@ -133,6 +153,7 @@ impl Search {
             .map(|(edge, story)| self.number(edge, story))
             .collect();
         let edges: Rc<[u32]> = edges.into_iter().collect();
+        edges.iter().for_each(|edge| self.keep(at, *edge));
         let known = &mut self.known[mover];
         if known.looks.add_all(&looks) {
             // The keys so far do not tell enough apart any more.
@@ -147,18 +168,43 @@ impl Search {
 
     fn number(&mut self, edge: Edge, story: Story) -> u32 {
         if let Some(known) = self.numbers.get(&edge) {
+            let stories = &mut self.edges[*known as usize].1;
+            if stories.len() < WAYS && !stories.contains(&story) {
+                stories.push(story);
+            }
             return *known;
         }
         let new = number(self.edges.len());
         self.numbers.insert(edge.clone(), new);
-        self.edges.push((edge, story));
+        self.edges.push((edge, vec![story]));
         new
+    }
+
+    /// Keeps some examples of what an edge shows.
+    fn keep(&mut self, at: usize, edge: u32) {
+        let edge = edge as usize;
+        let (shown, _) = &self.edges[edge];
+        for place in &shown.fired {
+            let known = self.firing.entry(*place).or_default();
+            if known.len() < WAYS {
+                known.push((at, edge));
+            }
+        }
+        for target in &shown.advanced {
+            let known = self.advancing.entry(*target).or_default();
+            if known.len() < WAYS {
+                known.push((at, edge));
+            }
+        }
     }
 
     fn follow(&mut self, from: usize, edge_number: usize) {
         let (edge, _) = &self.edges[edge_number];
         if let Some(fault) = edge.fault {
-            self.faults.entry(fault).or_insert((from, edge_number));
+            let met = self.faults.entry(fault).or_default();
+            if met.len() < WAYS {
+                met.push((from, edge_number));
+            }
             return;
         }
         let tree = &self.moves.tree;

@@ -44,7 +44,7 @@ fn findings(report: &Report) -> Vec<(&'static str, String)> {
     let findings = report.results.iter().filter_map(|result| {
         let text = match &result.verdict {
             Verdict::Proved { .. } => return None,
-            Verdict::Bounded { why } => format!("bounded: {why}"),
+            Verdict::Undecided { why } => format!("not decided: {why}"),
             Verdict::Refuted { trace, path } => {
                 let step = |step: &Step| match step {
                     Step::Key(key) => key.clone(),
@@ -332,7 +332,7 @@ fn what_is_there_in_vain() {
 }
 
 /// There is a command that allows more reviews than were tried: this is not refuted.
-const STUCK_AT_THE_LIMIT: &str = "bounded: from the phase `text-review` no way leads to a final phase any more, \
+const STUCK_AT_THE_LIMIT: &str = "not decided: from the phase `text-review` no way leads to a final phase any more, \
 max_reviews being 3; a value that was not tried may lead on";
 
 #[test]
@@ -629,7 +629,7 @@ fn what_a_cap_cut_off_is_bounded() {
     let report = explore(&chart(&[]), &Caps { states: 3 });
     assert!(!report.complete);
     assert_eq!(report.states, 3);
-    let bounded = "bounded: only the first 3 states were looked at".to_owned();
+    let bounded = "not decided: only the first 3 states were looked at".to_owned();
     assert_eq!(
         findings(&report)
             .iter()
@@ -678,7 +678,7 @@ fn what_guards_ask_beyond_the_values_that_are_tried_is_neither_proved_nor_refute
         let report = explore(&chart, &Caps::default());
         assert!(report.complete, "{guard}");
         for (code, text) in findings(&report) {
-            assert!(text.starts_with("bounded: "), "{guard}: {code}: {text}");
+            assert!(text.starts_with("not decided: "), "{guard}: {code}: {text}");
             assert!(text.contains(input), "{guard}: {code}: {text}");
         }
         // What is proved was seen.
@@ -867,7 +867,6 @@ fn compare(
         .answered()
         .map(|(question, is_there)| (question, serde_json::json!(is_there)));
     let choices = story
-        .choices
         .iter()
         .map(|(question, value)| (*question, tree.value(*value).clone()));
     for (question, value) in known.into_iter().chain(choices) {
@@ -879,7 +878,7 @@ fn compare(
             Question::Field(name) => {
                 context.insert(name.clone(), value);
             }
-            Question::Started => {}
+            Question::Started | Question::Assumed { .. } => {}
         }
     }
     let base = Base {
@@ -887,7 +886,14 @@ fn compare(
         started: situation.is_started(),
         answered,
     };
-    let world: Arc<dyn World> = Arc::new(ImaginedWorld::new(&tree.ground, base, trigger, chosen));
+    let world: Arc<dyn World> = Arc::new(ImaginedWorld::new(
+        &tree.ground,
+        base,
+        trigger,
+        chosen,
+        Vec::new(),
+        String::new(),
+    ));
     let event = Event {
         trigger: trigger.clone(),
         fields: serde_json::Value::Null,
@@ -927,10 +933,66 @@ fn compare(
         "{trigger:?}"
     );
     let fired: Vec<&String> = decision.fired.iter().map(|fired| &fired.place).collect();
-    let expected: Vec<&String> = story
+    let expected: Vec<&String> = edge
         .fired
         .iter()
         .map(|place| &tree.places[*place as usize])
         .collect();
     assert_eq!(fired, expected, "{trigger:?}");
+}
+
+#[test]
+fn zz_debug_domain() {
+    for chart in embedded() {
+        let domain = domain::Domain::of(&chart);
+        eprintln!(
+            "{}: clouded {:?} derived {:?} untried {:?} numbers {:?}",
+            chart.id,
+            domain.dependence.clouded,
+            domain.dependence.derived,
+            domain.untried,
+            domain.dependence.numbers
+        );
+        eprintln!("{:?}", domain.parameters);
+        let mut choices: Vec<domain::Choice> = chart
+            .files
+            .keys()
+            .map(|n| domain::Choice::Files(n.clone()))
+            .collect();
+        choices.extend(chart.tables.keys().map(|n| domain::Choice::Rows(n.clone())));
+        choices.extend(chart.args.keys().map(|n| domain::Choice::Arg(n.clone())));
+        choices.push(domain::Choice::Siblings);
+        for name in [
+            "session_id",
+            "background_tasks",
+            "source",
+            "last_assistant_message",
+        ] {
+            choices.push(domain::Choice::Event(name.to_owned()));
+        }
+        for c in choices {
+            let v = domain.values(&c, &mut |f| serde_json::json!(format!("held {f}")));
+            eprintln!(
+                "  {:?}: {} {}",
+                c,
+                v.len(),
+                serde_json::json!(v)
+                    .to_string()
+                    .chars()
+                    .take(200)
+                    .collect::<String>()
+            );
+        }
+        for (source, open) in &domain.dependence.open {
+            if !open.inputs.is_empty() || !open.fails.is_empty() {
+                eprintln!(
+                    "  OPEN {source:.150}: {:?} fails {:?}",
+                    open.inputs, open.fails
+                );
+            }
+        }
+        for (n, v) in &domain.dependence.compared {
+            eprintln!("  CMP {n}: {v:?}");
+        }
+    }
 }

@@ -11,14 +11,14 @@ use walkdir::WalkDir;
 
 use super::git::Git;
 use super::store::{self, Reading};
-use crate::chart::{Chart, FileSet, RowShape};
+use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
+use crate::engine::records;
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
-use crate::files::pattern::{Capture, Pattern, is_slug};
-use crate::files::table::{self, Content};
+use crate::files::pattern::is_slug;
 use crate::files::timestamp;
 use crate::shell::find::{self, Instance};
 
@@ -196,59 +196,16 @@ impl Snapshot {
 
     /// The files of a set among those in a directory, which is given from the root.
     fn set(&self, set: &FileSet, dir: &Path, names: &[String]) -> Value {
-        let files: Vec<Value> = names
-            .iter()
-            .filter_map(|name| {
-                let captures = set.matches(name)?;
-                // A control character in a name must not shape the message that names it.
-                let shown: String = if name.chars().any(char::is_control) {
-                    name.escape_debug().to_string()
-                } else {
-                    name.clone()
-                };
-                let fixed = [
-                    ("name", Value::from(shown)),
-                    (
-                        "path",
-                        Value::from(format!("{}/{name}", dir.to_string_lossy())),
-                    ),
-                ];
-                let captured = captures.into_iter().map(|(hole, capture)| {
-                    let value = match capture {
-                        Capture::Text(text) => Value::from(text),
-                        Capture::Integer(number) => Value::from(number),
-                    };
-                    (hole, value)
-                });
-                let lines = set.line.as_ref().map(|line| {
-                    let lines = self.lines(&dir.join(name), line);
-                    ("lines", Value::from(lines))
-                });
-                Some(Value::from_pairs(
-                    fixed.into_iter().chain(captured).chain(lines),
-                ))
-            })
-            .collect();
-        Value::from(files)
-    }
-
-    /// The lines of a file that fit, as records.
-    fn lines(&self, file: &Path, line: &Pattern) -> Vec<Value> {
-        let text = match read_regular(&self.root.join(file)) {
-            Ok(text) => text.unwrap_or_default(),
-            Err(error) => {
-                self.warn(format!("{} cannot be read: {error}.", file.display()));
-                return Vec::new();
+        records::files(set, dir, names, |name| {
+            let file = dir.join(name);
+            match read_regular(&self.root.join(&file)) {
+                Ok(text) => text.unwrap_or_default(),
+                Err(error) => {
+                    self.warn(format!("{} cannot be read: {error}.", file.display()));
+                    Vec::new()
+                }
             }
-        };
-        let content = table::read_lines(&String::from_utf8_lossy(&text), line);
-        let record = |row: &table::Row| {
-            let fields = row.fields.iter();
-            Value::from_pairs(
-                fields.map(|(name, value)| (name.as_str(), Value::from(value.as_str()))),
-            )
-        };
-        content.rows.iter().map(record).collect()
+        })
     }
 
     /// The settings, each of its type. One that is wrong makes all of them unusable: nothing is decided on a guess.
@@ -374,18 +331,7 @@ impl Snapshot {
                 None
             })
         });
-        let content = match (&text, &table.rows) {
-            (None, _) => Content::default(),
-            (Some(text), RowShape::Columns(columns)) => table::read_columns(
-                &String::from_utf8_lossy(text),
-                columns
-                    .iter()
-                    .map(|(field, heading)| (field.as_str(), heading.as_str())),
-            ),
-            (Some(text), RowShape::Line(pattern)) => {
-                table::read_lines(&String::from_utf8_lossy(text), pattern)
-            }
-        };
+        let content = records::content(table, text.as_deref());
         if let Ok(file) = file {
             let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
             warnings.extend(
@@ -395,48 +341,7 @@ impl Snapshot {
                     .map(|warning| format!("{}: {warning}.", self.path(&file))),
             );
         }
-        let mut open = Vec::new();
-        let rows: Vec<Value> = content
-            .rows
-            .iter()
-            .map(|row| {
-                let field = |name: &str| {
-                    row.fields
-                        .iter()
-                        .find(|(field, _)| field == name)
-                        .map(|(_, value)| value.as_str())
-                };
-                let done = field("status")
-                    .is_some_and(|status| table::is_finished(status, &table.finished));
-                let path = table.path.as_ref().and_then(|path| {
-                    path.render(|hole| {
-                        field(hole)
-                            .filter(|value| is_slug(value))
-                            .map(str::to_owned)
-                            .ok_or(())
-                    })
-                    .ok()
-                });
-                let fields = row
-                    .fields
-                    .iter()
-                    .map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
-                let made = [("done", Value::from(done)), ("path", Value::from(path))];
-                let value = Value::from_pairs(fields.chain(made));
-                if !done {
-                    open.push(value.clone());
-                }
-                value
-            })
-            .collect();
-        Value::from_pairs([
-            ("exists", Value::from(content.exists)),
-            ("head", Value::from(content.head)),
-            ("prose", Value::from(content.prose)),
-            ("lines", Value::from(content.lines)),
-            ("rows", Value::from(rows)),
-            ("open", Value::from(open)),
-        ])
+        records::table(table, &content)
     }
 
     fn modified(&self, name: &str) -> Option<std::time::SystemTime> {

@@ -12,7 +12,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
-use crate::explore::graph::{Longest, way_to};
+use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::search::Arrow;
 use crate::explore::trace::plain;
@@ -126,15 +126,13 @@ impl Judge<'_> {
                 usize::try_from(held(*state)).is_ok_and(|held| longest.from(*state) > held)
             };
             if let Some(state) = (0..search.looked_at()).find(exceeds) {
-                let mut way = way_to(search, state);
-                way.extend(longest.way_from(state));
+                let mut way = longest.way_from(state);
                 let (id, mut reviews) = (&cycle.id, in_words(longest.from(state)));
                 // Where the search was cut off, there could be more still: the first too many is enough.
                 if !search.complete {
                     let held = usize::try_from(held(state)).unwrap_or(0);
                     let counts = |(_, edge): &(usize, usize)| edges[*edge].0 > 0;
-                    let stem = way_to(search, state).len();
-                    let end = way.iter().enumerate().skip(stem);
+                    let end = way.iter().enumerate();
                     let end = end.filter(|(_, step)| counts(step)).nth(held);
                     way.truncate(end.map_or(way.len(), |(index, _)| index + 1));
                     reviews = format!("more than {}", in_words(held));
@@ -145,7 +143,7 @@ impl Judge<'_> {
                     held(state)
                 );
                 let path = self.invoking_rule().unwrap_or_else(path);
-                refuted.push(self.along(claim, &way, path));
+                refuted.push(self.along(claim, state, &way, path));
                 continue;
             }
             for state in 0..search.looked_at() {
