@@ -1,4 +1,4 @@
-//! Compiles the charts in, with their templates and a validator of their `state.json`.
+//! Compiles the charts in, with their templates.
 //!
 //! The table below is the only place in Rust where a workflow is named. A chart's `home` and `quiet` are
 //! read here too, so that a hook in a project without that home need not parse the chart.
@@ -17,7 +17,6 @@ const CHARTS: &[(&str, Option<&str>)] = &[
 fn main() -> Result<(), Box<dyn Error>> {
     link_at_a_fixed_address()?;
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
-    let mut code = String::new();
     let mut table = String::new();
     for (index, (file, demo)) in CHARTS.iter().enumerate() {
         let path = root.join(file);
@@ -32,17 +31,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             .parse()
             .map_err(|error| format!("{file}: {error}"))?;
         let beside = path.parent().unwrap_or(&root);
-        let schema = beside.join("schemas/state.schema.json");
-        watch(&schema);
-        writeln!(
-            code,
-            "#[jsonschema::validator(path = {schema:?})]\nstruct State{index};"
-        )?;
-        writeln!(
-            code,
-            "fn breaches{index}(state: &serde_json::Value) -> Vec<jsonschema::ValidationError<'_>> {{\n    \
-             if State{index}::is_valid(state) {{ Vec::new() }} else {{ State{index}::iter_errors(state).collect() }}\n}}"
-        )?;
         // The hook reads the chart as JSON, which takes a tenth of the time that TOML does.
         let json = Path::new(&env::var("OUT_DIR")?).join(format!("chart{index}.json"));
         fs::write(&json, serde_json::to_string(&chart)?)?;
@@ -76,17 +64,16 @@ fn main() -> Result<(), Box<dyn Error>> {
             table,
             "    Embedded {{\n        id: {id:?},\n        home: {home:?},\n        quiet: {quiet},\n        \
              text: include_str!({path:?}),\n        json: include_str!({json:?}),\n        demo: {demo},\n        \
-             validator: Validator::Compiled(breaches{index}),\n        templates: &["
+             templates: &["
         )?;
         for (name, path) in &templates {
             writeln!(table, "            ({name:?}, include_str!({path:?})),")?;
         }
         writeln!(table, "        ],\n    }},")?;
     }
-    writeln!(
-        code,
-        "/// The charts compiled in; the first is the default one.\npub(crate) static CHARTS: &[Embedded] = &[\n{table}];"
-    )?;
+    let code = format!(
+        "/// The charts compiled in; the first is the default one.\npub static CHARTS: &[Embedded] = &[\n{table}];"
+    );
     fs::write(Path::new(&env::var("OUT_DIR")?).join("embedded.rs"), code)?;
     Ok(())
 }

@@ -128,7 +128,7 @@ fn main() {
     );
 }
 
-/// The empty program, with the flags of our release profile.
+/// The empty program, with the flags of the `dist` profile.
 fn build_empty(folder: &Path) -> PathBuf {
     let out = folder.join("empty");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/empty.rs");

@@ -3,7 +3,7 @@
 //! Imports run one way, from the last of these layers to the first:
 //!
 //! 1. [`diagnostic`] (what is wrong with a file, and how it is shown), [`host`] (hook events and answers), [`files`] (names, times,
-//!    tables);
+//!    tables), `page` (how rows are laid out);
 //! 2. [`expr`]: expressions and texts, evaluated and type-checked;
 //! 3. [`chart`]: a workflow as data, loaded, its names resolved;
 //! 4. [`engine`]: the pure core, [`engine::decide::decide`]; `invoke`: a reviewer's process;
@@ -17,7 +17,6 @@
 
 pub mod chart;
 mod cli;
-mod codex;
 mod demo;
 pub mod diagnostic;
 mod doctor;
@@ -29,6 +28,7 @@ mod hook;
 pub mod host;
 mod invoke;
 pub mod lint;
+mod page;
 mod render;
 mod shell;
 

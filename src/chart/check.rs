@@ -4,7 +4,6 @@
 //! A chart of a user's passes this before anything runs on it; those compiled in pass it in a test.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -16,7 +15,7 @@ use crate::chart::field::describe;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile};
 use crate::diagnostic::suggest::suggest;
-use crate::diagnostic::toml::{Document, Step};
+use crate::diagnostic::toml::{Document, Step, token};
 use crate::expr::Expressions;
 use crate::expr::MAX_DEPTH;
 use crate::expr::infer::{self, Problem};
@@ -214,12 +213,7 @@ impl Checker<'_> {
                 &self.uses,
                 Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]),
             );
-            let key = match &entry.cycle {
-                Some(cycle) if name == cycle => "{cycle}".to_owned(),
-                Some(cycle) => name.replacen(cycle.as_str(), "{cycle}", 1),
-                None => name.clone(),
-            };
-            let path = top("phases", &key);
+            let path = top("phases", &entry.key);
             self.guard(&path, entry.phase.guard.as_ref(), &names);
             if let Some(text) = &entry.phase.otherwise {
                 self.say(&to(&path, "else"), text, &names);
@@ -560,23 +554,11 @@ impl Checker<'_> {
                 }
                 None => {
                     let token = value
-                        .clone()
-                        .and_then(|value| self.token(&value, source, &problem.span));
+                        .as_ref()
+                        .and_then(|value| token(self.text, value, source, &problem.span));
                     flaw.at(token.or_else(|| value.clone()))
                 }
             });
         }
-    }
-
-    /// Where a token of an expression stands in the file, found by the expression's own text. `None` where
-    /// the TOML string has escapes, so that its text is not the expression's.
-    fn token(
-        &self,
-        value: &Range<usize>,
-        source: &str,
-        span: &Range<usize>,
-    ) -> Option<Range<usize>> {
-        let start = value.start + self.text.get(value.clone())?.find(source)?;
-        Some(start + span.start..start + span.end.max(span.start))
     }
 }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::validator::Validator;
 use super::{Chart, load};
 use crate::diagnostic::flaw::ChartError;
 use crate::expr::templates::Templates;
@@ -26,7 +25,6 @@ pub struct Embedded {
     json: &'static str,
     /// The scenario that `taskie demo` plays, if there is one.
     pub demo: Option<&'static str>,
-    validator: Validator,
     /// Its templates, (name, text), sorted by name.
     pub templates: &'static [(&'static str, &'static str)],
 }
@@ -34,14 +32,8 @@ pub struct Embedded {
 impl Embedded {
     /// Parses the chart.
     pub fn load(&self) -> Result<Arc<Chart>, ChartError> {
-        let mut chart = load::from_json(
-            self.id,
-            self.json,
-            self.text,
-            Templates::Embedded(self.templates),
-        )?;
-        chart.validator = Some(self.validator.clone());
-        Ok(Arc::new(chart))
+        let templates = Templates::Embedded(self.templates);
+        load::from_json(self.id, self.json, self.text, templates).map(Arc::new)
     }
 }
 
@@ -72,19 +64,11 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Loads the chart; a user's is resolved and its state schema compiled.
+    /// Loads the chart and resolves its names.
     pub fn load(&self) -> Result<Arc<Chart>, ChartError> {
         match self {
             Self::Embedded(chart) => chart.load(),
-            Self::File(path) => {
-                let mut chart = load::from_path(path)?;
-                let schema = crate::chart::schema::state::of(&chart);
-                let validator = jsonschema::draft7::new(&schema).map_err(|error| {
-                    ChartError::unreadable(&chart.origin, format!("its state schema: {error}"))
-                })?;
-                chart.validator = Some(Validator::Interpreted(Arc::new(validator)));
-                Ok(Arc::new(chart))
-            }
+            Self::File(path) => load::from_path(path).map(Arc::new),
         }
     }
 }

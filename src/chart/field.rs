@@ -12,6 +12,7 @@ pub fn default_of(chart: &Chart, field: &Field) -> Json {
         Some(Literal::Boolean(value)) => Json::from(*value),
         Some(Literal::Integer(value)) => Json::from(*value),
         Some(Literal::Text(text)) => Json::from(text.0.as_str()),
+        Some(Literal::Null) => Json::Null,
         None if field.kind == FieldType::Phase && !field.nullable => {
             Json::from(chart.initial.as_str())
         }

@@ -5,13 +5,13 @@ use std::path::{Component, Path};
 
 use indexmap::IndexMap;
 
-use super::check;
 use super::model::{
     Action, Arg, Assign, CycleSource, Field, FieldType, FilePattern, Files, Phase, Rule,
     Scope as ScopeSource, Source, Table as TableSource,
 };
 use super::names::SOURCES;
 use super::{Chart, Command, Cycle, FileSet, InstanceChoice, PhaseEntry, RowShape, Scope, Table};
+use super::{check, outdated};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::suggest::suggest;
@@ -109,6 +109,14 @@ pub fn resolve_all(
 }
 
 fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
+    let flaws = outdated::flaws(text);
+    if !flaws.is_empty() {
+        return Err(ChartError {
+            origin: origin.to_owned(),
+            text: text.to_owned(),
+            flaws,
+        });
+    }
     toml::from_str(text).map_err(|error| {
         let (_, syntax) = toml::de::DeTable::parse_recoverable(text);
         let errors = if syntax.is_empty() {
@@ -269,7 +277,8 @@ impl Resolver<'_> {
         Some(pattern)
     }
 
-    fn chart(&mut self, origin: &str, source: Source, templates: Templates) -> Option<Chart> {
+    fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
+        self.cleared(&mut source);
         self.names(&source);
         self.properties(&source);
         let cycles = self.cycles(&source);
@@ -327,8 +336,71 @@ impl Resolver<'_> {
             checks: source.checks,
             properties: source.properties,
             templates,
-            validator: None,
         })
+    }
+
+    /// Turns every `clear` into assignments of null, which is what it stands for.
+    fn cleared(&mut self, source: &mut Source) {
+        let context = &source.context;
+        for (name, phase) in &mut source.phases {
+            self.clear(
+                path!["phases", name],
+                &phase.clear,
+                &mut phase.entry,
+                context,
+            );
+        }
+        let shared = (path!["cycle"].to_vec(), &mut source.cycle);
+        let own = source.cycles.iter_mut();
+        let own = own.map(|(id, cycle)| (path!["cycles", id].to_vec(), cycle));
+        for (path, cycle) in std::iter::once(shared).chain(own) {
+            let clear = cycle.clear.clone().unwrap_or_default();
+            let mut entry = cycle.entry.clone().unwrap_or_default();
+            self.clear(&path, &clear, &mut entry, context);
+            if !entry.is_empty() {
+                cycle.entry = Some(entry);
+            }
+        }
+        for (event, rules) in &mut source.on {
+            for (index, rule) in rules.iter_mut().enumerate() {
+                let path = path!["on", event, index];
+                self.clear(path, &rule.clear, &mut rule.assign, context);
+            }
+        }
+        for (name, command) in &mut source.commands {
+            let path = path!["commands", name];
+            self.clear(path, &command.clear, &mut command.assign, context);
+        }
+    }
+
+    fn clear(
+        &mut self,
+        path: &[Step],
+        clear: &[String],
+        assign: &mut Assign,
+        context: &IndexMap<String, Field>,
+    ) {
+        for (index, name) in clear.iter().enumerate() {
+            let path = [path, path!["clear", index]].concat();
+            let known = context.keys().map(String::as_str);
+            self.known(&path, Code::UnknownField, name, known);
+            match context.get(name) {
+                Some(_) if assign.contains_key(name) => {
+                    let message = format!("`{name}` is cleared and assigned");
+                    let help = "remove one of the two".to_owned();
+                    self.flaw(Code::ConflictingKeys, &path, message, Some(help));
+                }
+                Some(field) if !field.nullable => {
+                    let message = format!("`{name}` cannot be null");
+                    let help = format!("set `nullable = true` in [context.{name}]");
+                    self.flaw(Code::WrongAssignment, &path, message, Some(help));
+                }
+                Some(_) => {
+                    assign.insert(name.clone(), Literal::Null);
+                }
+                None => {}
+            }
+        }
     }
 
     /// Where instances live. What is wrong is told, and something like it taken in its place.
@@ -441,7 +513,7 @@ impl Resolver<'_> {
         let texts_of = |phase: &Phase| {
             let values = phase.entry.values().filter_map(|value| match value {
                 Literal::Text(text) => Some(text.0.clone()),
-                Literal::Boolean(_) | Literal::Integer(_) => None,
+                _ => None,
             });
             values
                 .chain(phase.guard.iter().map(|guard| guard.0.clone()))
@@ -646,6 +718,19 @@ impl Resolver<'_> {
         }
         let mut text = shared.text.clone();
         text.extend(own.text.clone());
+        let (subject, place) = match &own.subject {
+            Some(own) => (own.clone(), path!["cycles", id, "subject"].to_vec()),
+            None => (
+                shared.subject.clone().unwrap_or_default(),
+                path!["cycle", "subject"].to_vec(),
+            ),
+        };
+        for (index, name) in subject.iter().enumerate() {
+            if single_expression(&name.0).is_none() {
+                let place = [place.as_slice(), path![index]].concat();
+                self.name_pattern(&place, &FilePattern(name.0.clone()), &holes);
+            }
+        }
         // Every key is looked at before the first missing one ends it, so that all are reported.
         let (count, limit, exit) = (required!(count), required!(limit), required!(exit));
         let (entry, post, advance) = (required!(entry), required!(post), required!(advance));
@@ -664,11 +749,7 @@ impl Resolver<'_> {
             base: base?,
             review: review?,
             answer: answer?,
-            subject: own
-                .subject
-                .clone()
-                .or_else(|| shared.subject.clone())
-                .unwrap_or_default(),
+            subject,
             ready: own.ready.clone().or_else(|| shared.ready.clone()),
             resume: own.resume.clone().or_else(|| shared.resume.clone()),
             stage: own.stage.clone().or_else(|| shared.stage.clone()),
@@ -685,6 +766,7 @@ impl Resolver<'_> {
                     name.clone(),
                     PhaseEntry {
                         phase: phase.clone(),
+                        key: name.clone(),
                         cycle: None,
                     },
                 );
@@ -706,6 +788,7 @@ impl Resolver<'_> {
                     made,
                     PhaseEntry {
                         phase,
+                        key: name.clone(),
                         cycle: Some(id.clone()),
                     },
                 );
@@ -968,7 +1051,8 @@ impl Resolver<'_> {
                 continue;
             };
             let fits = match (value, field.kind) {
-                (Literal::Boolean(_), FieldType::Boolean) => true,
+                // What is cleared was looked at already.
+                (Literal::Null, _) | (Literal::Boolean(_), FieldType::Boolean) => true,
                 (Literal::Integer(value), FieldType::Integer) => {
                     field.minimum.is_none_or(|least| *value >= least)
                 }
@@ -1223,7 +1307,7 @@ impl Resolver<'_> {
         for (index, property) in source.properties.iter().enumerate() {
             let mut given = property.claims().map(|(key, _)| key);
             let Some(first) = given.next() else {
-                let message = format!("property \"{}\" says nothing to prove", property.name);
+                let message = format!("property \"{}\" says nothing to prove", property.about);
                 let help =
                     "give it one of `always`, `never`, `reachable` and `eventually`".to_owned();
                 self.flaw(
@@ -1389,7 +1473,6 @@ impl Resolver<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::super::embedded::CHARTS;
     use super::*;
@@ -1406,12 +1489,8 @@ mod tests {
             );
             let from_toml = from_text(embedded.id, embedded.text, chart.templates.clone());
             let from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));
-            let from_json = Chart {
-                validator: None,
-                ..Arc::into_inner(chart).unwrap_or_else(|| panic!("shared"))
-            };
             assert_eq!(
-                format!("{from_json:?}"),
+                format!("{chart:?}"),
                 format!("{from_toml:?}"),
                 "{}",
                 embedded.id

@@ -9,8 +9,8 @@ pub mod field;
 pub mod load;
 pub mod model;
 pub mod names;
+pub mod outdated;
 pub mod schema;
-pub mod validator;
 
 use indexmap::IndexMap;
 
@@ -49,8 +49,6 @@ pub struct Chart {
     pub checks: IndexMap<String, Vec<Check>>,
     pub properties: Vec<Property>,
     pub templates: Templates,
-    /// Checks `state.json` against the chart's schema; compiled in for embedded charts.
-    pub validator: Option<validator::Validator>,
 }
 
 impl Chart {
@@ -68,6 +66,22 @@ impl Chart {
     /// The chart's own text of a prompt; the error says why there is none.
     pub fn prompt_template(&self, name: &str) -> Result<String, String> {
         self.template(&Self::prompt_file(name))
+    }
+
+    /// Returns what the author calls the rule or command at `place` (`on.Stop[2]`, `commands.pause`): its `about`.
+    pub fn about(&self, place: &str) -> Option<&str> {
+        if let Some(name) = place.strip_prefix("commands.") {
+            return self
+                .commands
+                .get(name)
+                .map(|command| command.about.as_str());
+        }
+        let (event, index) = place
+            .strip_prefix("on.")?
+            .strip_suffix(']')?
+            .split_once('[')?;
+        let rule = self.on.get(event)?.get(index.parse::<usize>().ok()?)?;
+        rule.about.as_deref()
     }
 
     /// The text of a template; the error says why there is none.
@@ -165,6 +179,8 @@ pub enum RowShape {
 #[derive(Debug)]
 pub struct PhaseEntry {
     pub phase: Phase,
+    /// Its key under `[phases]`: `post-{cycle}`, where one key makes several phases.
+    pub key: String,
     /// `it.cycle`: set for a phase whose name has a `{cycle}` hole.
     pub cycle: Option<String>,
 }

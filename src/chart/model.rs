@@ -241,6 +241,9 @@ pub struct Phase {
     /// What entering it assigns.
     #[serde(default)]
     pub entry: Assign,
+    /// The context fields that entering it sets to null.
+    #[serde(default)]
+    pub clear: Vec<String>,
 }
 
 /// The special kinds of phase.
@@ -260,8 +263,10 @@ pub struct CycleSource {
     pub limit: Option<String>,
     /// Holds, after a review, where the cycle is over.
     pub exit: Option<Expr>,
-    /// What starting the cycle afresh assigns.
+    /// What starting the cycle over assigns.
     pub entry: Option<Assign>,
+    /// The context fields that starting the cycle over sets to null.
+    pub clear: Option<Vec<String>>,
     /// The phase that answers a review.
     pub post: Option<String>,
     /// The stem of the cycle's file names.
@@ -409,6 +414,8 @@ impl Action {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
+    /// What the rule is for, in a few words: its name in traces and counterexamples.
+    pub about: Option<String>,
     /// Holds where the rule fires; without one it always does.
     pub guard: Option<Expr>,
     /// The phase to go to.
@@ -416,6 +423,9 @@ pub struct Rule {
     /// What it assigns.
     #[serde(default)]
     pub assign: Assign,
+    /// The context fields that it sets to null.
+    #[serde(default)]
+    pub clear: Vec<String>,
     /// The running cycle's first open advance target becomes due.
     #[serde(default)]
     pub advance: bool,
@@ -453,6 +463,9 @@ pub struct Command {
     /// What it assigns.
     #[serde(default)]
     pub assign: Assign,
+    /// The context fields that it sets to null.
+    #[serde(default)]
+    pub clear: Vec<String>,
     /// The running cycle's first open advance target becomes due.
     #[serde(default)]
     pub advance: bool,
@@ -483,7 +496,7 @@ pub struct Check {
 #[serde(deny_unknown_fields)]
 pub struct Property {
     /// What the property says, in words.
-    pub name: String,
+    pub about: String,
     /// Holds in every state.
     pub always: Option<Expr>,
     /// Holds in no state.

@@ -3,16 +3,20 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::{say, tell};
 use crate::chart::embedded::CHARTS;
-use crate::explore::Caps;
+use crate::chart::outdated;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::suggest::suggest;
+use crate::explore::{Caps, Report};
 use crate::expr::templates::Templates;
+use crate::lint;
 use crate::lint::report::{Checked, Format};
-use crate::lint::{self, rules};
 
 /// What wrong usage exits with, as the command line's own parser has it.
 const WRONG_USAGE: u8 = 2;
@@ -35,6 +39,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
             .get_one::<u32>("max-states")
             .and_then(|states| usize::try_from(*states).ok())
             .unwrap_or(Caps::default().states),
+        time: matches
+            .get_one::<u32>("max-seconds")
+            .map_or(Caps::default().time, |seconds| {
+                Duration::from_secs((*seconds).into())
+            }),
+        ..Caps::default()
     };
     let mut checked = Vec::new();
     let mut unread = 0_usize;
@@ -50,7 +60,11 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         }
     }
     for file in files {
-        match read(file) {
+        let read = match matches.get_flag("fix") {
+            true => fix(file).and_then(|()| read(file)),
+            false => read(file),
+        };
+        match read {
             Ok((origin, text, beside)) => {
                 let templates = |folders: &[String]| {
                     Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
@@ -68,7 +82,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if !text.is_empty() {
         say(text.trim_end());
     }
-    let found = checked.iter().any(|checked| !checked.flaws.is_empty());
+    let is_strict = matches.get_flag("strict");
+    let is_found = |checked: &Checked| {
+        let explored = checked.explored.as_ref();
+        let is_undecided = |report: &Report| report.is_undecided() && is_strict;
+        !checked.flaws.is_empty() || explored.is_some_and(is_undecided)
+    };
+    let found = checked.iter().any(is_found);
     Ok(match (unread, found) {
         (1.., _) => ExitCode::from(NOT_CHECKED),
         (0, true) => ExitCode::FAILURE,
@@ -89,19 +109,33 @@ fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
     Ok((file.display().to_string(), text, beside.to_owned()))
 }
 
-fn explain(code: &str) -> ExitCode {
-    let Some(rule) = rules::RULES.iter().find(|rule| rule.code.as_str() == code) else {
-        let codes = rules::RULES.iter().map(|rule| rule.code.as_str());
-        let help = crate::diagnostic::suggest::suggest(code, codes.clone()).map_or_else(
-            || format!("the codes are {}", codes.collect::<Vec<_>>().join(", ")),
-            |code| format!("did you mean `{code}`?"),
+/// Brings a chart's syntax up to date, in place.
+fn fix(file: &Path) -> std::io::Result<()> {
+    if file == Path::new("-") {
+        let why = "--fix rewrites a file, and this is stdin";
+        return Err(std::io::Error::other(why));
+    }
+    let text = std::fs::read_to_string(file)?;
+    if let Some(fixed) = outdated::fix(&text) {
+        std::fs::write(file, fixed)?;
+        tell(&format!("taskie: {}: rewritten", file.display()));
+    }
+    Ok(())
+}
+
+fn explain(name: &str) -> ExitCode {
+    let Some(code) = Code::named(name) else {
+        let names = Code::ALL.iter().map(|code| code.as_str());
+        let help = suggest(name, names.clone()).map_or_else(
+            || format!("the codes are {}", names.collect::<Vec<_>>().join(", ")),
+            |name| format!("did you mean `{name}`?"),
         );
         tell(&format!(
-            "taskie: there is no code `{}`\n  help: {help}",
-            code.escape_debug()
+            "taskie: unknown code `{}`\n  help: {help}",
+            name.escape_debug()
         ));
         return ExitCode::from(WRONG_USAGE);
     };
-    say(&rule.explain());
+    say(code.page().trim_end());
     ExitCode::SUCCESS
 }

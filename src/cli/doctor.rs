@@ -1,6 +1,5 @@
 //! `taskie doctor`: prints what was found, a line each, with what to do.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -9,11 +8,11 @@ use serde_json::json;
 
 use super::error::CliError;
 use super::output::say;
-use super::page::{self, ALERT, BAD, FAINT, GOOD, Page, paint};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::doctor::{self, Diagnosis, Level};
+use crate::page::{self, ALERT, BAD, FAINT, GOOD, Page, paint};
 
 /// The version of the JSON: another one where a field is taken away or means something else.
 const VERSION: u32 = 1;
@@ -45,7 +44,8 @@ pub(crate) fn run(
 }
 
 fn print(found: &[Diagnosis], problems: usize, warnings: usize) {
-    let mut page = Page::new(page::width(), found.iter().map(|found| found.level.name()));
+    let labels = page::column(found.iter().map(|found| found.level.name()));
+    let mut page = Page::new(page::width(), labels);
     for found in found {
         let style = match found.level {
             Level::Ok => GOOD,
@@ -59,11 +59,7 @@ fn print(found: &[Diagnosis], problems: usize, warnings: usize) {
     }
     page.blank();
     page.text(page::PLAIN, &summary(problems, warnings));
-    let mut out = anstream::stdout().lock();
-    for line in page.into_lines() {
-        // A reader that has gone away is no error.
-        let _ = writeln!(out, "{line}");
-    }
+    page.print();
 }
 
 fn summary(problems: usize, warnings: usize) -> String {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -37,6 +38,9 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
         true => Absent::Make,
     };
     let force = matches.get_flag("force");
+    if chart.phases.contains_key(&phase) {
+        takes(chart, &phase, matches)?;
+    }
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), absent)?;
     let event = Event {
@@ -47,6 +51,35 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
     };
     transition(&place, &event, true, is_check)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses an option that the phase does not use: whoever gives it believes that it has an effect.
+fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), CliError> {
+    let expressions = Expressions::new(chart.templates.clone());
+    let used = grammar::args_of_phase(chart, &expressions, phase);
+    let is_given = |name: &String| {
+        matches.try_contains_id(name).unwrap_or(false)
+            && matches.value_source(name) == Some(ValueSource::CommandLine)
+    };
+    let Some(name) = chart
+        .args
+        .keys()
+        .find(|name| !used.contains(&name.as_str()) && is_given(name))
+    else {
+        return Ok(());
+    };
+    let takers = chart
+        .phases
+        .keys()
+        .filter(|other| grammar::args_of_phase(chart, &expressions, other).contains(&name.as_str()))
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    let option = name.replace('_', "-");
+    Err(CliError::with_help(
+        format!("phase `{phase}` takes no --{option}"),
+        format!("remove it; the phases that take it: {takers}"),
+    ))
 }
 
 /// Runs a command of the chart, and those that it raises.

@@ -53,7 +53,6 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .after_help("Exit codes: 0 no problem (warnings are none), 1 problems, 2 wrong usage"),
         )
         .subcommand(render(chart))
-        .subcommand(codex())
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
@@ -118,36 +117,9 @@ fn validate(chart: &Chart) -> Command {
     });
     Command::new("validate")
         .about(format!("Check the files of a {noun}, as a stop does"))
-        .after_help(
-            "Exit codes: 0 no finding, 1 findings, 2 wrong usage. What is wrong with state.json is a warning, as it is at a \
-             stop, and changes no exit code.",
-        )
+        .after_help("Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage")
         .args(args)
         .arg(json())
-}
-
-fn codex() -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .action(ArgAction::SetTrue)
-            .help(help)
-    };
-    Command::new("codex")
-        .about("Use the workflow in the Codex CLI, which runs no hooks")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
-        .subcommand(
-            Command::new("install")
-                .about("Install the workflow's prompts into CODEX_HOME/prompts (~/.codex/prompts)")
-                .after_help(
-                    "No hooks run in Codex: state is kept by `taskie enter` and `taskie next`, and no review starts by \
-                     itself.\n\
-                     Exit codes: 0 all prompts are there, 1 one that differs was left as it is, 2 wrong usage",
-                )
-                .arg(flag("force", "Replace prompts that are there and differ"))
-                .arg(flag("dry-run", "Say what would be done, and write nothing")),
-        )
 }
 
 fn check_chart() -> Command {
@@ -172,11 +144,31 @@ fn check_chart() -> Command {
                 .help("How findings are written"),
         )
         .arg(
+            Arg::new("fix")
+                .long("fix")
+                .action(ArgAction::SetTrue)
+                .requires("file")
+                .help("Rewrite syntax of earlier versions, then check"),
+        )
+        .arg(
             Arg::new("max-states")
                 .long("max-states")
                 .value_name("N")
                 .value_parser(value_parser!(u32).range(1..))
-                .help("Explore so many states of a chart at most [default: 100000]"),
+                .help("Explore at most this many states of a chart [default: 100000]"),
+        )
+        .arg(
+            Arg::new("max-seconds")
+                .long("max-seconds")
+                .value_name("N")
+                .value_parser(value_parser!(u32).range(1..))
+                .help("Explore a chart for at most this long [default: 10]"),
+        )
+        .arg(
+            Arg::new("strict")
+                .long("strict")
+                .action(ArgAction::SetTrue)
+                .help("Exit 1 if a property is not decided, too"),
         )
         .arg(
             Arg::new("explain")
@@ -196,11 +188,14 @@ fn enter(chart: &Chart) -> Command {
         .join(", ");
     let mut used: Vec<&str> = Vec::new();
     let expressions = Expressions::new(chart.templates.clone());
-    for entry in chart.phases.values() {
-        let texts = entry.phase.guard.iter().map(|guard| guard.0.as_str());
-        let values = entry.phase.entry.values().filter_map(literal_text);
-        collect_args(chart, &expressions, texts.chain(values), &mut used);
+    for phase in chart.phases.keys() {
+        for name in args_of_phase(chart, &expressions, phase) {
+            if !used.contains(&name) {
+                used.push(name);
+            }
+        }
     }
+    used.sort_by_key(|name| chart.args.get_index_of(*name));
     Command::new("enter")
         .about("Enter a phase: one atomic transition of state.json, as an action's last step")
         .after_help(format!("Phases: {phases}"))
@@ -229,6 +224,21 @@ fn enter(chart: &Chart) -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Enter it although its guard forbids it (the schema is still kept to)"),
         )
+}
+
+/// Returns the options that a phase uses.
+pub(super) fn args_of_phase<'c>(
+    chart: &'c Chart,
+    expressions: &Expressions,
+    phase: &str,
+) -> Vec<&'c str> {
+    let mut used = Vec::new();
+    if let Some(entry) = chart.phases.get(phase) {
+        let texts = entry.phase.guard.iter().map(|guard| guard.0.as_str());
+        let values = entry.phase.entry.values().filter_map(literal_text);
+        collect_args(chart, expressions, texts.chain(values), &mut used);
+    }
+    used
 }
 
 fn run(chart: &Chart) -> Command {
@@ -350,7 +360,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 fn literal_text(literal: &Literal) -> Option<&str> {
     match literal {
         Literal::Text(text) => Some(&text.0),
-        Literal::Boolean(_) | Literal::Integer(_) => None,
+        _ => None,
     }
 }
 

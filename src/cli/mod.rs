@@ -2,7 +2,6 @@
 //! that the chart declares.
 
 mod check_chart;
-mod codex;
 mod demo;
 mod doctor;
 mod enter;
@@ -10,7 +9,6 @@ mod error;
 mod grammar;
 mod next;
 mod output;
-mod page;
 mod place;
 mod render;
 mod schema;
@@ -23,12 +21,16 @@ use std::process::ExitCode;
 use crate::chart::embedded::Choice;
 use crate::demo::reviewer;
 use crate::hook;
+use crate::invoke::supervisor;
 use error::CliError;
 use output::tell;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
+    if args.get(1).is_some_and(|word| word == supervisor::ARGUMENT) {
+        return supervisor::main();
+    }
     if let Some((event, chart)) = as_hook(&args) {
         return hook::run(event, chart);
     }
@@ -82,11 +84,10 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Ok(matches) => matches,
         Err(error) => {
             let _ = error.print();
-            // clap's 2 would block on the host: a hook that is called in a wrong way must not, nor one whose
-            // arguments an old host has dropped.
+            // clap's 2 would block on the host: a hook that is called in a wrong way must not.
             return Ok(match error.exit_code() {
                 0 => ExitCode::SUCCESS,
-                _ if is_hook(args) || args.len() < 2 => ExitCode::FAILURE,
+                _ if is_hook(args) => ExitCode::FAILURE,
                 code => ExitCode::from(u8::try_from(code).unwrap_or(1)),
             });
         }
@@ -102,7 +103,6 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("status", sub)) => status::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
-        Some(("codex", sub)) => codex::run(&chart, sub),
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),

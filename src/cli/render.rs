@@ -11,13 +11,13 @@ use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::{say, tell};
-use super::{page, place};
+use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
-use crate::diagnostic::label::label;
 use crate::engine::decision::Invocation;
 use crate::engine::world::World;
 use crate::expr::has_holes;
+use crate::page;
 use crate::render::next::{Next, STOP, next};
 use crate::render::preview::{Imagined, Scene, render};
 use crate::render::suppose::Supposed;
@@ -138,8 +138,8 @@ fn show_next(
             last,
         ),
     };
-    let rule = last.map_or_else(String::new, |fired| match label(scene.toml, &fired.place) {
-        Some(label) => format!(" ({}: {label})", fired.place),
+    let rule = last.map_or_else(String::new, |fired| match place.chart.about(&fired.place) {
+        Some(about) => format!(" ({}: {about})", fired.place),
         None => format!(" ({})", fired.place),
     });
     match (reply.reason(), reply.message()) {

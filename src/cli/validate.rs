@@ -24,6 +24,8 @@ pub(super) struct Validated {
     pub(super) findings: Vec<(String, String)>,
     /// What is wrong with `state.json`, and with tables that could be read only in part.
     pub(super) warnings: Vec<String>,
+    /// `state.json` cannot be used: no review runs and nothing is written.
+    pub(super) is_unusable: bool,
 }
 
 /// Prints the findings, a line each.
@@ -31,8 +33,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
     let validated = validate(&place)?;
-    let Validated { findings, warnings } = &validated;
-    let code = match findings.is_empty() {
+    let Validated {
+        findings,
+        warnings,
+        is_unusable,
+    } = &validated;
+    let code = match findings.is_empty() && !is_unusable {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
     };
@@ -55,7 +61,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     for warning in warnings {
         say(&format!("warning: {warning}"));
     }
-    if findings.is_empty() {
+    if findings.is_empty() && !is_unusable {
         say(&format!(
             "{} {}: no findings",
             chart.scope.noun, place.instance.name
@@ -82,7 +88,8 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
         );
     }
     let mut warnings = snapshot.warnings();
-    if matches!(snapshot.state, Reading::Broken(_)) {
+    let is_unusable = matches!(snapshot.state, Reading::Broken(_));
+    if is_unusable {
         let file = place::state_file(place);
         // The first one is among them, with what follows from it.
         let more = store::breaches(chart, &place.dir()).into_iter().skip(1);
@@ -92,5 +99,9 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
             format!("{}: {breach}{stop}", file.display())
         }));
     }
-    Ok(Validated { findings, warnings })
+    Ok(Validated {
+        findings,
+        warnings,
+        is_unusable,
+    })
 }

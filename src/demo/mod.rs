@@ -7,7 +7,6 @@
 //! what a person sees of it. Nothing here knows a workflow: that is the chart's and its scenario's.
 
 mod error;
-mod page;
 mod player;
 pub(crate) mod reviewer;
 mod scenario;

@@ -7,16 +7,22 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 use super::error::DemoError;
-use super::page::{BAD, FAINT, GOOD, HALT, NEW, PLAIN, Page, RULE, Room, STRONG, paint};
 use super::scenario::{Expected, Review, Scenario, Step};
 use super::stage::{Stage, Stop};
 use crate::chart::Chart;
 use crate::chart::embedded::Embedded;
 use crate::chart::model::FieldType;
 use crate::engine::context;
+use crate::page::{self, ACCENT, ALERT, BAD, FAINT, GOOD, NEW, PLAIN, Page, STRONG, paint};
 
-/// How much of a message is shown when its rule answers for the first time.
-const FIRST_TIME: Room = Room::Lines(10);
+/// The width of the label column: a step's number, a label and a space.
+const LABEL: usize = 10;
+
+/// How many lines of a message are shown when its rule answers for the first time.
+const FIRST_TIME: usize = 10;
+
+/// About how many characters are shown of it later.
+const GLANCE: usize = 80;
 
 /// The most characters of a value that are shown, where it is no name of the chart.
 const VALUE_LIMIT: usize = 12;
@@ -35,7 +41,7 @@ pub(crate) fn play(
     let mut player = Player {
         chart,
         stage: Stage::new(embedded, chart, &scenario, keep)?,
-        page: Page::new(),
+        page: Page::new(page::width(), LABEL),
         seen: HashSet::new(),
         answers: IndexMap::new(),
         verdicts: IndexMap::new(),
@@ -43,6 +49,7 @@ pub(crate) fn play(
     };
     player.page.text(STRONG, "taskie demo");
     player.page.text(PLAIN, &scenario.intro);
+    player.page.print();
     let played = player.play(&scenario, keep);
     if keep {
         let root = player.stage.root().display().to_string();
@@ -50,6 +57,7 @@ pub(crate) fn play(
             .page
             .text(PLAIN, &format!("The project is in {root}"));
     }
+    player.page.print();
     played
 }
 
@@ -78,7 +86,9 @@ struct Player<'c> {
 impl Player<'_> {
     fn play(&mut self, scenario: &Scenario, keep: bool) -> Result<(), DemoError> {
         for (index, step) in scenario.steps.iter().enumerate() {
-            self.step(index + 1, step)?;
+            let played = self.step(index + 1, step);
+            self.page.print();
+            played?;
         }
         let state = self.stage.state().unwrap_or_default();
         let phase = shown(state.get(&self.chart.state).unwrap_or(&Json::Null));
@@ -99,14 +109,14 @@ impl Player<'_> {
         }
         if let Some(prompt) = &step.user {
             self.stage.begin_turn();
-            self.page.row("user", FAINT, &paint(STRONG, prompt));
+            self.row("user", &paint(STRONG, prompt));
         }
         self.work(step)?;
         let before = self.stage.state();
         let stop = self.stage.stop(&step.agent, step.review.as_ref())?;
         let after = self.stage.state();
         let rules = self.rules(&stop.decision);
-        self.page.numbered(number, "stop", FAINT, &rules);
+        self.page.row(&format!("{number:>2} stop"), &rules);
         self.review(&stop, step.review.as_ref());
         let changes = self.changes(&before, &after);
         let changes = changes.iter().map(|change| {
@@ -117,7 +127,7 @@ impl Player<'_> {
             none if none.is_empty() => paint(FAINT, "unchanged"),
             some => some.join(&separator()),
         };
-        self.page.row("state", FAINT, &changes);
+        self.row("state", &changes);
         self.answer(&stop);
         expected(number, step, &stop)
     }
@@ -142,7 +152,7 @@ impl Player<'_> {
             let file = self.page.whole(&file.replace(" /", " "));
             text.push_str(&format!("  {}", paint(FAINT, file)));
         }
-        self.page.row("agent", FAINT, &text);
+        self.row("agent", &text);
         for line in &step.run {
             let before = self.stage.state();
             self.stage.run(line)?;
@@ -160,7 +170,7 @@ impl Player<'_> {
                 let arrow = paint(FAINT, "→\u{a0}");
                 text.push_str(&format!(" {arrow}{}", changes.join(&separator())));
             }
-            self.page.row("", FAINT, &text);
+            self.row("", &text);
         }
         Ok(())
     }
@@ -179,10 +189,10 @@ impl Player<'_> {
             let short = if of == list { index } else { place };
             list = of;
             let is_new = self.seen.insert(place.to_owned());
-            let label = text_of(rule, "label");
+            let label = text_of(rule, "about");
             rules.push(match is_new || fired.peek().is_none() {
-                true if !label.is_empty() => format!("{}\u{a0}{label}", paint(RULE, short)),
-                _ => paint(RULE, short),
+                true if !label.is_empty() => format!("{}\u{a0}{label}", paint(ACCENT, short)),
+                _ => paint(ACCENT, short),
             });
         }
         rules.join(" →\u{a0}")
@@ -209,7 +219,7 @@ impl Player<'_> {
                 format!("{} from {by}: it failed", paint(BAD, "none"))
             }
         };
-        self.page.row("review", FAINT, &text);
+        self.row("review", &text);
     }
 
     /// A chart lists its verdicts from good to bad.
@@ -228,13 +238,22 @@ impl Player<'_> {
         let is_new = self
             .seen
             .insert(format!("the message of {:?}", stop.rule()));
-        let room = if is_new { FIRST_TIME } else { Room::Glance };
         let style = match stop.answer {
             Expected::Allow => GOOD,
-            Expected::Block => HALT,
+            Expected::Block => ALERT,
         };
-        let text = self.page.shortened(&text, room);
-        self.page.row(stop.answer.word(), style, &text);
+        let most = match is_new {
+            true => FIRST_TIME,
+            false => GLANCE.div_ceil(self.page.text_width()),
+        };
+        let text = self.page.shortened(&text, most, is_new);
+        let label = format!("   {}", stop.answer.word());
+        self.page.styled_row(style, &label, &text);
+    }
+
+    /// Adds a row without a number.
+    fn row(&mut self, label: &str, text: &str) {
+        self.page.row(&format!("   {label}"), text);
     }
 
     /// The fields that changed, phases first. Where there was no state: those that are not what they are by
@@ -312,10 +331,10 @@ impl Player<'_> {
         );
         self.page.blank();
         self.page.heading("The end");
-        self.page.row("phase", FAINT, &paint(GOOD, phase));
-        self.page.row("stops", FAINT, &answers);
-        self.page.row("review", FAINT, &verdicts);
-        self.page.row("files", FAINT, &files);
+        self.row("phase", &paint(GOOD, phase));
+        self.row("stops", &answers);
+        self.row("review", &verdicts);
+        self.row("files", &files);
         self.page.blank();
         self.page.text(PLAIN, &scenario.outro);
     }

@@ -1,18 +1,46 @@
 //! The codes of everything `check-chart` finds. They are stable: scripts and ignores name them.
+//!
+//! A code is declared here once, in the order of the documentation: its name, which is also that of its page in
+//! `docs/rules`, and when it is found.
+
+/// When a code is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// While the file is read, or its names and expressions are resolved.
+    Load,
+    /// By a rule of [`crate::lint`]. A chart with such a flaw decides otherwise than it says, so it is not explored.
+    Rule,
+    /// By a rule of [`crate::lint`] about what makes no difference to the states.
+    Advice,
+    /// By exploring every state.
+    Explore,
+}
 
 macro_rules! codes {
-    ($($variant:ident = $text:literal,)*) => {
+    ($($variant:ident = $text:literal in $stage:ident,)*) => {
         /// What kind of thing is wrong with a chart.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Code { $($variant,)* }
+        pub enum Code { $(#[doc = concat!("`", $text, "`")] $variant,)* }
 
         impl Code {
             /// All codes, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// The code as it is written: kebab-case.
+            /// Returns the code as it is written: kebab-case.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)* }
+            }
+
+            /// Returns when it is found.
+            pub fn stage(self) -> Stage {
+                match self { $(Self::$variant => Stage::$stage,)* }
+            }
+
+            /// Returns its page: Markdown with a heading, a sentence, why it hurts, a wrong and a right example.
+            pub fn page(self) -> &'static str {
+                match self {
+                    $(Self::$variant => include_str!(concat!("../../docs/rules/", $text, ".md")),)*
+                }
             }
         }
     };
@@ -20,96 +48,78 @@ macro_rules! codes {
 
 codes! {
     // What the file is.
-    TomlSyntax = "toml-syntax",
-    UnknownKey = "unknown-key",
-    MissingKey = "missing-key",
-    ConflictingKeys = "conflicting-keys",
-    DuplicateEntry = "duplicate-entry",
-    WrongType = "wrong-type",
-    BadPattern = "bad-pattern",
-    BadDefault = "bad-default",
-    BadName = "bad-name",
-    Unreadable = "unreadable",
-    // Names that lead nowhere.
-    UnknownPhase = "unknown-phase",
-    UnknownCycle = "unknown-cycle",
-    UnknownField = "unknown-field",
-    UnknownEvent = "unknown-event",
-    UnknownInvocation = "unknown-invocation",
-    UnknownCommand = "unknown-command",
-    UnknownTemplate = "unknown-template",
-    UnknownName = "unknown-name",
-    UnknownFilter = "unknown-filter",
-    UnknownTest = "unknown-test",
+    Unreadable = "unreadable" in Load,
+    TomlSyntax = "toml-syntax" in Load,
+    OutdatedSyntax = "outdated-syntax" in Load,
+    UnknownKey = "unknown-key" in Load,
+    MissingKey = "missing-key" in Load,
+    ConflictingKeys = "conflicting-keys" in Load,
+    DuplicateEntry = "duplicate-entry" in Rule,
+    WrongType = "wrong-type" in Load,
+    BadPattern = "bad-pattern" in Load,
+    BadDefault = "bad-default" in Load,
+    // Unknown names.
+    UnknownPhase = "unknown-phase" in Load,
+    UnknownCycle = "unknown-cycle" in Load,
+    UnknownField = "unknown-field" in Load,
+    UnknownEvent = "unknown-event" in Load,
+    UnknownInvocation = "unknown-invocation" in Load,
+    UnknownCommand = "unknown-command" in Load,
+    UnknownTemplate = "unknown-template" in Load,
+    UnknownName = "unknown-name" in Load,
+    UnknownFilter = "unknown-filter" in Load,
+    UnknownTest = "unknown-test" in Load,
     // Expressions, texts and assignments.
-    ExpressionSyntax = "expression-syntax",
-    NotACondition = "not-a-condition",
-    UnlikeTypes = "unlike-types",
-    WrongOperand = "wrong-operand",
-    WrongAssignment = "wrong-assignment",
-    SelfReference = "self-reference",
-    // What can never matter, and what is missing.
-    ConstantGuard = "constant-guard",
-    IdleRule = "idle-rule",
-    ShadowedRule = "shadowed-rule",
-    ShadowedTarget = "shadowed-target",
-    AdvanceRunsOut = "advance-runs-out",
-    NoFinal = "no-final",
-    UnusedName = "unused-name",
-    UnusedTemplate = "unused-template",
-    UnusedIgnore = "unused-ignore",
+    ExpressionSyntax = "expression-syntax" in Load,
+    SelfReference = "self-reference" in Load,
+    BadName = "bad-name" in Load,
+    NotACondition = "not-a-condition" in Load,
+    UnlikeTypes = "unlike-types" in Load,
+    WrongOperand = "wrong-operand" in Load,
+    WrongAssignment = "wrong-assignment" in Load,
+    // What has no effect, and what is missing.
+    ConstantGuard = "constant-guard" in Rule,
+    IdleRule = "idle-rule" in Rule,
+    ShadowedRule = "shadowed-rule" in Rule,
+    ShadowedTarget = "shadowed-target" in Rule,
+    AdvanceRunsOut = "advance-runs-out" in Rule,
+    NoFinal = "no-final" in Rule,
+    UnusedName = "unused-name" in Advice,
+    UnusedTemplate = "unused-template" in Advice,
+    UnusedIgnore = "unused-ignore" in Load,
     // What exploring every state refutes.
-    NoDecision = "no-decision",
-    AssignmentMisfit = "assignment-misfit",
-    PhaseUnreachable = "phase-unreachable",
-    PhaseNeverEntered = "phase-never-entered",
-    RuleNeverFires = "rule-never-fires",
-    CommandNeverApplies = "command-never-applies",
-    TargetNeverTaken = "target-never-taken",
-    CheckNeverFinds = "check-never-finds",
-    DeadEnd = "dead-end",
-    FinalOutOfReach = "final-out-of-reach",
-    CycleUnbounded = "cycle-unbounded",
-    CycleFallsShort = "cycle-falls-short",
-    BlocksInARow = "blocks-in-a-row",
-    BlockLoop = "block-loop",
-    PropertyRefuted = "property-refuted",
-    // What the host and other tools do not take.
-    DeadlineTooLong = "deadline-too-long",
-    MessageTooLong = "message-too-long",
-    Toml11 = "toml-1-1",
+    NoDecision = "no-decision" in Explore,
+    AssignmentMisfit = "assignment-misfit" in Explore,
+    PhaseUnreachable = "phase-unreachable" in Explore,
+    PhaseNeverEntered = "phase-never-entered" in Explore,
+    RuleNeverFires = "rule-never-fires" in Explore,
+    CommandNeverApplies = "command-never-applies" in Explore,
+    TargetNeverTaken = "target-never-taken" in Explore,
+    CheckNeverFinds = "check-never-finds" in Explore,
+    DeadEnd = "dead-end" in Explore,
+    FinalOutOfReach = "final-out-of-reach" in Explore,
+    CycleUnbounded = "cycle-unbounded" in Explore,
+    CycleFallsShort = "cycle-falls-short" in Explore,
+    BlocksInARow = "blocks-in-a-row" in Explore,
+    BlockLoop = "block-loop" in Explore,
+    PropertyRefuted = "property-refuted" in Explore,
+    // What the host and other tools do not accept.
+    DeadlineTooLong = "deadline-too-long" in Load,
+    MessageTooLong = "message-too-long" in Advice,
+    Toml11 = "toml-1-1" in Advice,
 }
 
 impl Code {
-    /// The codes of what decides otherwise than it says: what exploring finds would be the same once more.
-    pub const FIRST: &[Self] = &[
-        Self::DuplicateEntry,
-        Self::ConstantGuard,
-        Self::IdleRule,
-        Self::ShadowedRule,
-        Self::ShadowedTarget,
-        Self::AdvanceRunsOut,
-        Self::NoFinal,
-    ];
+    /// Returns the code of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == name)
+    }
 
-    /// The codes of what only exploring finds.
-    pub const EXPLORED: &[Self] = &[
-        Self::NoDecision,
-        Self::AssignmentMisfit,
-        Self::PhaseUnreachable,
-        Self::PhaseNeverEntered,
-        Self::RuleNeverFires,
-        Self::CommandNeverApplies,
-        Self::TargetNeverTaken,
-        Self::CheckNeverFinds,
-        Self::DeadEnd,
-        Self::FinalOutOfReach,
-        Self::CycleUnbounded,
-        Self::CycleFallsShort,
-        Self::BlocksInARow,
-        Self::BlockLoop,
-        Self::PropertyRefuted,
-    ];
+    /// Returns the first sentence of its page.
+    pub fn summary(self) -> &'static str {
+        let mut lines = self.page().lines().skip(1);
+        lines.find(|line| !line.is_empty()).unwrap_or_default()
+    }
 }
 
 impl std::fmt::Display for Code {

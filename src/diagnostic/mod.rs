@@ -3,6 +3,5 @@
 pub mod code;
 pub mod excerpt;
 pub mod flaw;
-pub mod label;
 pub mod suggest;
 pub mod toml;

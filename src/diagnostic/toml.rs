@@ -89,3 +89,134 @@ impl<'t> Document<'t> {
         (span, path.len())
     }
 }
+
+/// Returns the path that a place is: `on.Stop[2]`.
+pub fn steps(place: &str) -> Option<Vec<Step>> {
+    let mut steps = Vec::new();
+    for part in place.split('.') {
+        let (key, indices) = part.split_at(part.find('[').unwrap_or(part.len()));
+        steps.push(Step::from(key));
+        for index in indices.split_terminator(']') {
+            steps.push(Step::from(index.strip_prefix('[')?.parse::<usize>().ok()?));
+        }
+    }
+    Some(steps)
+}
+
+/// Returns where the part `span` of `source` stands in `text`, `source` being the value, or a part of the value, of the TOML
+/// string at `value`; `None` where it is not.
+pub fn token(
+    text: &str,
+    value: &Range<usize>,
+    source: &str,
+    span: &Range<usize>,
+) -> Option<Range<usize>> {
+    let (decoded, places) = decode(text.get(value.clone())?)?;
+    let at = decoded.find(source)?;
+    let place = |offset: usize| places.get(at + offset).cloned();
+    let first = place(span.start)?;
+    let last = match span.end.checked_sub(1) {
+        Some(last) if span.end > span.start => place(last)?.end,
+        _ => first.start,
+    };
+    Some(value.start + first.start..value.start + last)
+}
+
+/// Returns the value of a TOML string as it is written, quotes included, and where each byte of it comes from: an escape gives
+/// other bytes, and a `\` at the end of a line none at all. The last place is that of the closing quotes.
+fn decode(raw: &str) -> Option<(String, Vec<Range<usize>>)> {
+    let quote = raw.get(..1).filter(|quote| matches!(*quote, "\"" | "'"))?;
+    let width = if raw.starts_with(&quote.repeat(3)) {
+        3
+    } else {
+        1
+    };
+    let end = raw.len().checked_sub(width).filter(|end| *end >= width)?;
+    let mut decoded = String::new();
+    let mut places = Vec::new();
+    let mut at = width;
+    if width == 3 {
+        // A line break right behind the opening quotes is no part of the value.
+        let first = raw[at..].find('\n').map_or(0, |end| end + 1);
+        let is_break = matches!(&raw[at..at + first], "\n" | "\r\n");
+        at += if is_break { first } else { 0 };
+    }
+    while at < end {
+        let rest = raw.get(at..end)?;
+        let (sign, length) = match rest.strip_prefix('\\').filter(|_| quote == "\"") {
+            Some(escape) => match escape.chars().next()? {
+                kind @ ('x' | 'u' | 'U') => {
+                    let digits = match kind {
+                        'x' => 2,
+                        'u' => 4,
+                        _ => 8,
+                    };
+                    let code = u32::from_str_radix(escape.get(1..1 + digits)?, 16).ok()?;
+                    (char::from_u32(code)?, 2 + digits)
+                }
+                blank if blank.is_whitespace() => {
+                    at += 1 + escape.len() - escape.trim_start().len();
+                    continue;
+                }
+                'b' => ('\u{8}', 2),
+                'e' => ('\u{1b}', 2),
+                'f' => ('\u{c}', 2),
+                'n' => ('\n', 2),
+                'r' => ('\r', 2),
+                't' => ('\t', 2),
+                other => (other, 2),
+            },
+            None => {
+                let sign = rest.chars().next()?;
+                (sign, sign.len_utf8())
+            }
+        };
+        decoded.push(sign);
+        places.extend(std::iter::repeat_n(at..at + length, sign.len_utf8()));
+        at += length;
+    }
+    places.push(end..end);
+    Some((decoded, places))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `token` finds for `part` of the value of `x`, as it is written.
+    fn found(text: &str, source: &str, part: &str) -> Option<String> {
+        let value = locate(text, &[Step::from("x")])?;
+        let at = source.find(part)?;
+        let place = token(text, &value, source, &(at..at + part.len()))?;
+        text.get(place).map(str::to_owned)
+    }
+
+    #[test]
+    fn a_token_is_found_in_every_kind_of_string() {
+        let cases = [
+            (r#"x = "a \"b\" c""#, "a \"b\" c", "c", "c"),
+            (r"x = 'a \ b'", r"a \ b", "b", "b"),
+            ("x = \"\"\"\n  a\n  or b\"\"\"", "  a\n  or b", "b", "b"),
+            ("x = \"\"\"\\\n  a \\\n\n  b c\"\"\"", "a b c", "b c", "b c"),
+            ("x = '''\na 'b' \\\nc'''", "a 'b' \\\nc", "c", "c"),
+            (r#"x = "\u00e4\n b""#, "ä\n b", "ä", r"\u00e4"),
+            (r#"x = "\U0001F600b""#, "😀b", "b", "b"),
+            (r#"x = "{{ ab }}""#, "ab", "b", "b"),
+        ];
+        for (text, source, part, expected) in cases {
+            let found = found(text, source, part);
+            assert_eq!(found.as_deref(), Some(expected), "{text}");
+        }
+        assert_eq!(found("x = 3", "3", "3"), None);
+        assert_eq!(found("x = \"ab\"", "ac", "c"), None);
+        assert_eq!(found("x = \"\"", "", ""), Some(String::new()));
+    }
+
+    #[test]
+    fn places_are_paths() {
+        let keys = [Step::from("on"), Step::from("Stop")];
+        let rest = [Step::from(2), Step::from("block")];
+        assert_eq!(steps("on.Stop[2].block"), Some([keys, rest].concat()));
+        assert_eq!(steps("commands.pause[x]"), None);
+    }
+}

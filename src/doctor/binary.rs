@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::diagnosis::{Diagnosis, shown};
 use crate::chart::Chart;
-use crate::invoke::process::{self, Ended, Spec};
+use crate::invoke::process::{self, End};
+use crate::invoke::spec::Spec;
 
 /// The host's program.
 const HOST: &str = "claude";
@@ -189,29 +190,32 @@ fn version_of(program: &Path) -> Result<String, String> {
         program.to_string_lossy().into_owned(),
         "--version".to_owned(),
     ];
-    let ended = process::run(&Spec {
+    let end = process::run(&Spec {
         argv: &argv,
         cwd: &std::env::current_dir().unwrap_or_default(),
         env: &[],
         log: log.path(),
         timeout: PATIENCE,
-        stdin: None,
+        owner: None,
     });
-    match ended {
-        Ended::Exited {
+    match end {
+        End::Exited {
             code: Some(0),
             stdout,
             ..
         } => {
             let text = String::from_utf8_lossy(&stdout);
-            Ok(process::plain(text.lines().next().unwrap_or_default()))
+            Ok(crate::invoke::log::plain(
+                text.lines().next().unwrap_or_default(),
+            ))
         }
-        Ended::Exited { .. } => {
-            Err(process::last_line(log.path()).unwrap_or_else(|| "it failed".to_owned()))
+        End::Exited { .. } => {
+            Err(crate::invoke::log::last_line(log.path()).unwrap_or_else(|| "it failed".to_owned()))
         }
-        Ended::TimedOut => Err(format!("it took more than {} seconds", PATIENCE.as_secs())),
-        Ended::Interrupted { .. } => Err("interrupted".to_owned()),
-        Ended::NotStarted(why) => Err(why),
+        End::TimedOut => Err(format!("it took more than {} seconds", PATIENCE.as_secs())),
+        End::TooMuchOutput => Err("it printed too much".to_owned()),
+        End::Interrupted { .. } | End::Abandoned => Err("interrupted".to_owned()),
+        End::NotStarted(why) => Err(why),
     }
 }
 

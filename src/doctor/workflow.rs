@@ -19,7 +19,12 @@ use crate::shell::perform::{AsWorld as _, Place};
 use crate::shell::store::{self, Reading};
 
 /// What is wrong with a chart is told by its text; what only its states can tell is left to `check-chart`.
-const QUICK: Caps = Caps { states: 1 };
+fn quick() -> Caps {
+    Caps {
+        states: 1,
+        ..Caps::default()
+    }
+}
 
 /// Whether the chart and the schema of its state are sound.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
@@ -27,7 +32,7 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     let (linted, check) = match choice {
         Choice::Embedded(embedded) => {
             let templates = |_: &[String]| Templates::Embedded(embedded.templates);
-            let linted = lint::run(embedded.id, &text, templates, &QUICK);
+            let linted = lint::run(embedded.id, &text, templates, &quick());
             (linted, "check-chart".to_owned())
         }
         Choice::File(path) => {
@@ -35,7 +40,7 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
             let templates = |folders: &[String]| {
                 Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
             };
-            let linted = lint::run(&chart.origin, &text, templates, &QUICK);
+            let linted = lint::run(&chart.origin, &text, templates, &quick());
             (linted, format!("check-chart {}", path.display()))
         }
     };

@@ -13,6 +13,7 @@ use minijinja::machinery::{parse, parse_expr};
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
+use super::parameters::fields_of_the_user;
 use crate::chart::model::{Action, Assign, Field, FieldType};
 use crate::chart::{Chart, RowShape};
 use crate::expr::source::{Literal, Text};
@@ -39,8 +40,9 @@ pub struct Compared {
     pub slug: bool,
     /// It is compared with other inputs.
     pub linked: bool,
-    /// Of a list: its first item matters, its last one, how many there are.
-    pub first: bool,
+    /// Of a list: its first item matters, of a part that is filtered by these attributes.
+    pub first: Vec<BTreeSet<String>>,
+    /// Of a list: its last item matters.
     pub last: bool,
     /// Of a list: its items are looked into.
     pub items: bool,
@@ -114,6 +116,8 @@ struct Val {
     terms: Vec<Term>,
     /// The inputs of which it is computed.
     computed: BTreeSet<String>,
+    /// Of a list: the attributes that each item of it has, or has not.
+    pinned: BTreeSet<String>,
 }
 
 impl Val {
@@ -125,6 +129,7 @@ impl Val {
         Self {
             terms: vec![term],
             computed: BTreeSet::new(),
+            pinned: BTreeSet::new(),
         }
     }
 
@@ -139,6 +144,7 @@ impl Val {
         Self {
             terms: vec![Term::Settled],
             computed: inputs,
+            pinned: BTreeSet::new(),
         }
     }
 
@@ -149,6 +155,7 @@ impl Val {
             }
         }
         self.computed.extend(other.computed);
+        self.pinned.clear();
         self
     }
 }
@@ -410,7 +417,10 @@ impl Reader<'_> {
                         computed.insert(root_of(&path).to_owned());
                         continue;
                     }
-                    if kind != Kind::Boolean {
+                    // What only the user sets is tried at numbers of its own, whatever is made of them.
+                    let is_number =
+                        kind == Kind::Integer && fields_of_the_user(self.chart).contains(field);
+                    if kind != Kind::Boolean && !is_number {
                         self.found.derived.insert(field.to_owned());
                     }
                     self.note(&path).slug |= takes_slugs;
@@ -651,6 +661,7 @@ impl Reader<'_> {
                 Ok(Json::Array(items)) => Val {
                     terms: items.into_iter().map(Term::Literal).collect(),
                     computed: BTreeSet::new(),
+                    pinned: BTreeSet::new(),
                 },
                 Ok(value) => Val::of(Term::Literal(value)),
                 Err(_) => Val::settled(),
@@ -844,6 +855,7 @@ impl Reader<'_> {
         let mut result = Val {
             terms: Vec::new(),
             computed: value.computed.clone(),
+            pinned: BTreeSet::new(),
         };
         for term in &value.terms {
             let more = match term {
@@ -866,6 +878,7 @@ impl Reader<'_> {
                 .map(|cycle| Term::Field(field(cycle)))
                 .collect(),
             computed: BTreeSet::new(),
+            pinned: BTreeSet::new(),
         };
         let root = path.split('.').next().unwrap_or_default();
         if !matches!(root, "cycle" | "review" | "scope") {
@@ -931,7 +944,11 @@ impl Reader<'_> {
                 Val::input(whole, is_list)
             }
             _ if root == "tables" && path.matches('.').count() == 1 => match name {
-                "rows" | "open" => Val::input(format!("{path}.rows"), true),
+                "rows" => Val::input(format!("{path}.rows"), true),
+                "open" => Val {
+                    pinned: BTreeSet::from(["status".to_owned()]),
+                    ..Val::input(format!("{path}.rows"), true)
+                },
                 "lines" => Val::input(whole, false),
                 _ => Val::settled(),
             },
@@ -1053,7 +1070,9 @@ impl Reader<'_> {
             // A text can be made of one item as well as of another.
             if !self.in_text {
                 let noted = self.note(path);
-                noted.first |= is_first;
+                if is_first && !noted.first.contains(&value.pinned) {
+                    noted.first.push(value.pinned.clone());
+                }
                 noted.last |= !is_first;
             }
         }
@@ -1084,6 +1103,7 @@ impl Reader<'_> {
                 None,
             ) => Val::computed(value.computed.clone()),
             (_, None) => self.made_of(&[value]),
+            ("startingwith" | "endingwith", Some(arg)) => self.made_of(&[value, arg]),
             (_, Some(arg)) => self.may_fail(&[value, arg]),
         }
     }
@@ -1153,7 +1173,12 @@ impl Reader<'_> {
                 }
                 true
             }
-            (Term::Settled, term) | (term, Term::Settled) => !is_derived(self, term),
+            (Term::Settled, term) | (term, Term::Settled) => {
+                if let Term::Literal(value) = term {
+                    self.found.numbers.extend(value.as_i64());
+                }
+                !is_derived(self, term)
+            }
             _ => true,
         }
     }
@@ -1331,6 +1356,12 @@ impl Reader<'_> {
                     (None, _) => self.truth(value),
                 };
                 let mut result = input;
+                if matches!(
+                    word(1).as_deref(),
+                    Some("eq" | "equalto" | "==" | "ne" | "!=")
+                ) {
+                    result.pinned.insert(attribute);
+                }
                 result.computed.extend(told.computed);
                 result
             }

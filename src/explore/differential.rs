@@ -16,6 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 
@@ -392,7 +393,7 @@ impl Author {
                 .pick(&["never", "always", "reachable"])
                 .to_string();
             text += &format!(
-                "\n[[properties]]\nname = \"p{index}\"\n{key} = \"{}\"\n",
+                "\n[[properties]]\nabout = \"p{index}\"\n{key} = \"{}\"\n",
                 self.condition()
             );
         }
@@ -511,7 +512,7 @@ impl Claims {
                     let property = chart
                         .properties
                         .iter()
-                        .find(|property| property.name == result.name)
+                        .find(|property| property.about == result.name)
                         .unwrap();
                     claims
                         .always
@@ -1020,7 +1021,14 @@ struct Tally {
 
 /// Explores a chart and walks it; the contradiction, where there is one.
 fn compare(chart: &Arc<Chart>, seed: u64, walks: usize, tally: &mut Tally) -> Result<(), String> {
-    let report = explore(chart, &Caps { states: 3_000 });
+    let report = explore(
+        chart,
+        &Caps {
+            states: 3_000,
+            time: Duration::from_secs(3),
+            ..Caps::default()
+        },
+    );
     for result in &report.results {
         match result.verdict {
             Verdict::Proved { .. } => tally.proved += 1,
@@ -1090,7 +1098,7 @@ fn number(variable: &str, default: u64) -> u64 {
 fn no_walk_contradicts_a_claim() {
     let (tally, failed) = run(0..60, 8);
     assert!(failed.is_empty(), "charts {failed:?}");
-    assert!(tally.charts > 20 && tally.proved > 100, "{tally:?}");
+    assert!(tally.charts > 10 && tally.proved > 50, "{tally:?}");
 }
 
 #[test]

@@ -186,7 +186,7 @@ impl Domain {
             texts.extend(padded);
         }
         if compared.is_some_and(|compared| compared.slug) {
-            texts.insert("no slug".to_owned());
+            texts.insert(NO_SLUG.to_owned());
         }
         texts.into_iter().map(Json::from).collect()
     }
@@ -288,13 +288,24 @@ impl Domain {
                         numbers.extend(self.parameters.get(field).into_iter().flatten().cloned());
                     }
                 }
-                if numbers.is_empty() || self.compared(&path).is_some() {
-                    let fallback = arg.minimum.unwrap_or(0);
+                let fallback = arg.minimum.unwrap_or(0);
+                if numbers.is_empty() {
                     numbers.extend(self.integers(&path, arg.minimum, fallback, read));
+                } else if self.compared(&path).is_some() {
+                    // What the user sets is tried beside literals; a count comes to both sides of it.
+                    let unread = &mut |_: &str| Json::Null;
+                    numbers.extend(self.integers(&path, arg.minimum, fallback, unread));
                 }
                 numbers.into_iter().collect()
             }
-            FieldType::String => self.texts(&path, read),
+            FieldType::String => {
+                let mut texts = self.texts(&path, read);
+                if arg.one_of.is_some() {
+                    // What the list has not is refused.
+                    texts.retain(|text| text.as_str() != Some(NO_SLUG));
+                }
+                texts
+            }
             FieldType::Phase => self.chart.phases.keys().map(|name| json!(name)).collect(),
         };
         arg.default
@@ -385,6 +396,31 @@ impl Domain {
         items::lists(&items, &self.wanted(path, read)).unwrap_or_else(|| items::few(&items))
     }
 
+    /// Whether it matters which item is the first. Not where only items of one kind can be.
+    fn first_matters(&self, path: &str, compared: &Compared, read: &mut Read<'_>) -> bool {
+        if compared.first.is_empty() {
+            return false;
+        }
+        let table = path
+            .strip_prefix("tables.")
+            .and_then(|path| path.strip_suffix(".rows"));
+        let table = table.and_then(|name| Some((name, self.chart.tables.get(name)?)));
+        let Some((name, table)) = table else {
+            return true;
+        };
+        let columns = self.columns(name, table, read);
+        let varied: Vec<(&String, usize)> = columns
+            .iter()
+            .map(|(column, values)| (column, values.len()))
+            .filter(|(_, count)| *count > 1)
+            .collect();
+        compared.first.iter().any(|pinned| {
+            let is_free =
+                |(column, count): &(&String, usize)| *count > 2 || !pinned.contains(*column);
+            varied.iter().any(is_free)
+        })
+    }
+
     /// What of a list matters.
     fn wanted(&self, path: &str, read: &mut Read<'_>) -> Wanted {
         let length = format!("{path}.{LENGTH}");
@@ -399,7 +435,7 @@ impl Domain {
         let compared = self.compared(path);
         Wanted {
             items: compared.is_some_and(|compared| compared.items) || path.starts_with("tables."),
-            first: compared.is_some_and(|compared| compared.first),
+            first: compared.is_some_and(|compared| self.first_matters(path, compared, read)),
             last: compared.is_some_and(|compared| compared.last),
             counts: counts.unwrap_or_default(),
         }
@@ -628,6 +664,9 @@ impl Domain {
         Some(rows.collect())
     }
 }
+
+/// A text that cannot be part of a file's name.
+const NO_SLUG: &str = "no slug";
 
 /// So many parts that are looked for in one text are tried in every combination.
 const MOST_PARTS: usize = 5;

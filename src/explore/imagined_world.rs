@@ -65,6 +65,8 @@ pub(crate) struct Ground {
     pub(crate) chart: Arc<Chart>,
     pub(crate) domain: Domain,
     pub(crate) expressions: Arc<Expressions>,
+    /// The options of a field, which has none.
+    none: Arc<[Json]>,
     /// Values that were made before: by the choice and what they depend on.
     values: Mutex<HashMap<Choice, Made>>,
     /// Why a count, a limit or a part of a file's name is not known: then no state that follows is.
@@ -85,6 +87,7 @@ impl Ground {
             domain: Domain::of(chart),
             expressions: Arc::new(Expressions::new(chart.templates.clone())),
             lost: Mutex::new(None),
+            none: Arc::new([]),
             values: Mutex::new(HashMap::new()),
         }
     }
@@ -424,7 +427,11 @@ impl World for ImaginedWorld {
                 .get(name)
                 .cloned()
                 .unwrap_or_default();
-            self.note(question, options.into(), value);
+            let options = match options.is_empty() {
+                true => Arc::clone(&self.ground.none),
+                false => options.into(),
+            };
+            self.note(question, options, value);
         }
         Some(value)
     }

@@ -4,6 +4,7 @@
 //! finds what comes of each move, [`search`] the states, `graph` the ways between them; `judge` proves
 //! or refutes, and a [`trace`] tells how it comes to what must not be.
 
+mod budget;
 pub mod decision_tree;
 pub mod dependence;
 pub mod domain;
@@ -21,23 +22,39 @@ mod state;
 pub mod trace;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
-use search::Search;
+use search::{Cut, Search};
 use trace::Trace;
 
+/// How many seconds an exploration takes by default at most; a build for debugging is that much slower.
+const SECONDS: u64 = if cfg!(debug_assertions) { 120 } else { 10 };
+
 /// How far an exploration goes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Caps {
     /// The most states that are looked at.
     pub states: usize,
+    /// The most time that is taken.
+    pub time: Duration,
+    /// The most bytes that states and the transitions between them take up, by estimate.
+    pub memory: usize,
+    /// Set from elsewhere: what is known so far is to be told.
+    pub stop: Option<&'static AtomicBool>,
 }
 
 impl Default for Caps {
     fn default() -> Self {
-        Self { states: 100_000 }
+        Self {
+            states: 100_000,
+            time: Duration::from_secs(SECONDS),
+            memory: 1 << 30,
+            stop: None,
+        }
     }
 }
 
@@ -51,8 +68,16 @@ pub struct Report {
     /// Every state was looked at: what is proved is proved for the whole domain.
     pub complete: bool,
     /// Where it was cut off, if it was, in words.
-    pub cut: &'static str,
+    pub cut: Option<String>,
     pub results: Vec<PropertyResult>,
+}
+
+impl Report {
+    /// True where some property is neither proved nor refuted.
+    pub fn is_undecided(&self) -> bool {
+        let mut results = self.results.iter();
+        results.any(|result| matches!(result.verdict, Verdict::Undecided { .. }))
+    }
 }
 
 /// A property, and whether it holds.
@@ -102,18 +127,14 @@ impl Verdict {
 
 /// Explores `chart`, whose expressions have been checked.
 pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
-    let mut search = Search::of(chart, caps.states);
+    let mut search = Search::of(chart, caps);
     let results = judge::judge(&mut search);
     Report {
         domain: search.moves.domain_in_words(),
         states: search.looked_at(),
         transitions: search.transitions(),
         complete: search.complete,
-        cut: if search.outgrown {
-            "cut off where a text grows too long"
-        } else {
-            "cut off there (--max-states)"
-        },
+        cut: search.cut.as_ref().map(Cut::to_string),
         results,
     }
 }

@@ -105,7 +105,7 @@ struct Standing {
 }
 
 /// What comes of a decision from one of its parts on.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Tail {
     end: End,
     assigned: Vec<(usize, u32)>,
@@ -116,7 +116,7 @@ struct Tail {
     review: Option<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum End {
     Done { block: bool },
     Fault(u32),
@@ -158,6 +158,42 @@ impl Tail {
             advanced: [self.advanced.as_slice(), &rest.advanced].concat(),
             arms: [self.arms.as_slice(), &rest.arms].concat(),
             review: rest.review.or(self.review),
+        }
+    }
+}
+
+/// Tails, each kind of them a few times: what was chosen on the way matters no more but for its story.
+#[derive(Debug, Default)]
+struct Tails {
+    all: Vec<Tail>,
+    known: FxHashMap<(Tail, bool), u8>,
+}
+
+/// So many ways to one outcome are kept.
+const SIMILAR: u8 = 3;
+
+impl Tails {
+    fn push(&mut self, tree: &Tree, tail: Tail) {
+        let questions = &tree.questions;
+        let matters = |(question, _): &&(u32, u32)| match &questions[*question as usize] {
+            Question::Field(_) | Question::Answered { .. } => true,
+            Question::Choice(Choice::Event(name)) => name == ACTIVE,
+            _ => false,
+        };
+        let mut is_assumed = tail
+            .choices
+            .iter()
+            .map(|(question, _)| &questions[*question as usize]);
+        let is_assumed = is_assumed.any(|question| matches!(question, Question::Assumed { .. }));
+        let choices = tail.choices.iter().filter(matters).copied().collect();
+        let key = Tail {
+            choices,
+            ..tail.clone()
+        };
+        let count = self.known.entry((key, is_assumed)).or_default();
+        if *count < SIMILAR {
+            *count += 1;
+            self.all.push(tail);
         }
     }
 }
@@ -414,7 +450,7 @@ impl Moves {
             .tree
             .walk(here, trigger, state, &standing.choices, looks);
         let is_only = ends.len() == 1;
-        let mut tails: Vec<Tail> = Vec::new();
+        let mut tails = Tails::default();
         for (leaf, choices) in ends {
             let part = match leaf.as_ref() {
                 Leaf::Part(part) => part,
@@ -422,10 +458,11 @@ impl Moves {
                 Leaf::Fault(Fault::Argument { .. }) => continue,
                 Leaf::Fault(fault) => {
                     let end = End::Fault(self.fault(fault));
-                    tails.push(Tail {
+                    let tail = Tail {
                         choices,
                         ..Tail::of(end)
-                    });
+                    };
+                    tails.push(&self.tree, tail);
                     continue;
                 }
                 Leaf::Holds(_) => continue,
@@ -445,7 +482,7 @@ impl Moves {
             };
             if let Some(fault) = &part.swallowed {
                 let end = End::Fault(self.fault(fault));
-                tails.push(first.then(&Tail::of(end)));
+                tails.push(&self.tree, first.then(&Tail::of(end)));
             }
             let next = Segment {
                 review: part.review.or(next.review),
@@ -453,7 +490,7 @@ impl Moves {
             };
             let nexts = match part.turn {
                 Turn::Answered { .. } => {
-                    tails.push(first);
+                    tails.push(&self.tree, first);
                     continue;
                 }
                 Turn::Gone => continue,
@@ -480,10 +517,12 @@ impl Moves {
                 if is_only && first.says_nothing() && matches!(part.turn, Turn::On) {
                     return rest;
                 }
-                tails.extend(rest.iter().map(|rest| first.then(rest)));
+                for rest in rest.iter() {
+                    tails.push(&self.tree, first.then(rest));
+                }
             }
         }
-        tails.into()
+        tails.all.into()
     }
 
     /// How a decision stands once a part has been taken.

@@ -7,6 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
 use super::domain::{Domain, assigns_arg, config_path};
+use crate::chart::Chart;
 use crate::chart::field::{admit, default_of};
 use crate::chart::model::{Field, FieldType};
 use crate::expr::source::Literal;
@@ -18,44 +19,24 @@ impl Domain {
     /// The context fields that are set by commands alone, to what their options or the chart itself say.
     pub(super) fn find_parameters(&self) -> IndexMap<String, Vec<Json>> {
         let chart = &self.chart;
-        let own = [Some(&chart.state), chart.next.as_ref()];
-        let mut assigned: IndexSet<&str> = own.into_iter().flatten().map(String::as_str).collect();
-        let phases = chart.phases.values().map(|entry| &entry.phase.entry);
-        let cycles = chart.cycles.values().map(|cycle| &cycle.entry);
-        let rules = chart.on.values().flatten().map(|rule| &rule.assign);
-        assigned.extend(
-            phases
-                .chain(cycles)
-                .chain(rules)
-                .flat_map(IndexMap::keys)
-                .map(String::as_str),
-        );
         let commands = || {
             chart
                 .commands
                 .values()
                 .flat_map(|command| &command.rule.assign)
         };
-        let is_computed = |literal: &Literal| {
-            !matches!(literal, Literal::Boolean(_) | Literal::Integer(_))
-                && !chart.args.keys().any(|arg| assigns_arg(literal, arg))
-        };
-        assigned.extend(
-            commands()
-                .filter(|(_, literal)| is_computed(literal))
-                .map(|(field, _)| field.as_str()),
-        );
+        let free = fields_of_the_user(chart);
         let free = chart
             .context
             .iter()
-            .filter(|(name, _)| !assigned.contains(name.as_str()));
+            .filter(|(name, _)| free.contains(name.as_str()));
         let values = free.map(|(name, field)| {
             let mut values: IndexSet<Json> = self.parameter(name, field).into_iter().collect();
             values.extend(commands().filter(|(field, _)| *field == name).filter_map(
                 |(_, literal)| match literal {
                     Literal::Boolean(value) => Some(json!(value)),
                     Literal::Integer(value) => Some(json!(value)),
-                    Literal::Text(_) => None,
+                    Literal::Text(_) | Literal::Null => None,
                 },
             ));
             (name.clone(), values.into_iter().collect())
@@ -95,4 +76,37 @@ impl Domain {
             .filter(|value| admit(chart, field, value).is_ok())
             .collect()
     }
+}
+
+/// The context fields that commands alone set, to what their options or the chart itself say.
+pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
+    let own = [Some(&chart.state), chart.next.as_ref()];
+    let mut assigned: IndexSet<&str> = own.into_iter().flatten().map(String::as_str).collect();
+    let phases = chart.phases.values().map(|entry| &entry.phase.entry);
+    let cycles = chart.cycles.values().map(|cycle| &cycle.entry);
+    let rules = chart.on.values().flatten().map(|rule| &rule.assign);
+    assigned.extend(
+        phases
+            .chain(cycles)
+            .chain(rules)
+            .flat_map(IndexMap::keys)
+            .map(String::as_str),
+    );
+    let commands = || {
+        chart
+            .commands
+            .values()
+            .flat_map(|command| &command.rule.assign)
+    };
+    let is_computed = |literal: &Literal| {
+        !matches!(literal, Literal::Boolean(_) | Literal::Integer(_))
+            && !chart.args.keys().any(|arg| assigns_arg(literal, arg))
+    };
+    assigned.extend(
+        commands()
+            .filter(|(_, literal)| is_computed(literal))
+            .map(|(field, _)| field.as_str()),
+    );
+    let fields = chart.context.keys().map(String::as_str);
+    fields.filter(|name| !assigned.contains(name)).collect()
 }

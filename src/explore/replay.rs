@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::decision_tree::{Choices, Leaf, Segment, What};
 use super::domain::Choice;
-use super::imagined_world::{Question, is_unknown};
+use super::imagined_world::{Question, is_of_the_host, is_unknown};
 use super::moves::Edge;
 use super::possible_world::{Disk, PossibleWorld, Sibling, event};
 use super::search::Search;
@@ -27,14 +27,14 @@ use crate::files::pattern::is_slug;
 
 /// How an instance really stands.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
-    pub context: Context,
-    pub started: bool,
+pub(super) struct Standing {
+    pub(super) context: Context,
+    pub(super) started: bool,
 }
 
 /// Steps that have been replayed.
 #[derive(Debug)]
-pub struct Replay {
+pub(super) struct Replay {
     chart: Arc<Chart>,
     /// By state: how an instance really stands there and the step that led to it, where one did.
     reached: HashMap<usize, Option<(Standing, Option<(usize, usize)>)>>,
@@ -52,7 +52,7 @@ const DECISIONS: usize = 20_000;
 
 impl Replay {
     /// Nothing is replayed yet.
-    pub fn of(search: &mut Search) -> Self {
+    pub(super) fn of(search: &mut Search) -> Self {
         let chart = Arc::clone(&search.moves.tree.chart);
         let lists: Vec<String> = chart.checks.keys().cloned().collect();
         let checks = lists.into_iter().map(|name| {
@@ -78,7 +78,7 @@ impl Replay {
     }
 
     /// How an instance really stands in a state; `None` where no story leads there.
-    pub fn reach(&mut self, search: &Search, state: usize) -> Option<Standing> {
+    pub(super) fn reach(&mut self, search: &Search, state: usize) -> Option<Standing> {
         // Outermost last: a state is reached by way of others, each of which was found before it.
         let mut open = vec![state];
         while let Some(at) = open.last().copied() {
@@ -146,7 +146,7 @@ impl Replay {
     }
 
     /// The real way to a state that has been reached.
-    pub fn way_to(&self, state: usize) -> Vec<(usize, usize)> {
+    pub(super) fn way_to(&self, state: usize) -> Vec<(usize, usize)> {
         let mut way = Vec::new();
         let mut at = state;
         while let Some(Some((_, Some(step)))) = self.reached.get(&at) {
@@ -158,7 +158,7 @@ impl Replay {
     }
 
     /// How an instance stands after a way from how it stands before; `None` where that is not real.
-    pub fn follow(
+    pub(super) fn follow(
         &mut self,
         search: &Search,
         before: &Standing,
@@ -170,7 +170,7 @@ impl Replay {
     }
 
     /// Takes one step for real.
-    pub fn step(
+    pub(super) fn step(
         &mut self,
         search: &Search,
         before: &Standing,
@@ -218,12 +218,12 @@ impl Replay {
     }
 
     /// Which story of an edge is to be told.
-    pub fn shown(&self, edge: usize) -> usize {
+    pub(super) fn shown(&self, edge: usize) -> usize {
         self.real.get(&edge).copied().unwrap_or(0)
     }
 
     /// Whether a condition really holds, or does not.
-    pub fn holds(
+    pub(super) fn holds(
         &mut self,
         search: &Search,
         standing: &Standing,
@@ -236,14 +236,16 @@ impl Replay {
             .map(|(question, value)| (*question, tree.value(*value).clone()))
             .collect();
         let trigger = Trigger::Command(String::new());
-        let (event, disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
-        let world = self.world(standing, disk);
+        let (standing, config) = self.with_parameters(search, standing, &chosen);
+        let (event, mut disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
+        disk.config.extend(config);
+        let world = self.world(&standing, disk);
         let names = Names::new(&self.chart, &world, &event);
         names.holds(expr, &names.root()).ok()
     }
 
     /// Whether a check really finds something, or fails.
-    pub fn finds(
+    pub(super) fn finds(
         &mut self,
         search: &Search,
         standing: &Standing,
@@ -256,8 +258,10 @@ impl Replay {
             .map(|(question, value)| (*question, tree.value(*value).clone()))
             .collect();
         let trigger = Trigger::Command(String::new());
-        let (event, disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
-        let world = self.world(standing, disk);
+        let (standing, config) = self.with_parameters(search, standing, &chosen);
+        let (event, mut disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
+        disk.config.extend(config);
+        let world = self.world(&standing, disk);
         let names = Names::new(&self.chart, &world, &event);
         let mut found = Vec::new();
         let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
@@ -266,6 +270,31 @@ impl Replay {
                 .map(|()| !found.is_empty())
                 .map_err(|error| error.to_string()),
         )
+    }
+
+    /// The same instance with what was chosen of that which a user sets.
+    fn with_parameters(
+        &self,
+        search: &Search,
+        standing: &Standing,
+        chosen: &[(u32, Json)],
+    ) -> (Standing, Map<String, Json>) {
+        let mut standing = standing.clone();
+        let mut config = Map::new();
+        for (question, value) in chosen {
+            let Question::Field(name) = &search.moves.tree.questions[*question as usize] else {
+                continue;
+            };
+            match name.strip_prefix("config.") {
+                Some(setting) => {
+                    config.insert(setting.to_owned(), value.clone());
+                }
+                None => {
+                    standing.context.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        (standing, config)
     }
 
     fn world(&self, standing: &Standing, disk: Disk) -> Arc<dyn World> {
@@ -406,7 +435,7 @@ impl Replay {
                 disk.files.insert(file, (text, 0));
             }
         }
-        if matches!(trigger, Trigger::Hook(_)) {
+        if is_of_the_host(trigger) {
             let session = fields.get("session_id").and_then(Json::as_str);
             event.session = session.filter(|id| !id.is_empty()).map(str::to_owned);
         }
@@ -512,7 +541,40 @@ fn files_of(set: &FileSet, list: &Json) -> Option<Vec<(String, String)>> {
         });
         Some((name, lines.collect::<Option<String>>()?))
     };
-    list.as_array()?.iter().map(file).collect()
+    let mut files: Vec<(String, String)> = Vec::new();
+    for (name, text) in list
+        .as_array()?
+        .iter()
+        .map(file)
+        .collect::<Option<Vec<_>>>()?
+    {
+        let is_taken = |name: &str| files.iter().any(|(taken, _)| taken == name);
+        let name = match is_taken(&name) {
+            false => name,
+            true => (1..1_000_u32)
+                .flat_map(|number| others_like(&name, number))
+                .find(|other| !is_taken(other) && set.matches(other).is_some())?,
+        };
+        files.push((name, text));
+    }
+    Some(files)
+}
+
+/// Names that are like another: with another number in it, or a number more.
+fn others_like(name: &str, number: u32) -> Vec<String> {
+    let end = name
+        .rfind(|sign: char| sign.is_ascii_digit())
+        .map_or(0, |at| at + 1);
+    let start = name[..end]
+        .rfind(|sign: char| !sign.is_ascii_digit())
+        .map_or(0, |at| at + 1);
+    let dot = name.find('.').unwrap_or(name.len());
+    let renumbered = format!("{}{}{}", &name[..start], 1_000 + number, &name[end..]);
+    let more = format!("{}{number}{}", &name[..dot], &name[dot..]);
+    match end {
+        0 => vec![more],
+        _ => vec![renumbered, more],
+    }
 }
 
 fn place_of(fault: &Fault) -> Option<&str> {
@@ -576,7 +638,7 @@ fn finding(search: &mut Search, name: &str) -> Option<Choices> {
 }
 
 /// What was assumed in a story, in words; `None` where nothing was.
-pub fn assumption(search: &Search, (_, number): (usize, usize)) -> Option<String> {
+pub(super) fn assumption(search: &Search, (_, number): (usize, usize)) -> Option<String> {
     let tree = &search.moves.tree;
     let (_, stories) = &search.edges[number];
     let questions = stories

@@ -1,17 +1,56 @@
 //! Every state that can be reached, breadth first, and the moves that lead from one to the next.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
+use super::Caps;
+use super::budget::Budget;
 use super::moves::{Edge, Moves, Story};
 use super::state::{Looks, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use rustc_hash::FxHashMap;
+
+/// Why not every state was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cut {
+    /// So many states were looked at.
+    States(usize),
+    /// The time was up, after so many states.
+    Time(usize),
+    Memory,
+    /// Someone asked for an end, after so many states.
+    Stopped(usize),
+    Text,
+    /// A value that the engine itself needs is not known.
+    Lost(String),
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::States(states) => write!(
+                out,
+                "only the first {states} states were looked at (--max-states)"
+            ),
+            Self::Time(states) => {
+                write!(out, "the time was up after {states} states (--max-seconds)")
+            }
+            Self::Memory => out.write_str("states and transitions take up too much memory"),
+            Self::Stopped(states) => write!(out, "it was stopped after {states} states"),
+            Self::Text => write!(
+                out,
+                "states with a text of more than {LONGEST_TEXT} bytes were not looked at"
+            ),
+            Self::Lost(why) => out.write_str(why),
+        }
+    }
+}
 
 /// A state with a text of more bytes is not looked at: one that doubles at each step would take all memory.
 pub(crate) const LONGEST_TEXT: usize = 10_000;
@@ -71,10 +110,8 @@ pub(crate) struct Search {
     pub(crate) needs: Vec<u128>,
     /// True where every state was looked at.
     pub(crate) complete: bool,
-    /// True where a text grew beyond [`LONGEST_TEXT`]: such states are left out.
-    pub(crate) outgrown: bool,
-    /// Why nothing can be said of some states, where that is so.
-    pub lost: Option<String>,
+    /// Where it was cut off first, if it was.
+    pub cut: Option<Cut>,
     arrows: Vec<Arrow>,
     /// The arrows of state `s` are `arrows[ends[s]..ends[s + 1]]`.
     ends: Vec<usize>,
@@ -86,8 +123,8 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Looks at every state that can be reached, but at no more than `most`.
-    pub(crate) fn of(chart: &Arc<Chart>, most: usize) -> Self {
+    /// Looks at every state that can be reached, as far as `caps` allow.
+    pub(crate) fn of(chart: &Arc<Chart>, caps: &Caps) -> Self {
         let moves = Moves::of(chart);
         let mut search = Self {
             known: moves.all.iter().map(|_| Known::default()).collect(),
@@ -100,8 +137,7 @@ impl Search {
             faults: HashMap::new(),
             needs: Vec::new(),
             complete: false,
-            outgrown: false,
-            lost: None,
+            cut: None,
             arrows: Vec::new(),
             ends: vec![0],
             numbers: FxHashMap::default(),
@@ -109,8 +145,13 @@ impl Search {
             after: Situation::unstarted(std::iter::empty()),
         };
         search.begin(chart);
+        search.moves.tree.budget = Budget::of(caps);
         let mut at = 0;
-        while at < search.states.len() && at < most {
+        while at < search.states.len() {
+            if at >= caps.states {
+                search.cut = Some(Cut::States(at));
+                break;
+            }
             let mut needs = 0;
             for mover in 0..search.moves.all.len() {
                 for edge in search.edges_of(mover, at).iter() {
@@ -119,13 +160,33 @@ impl Search {
                     search.follow(at, edge);
                 }
             }
+            if search.bytes() > caps.memory {
+                search.moves.tree.budget.exhaust(Cut::Memory);
+            }
+            if let Some(cut) = search.moves.tree.budget.cut(at) {
+                // What was seen of this state is not all there is to see.
+                search.cut = Some(cut);
+                search.arrows.truncate(search.ends[at]);
+                break;
+            }
             search.needs.push(needs);
             search.ends.push(search.arrows.len());
             at += 1;
         }
-        search.lost = search.moves.tree.ground.lost();
-        search.complete = at == search.states.len() && !search.outgrown && search.lost.is_none();
+        if let Some(lost) = search.moves.tree.ground.lost() {
+            search.cut.get_or_insert(Cut::Lost(lost));
+        }
+        search.complete = search.cut.is_none();
         search
+    }
+
+    /// How much memory is in use, by estimate.
+    fn bytes(&self) -> usize {
+        let width = self.moves.tree.chart.context.len() + 2;
+        self.states.len() * (width * 4 + 64)
+            + self.arrows.len() * 8
+            + self.edges.len() * 600
+            + self.moves.tree.bytes()
     }
 
     /// The state in which an instance begins: nothing is written.
@@ -213,7 +274,7 @@ impl Search {
             text.is_some_and(|text| text.len() > LONGEST_TEXT)
         };
         if edge.assigned.iter().any(is_too_long) {
-            self.outgrown = true;
+            self.cut.get_or_insert(Cut::Text);
             return;
         }
         let before = self.states.get(from);

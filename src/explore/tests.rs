@@ -33,6 +33,13 @@ fn chart(edits: &[(&str, &str)]) -> Arc<Chart> {
     Arc::new(chart.unwrap_or_else(|error| panic!("{error}")))
 }
 
+fn states(states: usize) -> Caps {
+    Caps {
+        states,
+        ..Caps::default()
+    }
+}
+
 fn embedded() -> impl Iterator<Item = Arc<Chart>> {
     CHARTS
         .iter()
@@ -91,7 +98,7 @@ fn all_is_proved_on_the_base_chart() {
     assert_eq!(
         proofs(&report),
         [
-            "every event leads to a decision: 67 states, 8 kinds of move",
+            "every event leads to a decision: 67 states, 9 kinds of move",
             "every state fits the schema: 5 fields",
             "every phase can be reached: 4 phases",
             "every rule can fire: 9 rules, commands, advance targets and checks",
@@ -110,7 +117,7 @@ fn all_is_proved_on_the_base_chart() {
         [
             "max_reviews: 3, 0, 1, 2, set by the user at any time",
             "--reviews: 3, 0, 1, 2",
-            "tables.tasks: no row; or id 1, status open; or id 1, status done",
+            "tables.tasks: no row; or id 1, status open; or id 1, status done; or both",
             "review: PASS, FAIL, no verdict, failed",
             "events: Stop",
             "the agent: enters any phase whose guard holds, writes the answer to a review or does not, does nothing and stops again",
@@ -412,7 +419,7 @@ And again from step 4, without end.";
             (
                 "block-loop",
                 &format!(
-                    "on.Stop.3: the agent is blocked again and again, and what it does leads nowhere\n{story}"
+                    "on.Stop.3: the agent is blocked again and again, and what it does leads back\n{story}"
                 ),
             ),
         ],
@@ -534,7 +541,7 @@ fn blocks_whatever_the_agent_does() {
         ],
         &[(
             "block-loop",
-            "on.Stop.0: the agent is blocked again and again, and what it does leads nowhere
+            "on.Stop.0: the agent is blocked again and again, and what it does leads back
 0. Nothing is written yet: phase is write.
 1. The agent enters left.
    fires: phases.left
@@ -626,10 +633,10 @@ fn what_comes_to_hold_on_every_path() {
 
 #[test]
 fn what_a_cap_cut_off_is_bounded() {
-    let report = explore(&chart(&[]), &Caps { states: 3 });
+    let report = explore(&chart(&[]), &states(3));
     assert!(!report.complete);
     assert_eq!(report.states, 3);
-    let bounded = "not decided: only the first 3 states were looked at".to_owned();
+    let bounded = "not decided: only the first 3 states were looked at (--max-states)".to_owned();
     assert_eq!(
         findings(&report)
             .iter()
@@ -679,15 +686,17 @@ fn what_guards_ask_beyond_the_values_that_are_tried_is_neither_proved_nor_refute
         assert!(report.complete, "{guard}");
         for (code, text) in findings(&report) {
             assert!(text.starts_with("not decided: "), "{guard}: {code}: {text}");
-            assert!(text.contains(input), "{guard}: {code}: {text}");
-        }
-        // What is proved was seen.
-        for proof in proofs(&report) {
             assert!(
-                proof.starts_with("every phase") || proof.starts_with("every rule"),
-                "{proof}"
+                text.contains(input.trim_end_matches(".length")),
+                "{guard}: {code}: {text}"
             );
         }
+        // What has nothing to do with it is proved.
+        assert!(
+            proofs(&report)
+                .iter()
+                .any(|proof| proof.starts_with("every state fits"))
+        );
     }
 }
 
@@ -739,12 +748,8 @@ fn a_table_of_many_columns_is_tried_a_value_at_a_time() {
     let report = explore(&chart, &Caps::default());
     assert!(report.complete);
     for (code, text) in findings(&report) {
-        assert!(
-            text.ends_with("not every value of tables.tasks.rows was"),
-            "{code}: {text}"
-        );
+        assert!(text.starts_with("not decided: "), "{code}: {text}");
     }
-    assert_eq!(proofs(&report).len(), 2);
 }
 
 const CLEAN: &str = "clean = { type = \"boolean\", default = false }";
@@ -761,7 +766,10 @@ fn a_text_that_doubles_does_not_take_all_memory() {
         &Caps::default(),
     );
     assert!(!report.complete);
-    assert_eq!(report.cut, "cut off where a text grows too long");
+    assert_eq!(
+        report.cut.as_deref(),
+        Some("states with a text of more than 10000 bytes were not looked at")
+    );
 }
 
 #[test]
@@ -772,14 +780,14 @@ fn the_story_of_what_goes_on_beyond_the_cap_ends_at_the_first_that_is_too_many()
     );
     let blocks = explore(
         &chart(&[(CLEAN, &field), (FIRST_RULE, &rule)]),
-        &Caps { states: 500 },
+        &states(500),
     );
     let reviews = explore(
         &chart(&[(
             "cycle.due and cycle.n <= cycle.limit\"\ninvoke",
             "cycle.due\"\ninvoke",
         )]),
-        &Caps { states: 500 },
+        &states(500),
     );
     let cases = [
         (
@@ -821,7 +829,7 @@ fn all_is_proved_on_the_charts_compiled_in() {
 #[test]
 fn every_edge_is_a_decision_of_decide() {
     for chart in embedded().chain([chart(&[])]) {
-        let mut search = Search::of(&chart, 3_000);
+        let mut search = Search::of(&chart, &states(3_000));
         let mut compared = 0;
         let states = search.looked_at();
         for state in (0..states).step_by(states.div_ceil(50)) {
@@ -939,60 +947,4 @@ fn compare(
         .map(|place| &tree.places[*place as usize])
         .collect();
     assert_eq!(fired, expected, "{trigger:?}");
-}
-
-#[test]
-fn zz_debug_domain() {
-    for chart in embedded() {
-        let domain = domain::Domain::of(&chart);
-        eprintln!(
-            "{}: clouded {:?} derived {:?} untried {:?} numbers {:?}",
-            chart.id,
-            domain.dependence.clouded,
-            domain.dependence.derived,
-            domain.untried,
-            domain.dependence.numbers
-        );
-        eprintln!("{:?}", domain.parameters);
-        let mut choices: Vec<domain::Choice> = chart
-            .files
-            .keys()
-            .map(|n| domain::Choice::Files(n.clone()))
-            .collect();
-        choices.extend(chart.tables.keys().map(|n| domain::Choice::Rows(n.clone())));
-        choices.extend(chart.args.keys().map(|n| domain::Choice::Arg(n.clone())));
-        choices.push(domain::Choice::Siblings);
-        for name in [
-            "session_id",
-            "background_tasks",
-            "source",
-            "last_assistant_message",
-        ] {
-            choices.push(domain::Choice::Event(name.to_owned()));
-        }
-        for c in choices {
-            let v = domain.values(&c, &mut |f| serde_json::json!(format!("held {f}")));
-            eprintln!(
-                "  {:?}: {} {}",
-                c,
-                v.len(),
-                serde_json::json!(v)
-                    .to_string()
-                    .chars()
-                    .take(200)
-                    .collect::<String>()
-            );
-        }
-        for (source, open) in &domain.dependence.open {
-            if !open.inputs.is_empty() || !open.fails.is_empty() {
-                eprintln!(
-                    "  OPEN {source:.150}: {:?} fails {:?}",
-                    open.inputs, open.fails
-                );
-            }
-        }
-        for (n, v) in &domain.dependence.compared {
-            eprintln!("  CMP {n}: {v:?}");
-        }
-    }
 }

@@ -201,6 +201,7 @@ impl Expressions {
         Ok(match literal {
             Literal::Boolean(value) => Value::from(*value),
             Literal::Integer(value) => Value::from(*value),
+            Literal::Null => Value::from(()),
             Literal::Text(text) => match single_expression(&text.0) {
                 Some(expr) => self.value(expr, names)?,
                 None => Value::from(self.text(text, names)?),

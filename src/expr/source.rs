@@ -20,4 +20,7 @@ pub enum Literal {
     Boolean(bool),
     Integer(i64),
     Text(Text),
+    /// Null: what `clear` assigns. No literal of a chart is read as this.
+    #[serde(skip)]
+    Null,
 }

@@ -3,7 +3,7 @@
 //! The hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed
 //! where the project has no home for it. A hook that cannot decide lets the event through and says why.
 
-use std::io::{Read, Write};
+use std::io::{IsTerminal as _, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -51,6 +51,11 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
         }
     };
     let mut input = Vec::new();
+    if std::io::stdin().is_terminal() {
+        eprintln!(
+            "taskie: waiting for the {name} event as JSON on stdin; try: echo '{{}}' | taskie hook {event}"
+        );
+    }
     if let Err(error) = std::io::stdin().lock().read_to_end(&mut input) {
         eprintln!("taskie: stdin cannot be read: {error}");
         return bad_input();

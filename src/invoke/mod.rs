@@ -1,4 +1,10 @@
-//! Running an invocation of a chart: the process, and what came of it.
+//! Running an invocation of a chart: the process, and what its end means.
 
+pub(crate) mod log;
+mod orphans;
 pub(crate) mod outcome;
 pub(crate) mod process;
+mod program;
+pub(crate) mod signals;
+pub(crate) mod spec;
+pub(crate) mod supervisor;

@@ -1,53 +1,58 @@
 //! What a process that has ended means: a verdict, no verdict, or a failure and why.
 
-use serde_json::Value as Json;
+use std::borrow::Cow;
 
-use super::process::plain;
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
+use serde_json::value::RawValue;
+
+use super::log::plain;
 use crate::chart::model::Invoke;
 
 /// The most characters of a reason that a message shows.
 const REASON_LIMIT: usize = 300;
 
 /// Reads the stdout of a process. `Ok(None)`: it ran and gave no verdict. `Err`: it reports a failure, or its
-/// stdout is no JSON.
+/// stdout is not JSON.
 pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, String> {
-    let json: Json =
-        serde_json::from_slice(stdout).map_err(|error| match stdout.trim_ascii().is_empty() {
-            true => "it printed nothing".to_owned(),
-            false => format!("its output is not JSON ({error})"),
-        })?;
-    if invoke
+    if stdout.trim_ascii().is_empty() {
+        return Err("it printed nothing".to_owned());
+    }
+    let json = json(stdout)?;
+    let is_error = invoke
         .error
         .as_deref()
-        .and_then(|pointer| find(&json, pointer))
-        .is_some_and(|flag| flag != Json::Bool(false))
-    {
-        return Err(reason(invoke, &json).unwrap_or_else(|| "it reports an error".to_owned()));
+        .and_then(|pointer| find(json, pointer))
+        .is_some_and(|flag| flag != "false");
+    if is_error {
+        return Err(reason(invoke, json).unwrap_or_else(|| "it reports an error".to_owned()));
     }
     Ok(invoke.verdict.iter().find_map(|pointer| {
-        let found = find(&json, pointer)?;
-        let verdict = found.as_str()?;
-        invoke
-            .verdicts
-            .iter()
-            .find(|known| *known == verdict)
-            .cloned()
+        let verdict: String = serde_json::from_str(&find(json, pointer)?).ok()?;
+        invoke.verdicts.contains(&verdict).then_some(verdict)
     }))
 }
 
 /// The reason that a process's stdout gives for its failure.
 pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
-    reason(invoke, &serde_json::from_slice(stdout).ok()?)
+    reason(invoke, json(stdout).ok()?)
 }
 
-fn reason(invoke: &Invoke, json: &Json) -> Option<String> {
+/// A text that is known to be JSON. It is never made into values: those of many small ones take 25 times its size.
+fn json(bytes: &[u8]) -> Result<&str, String> {
+    let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
+    let text = std::str::from_utf8(bytes).map_err(|error| not_json(&error))?;
+    serde_json::from_str::<IgnoredAny>(text).map_err(|error| not_json(&error))?;
+    Ok(text)
+}
+
+fn reason(invoke: &Invoke, json: &str) -> Option<String> {
     let found = invoke
         .reason
         .iter()
         .find_map(|pointer| find(json, pointer))?;
-    let text = found
-        .as_str()
-        .map_or_else(|| found.to_string(), str::to_owned);
+    let text = serde_json::from_str(&found).unwrap_or(found);
     let line = plain(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     let mut short: String = line.chars().take(REASON_LIMIT).collect();
     if short.len() < line.len() {
@@ -56,21 +61,64 @@ fn reason(invoke: &Invoke, json: &Json) -> Option<String> {
     (!short.is_empty()).then_some(short)
 }
 
-/// The value that a JSON pointer leads to; a string on the way is read as JSON.
-fn find(json: &Json, pointer: &str) -> Option<Json> {
-    let mut value = json.clone();
+/// The JSON that a pointer leads to; a string on the way is read as JSON.
+fn find(json: &str, pointer: &str) -> Option<String> {
+    let mut found = Cow::Borrowed(json);
     for step in pointer.split('/').skip(1) {
         let step = step.replace("~1", "/").replace("~0", "~");
-        if let Json::String(text) = &value {
-            value = serde_json::from_str(text).ok()?;
+        if found.trim_start().starts_with('"') {
+            found = Cow::Owned(serde_json::from_str(&found).ok()?);
         }
-        value = match &value {
-            Json::Object(fields) => fields.get(&step)?.clone(),
-            Json::Array(items) => items.get(step.parse::<usize>().ok()?)?.clone(),
-            _ => return None,
-        };
+        let mut from = serde_json::Deserializer::from_str(&found);
+        found = Cow::Owned(At(&step).deserialize(&mut from).ok()?);
     }
-    Some(value)
+    Some(found.into_owned())
+}
+
+/// What stands at one key or index.
+struct At<'s>(&'s str);
+
+impl<'de> DeserializeSeed<'de> for At<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<String, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for At<'_> {
+    type Value = String;
+
+    fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "something with `{}` in it", self.0)
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<String, M::Error> {
+        let mut found = None;
+        while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+            if key == self.0 {
+                found = Some(map.next_value::<&RawValue>()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        let found = found.map(|value| value.get().to_owned());
+        found.ok_or_else(|| M::Error::custom("there is no such key"))
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<String, S::Error> {
+        let mut found = None;
+        let index: Option<usize> = self.0.parse().ok();
+        for at in 0.. {
+            if Some(at) == index {
+                found = items.next_element::<&RawValue>()?;
+            } else if items.next_element::<IgnoredAny>()?.is_none() {
+                break;
+            }
+        }
+        let found = found.map(|value| value.get().to_owned());
+        found.ok_or_else(|| S::Error::custom("there is no such item"))
+    }
 }
 
 #[cfg(test)]
@@ -124,6 +172,11 @@ mod tests {
             (
                 r#"{"is_error":true,"errors":["\u001b[31mno\u001b[0m\u0007 budget"]}"#,
                 Err("no budget"),
+            ),
+            (r#"[{"result":{"verdict":"FAIL"}}]"#, Ok(None)),
+            (
+                "{\"result\" : \"\\n {\\\"verdict\\\":\\\"PASS\\\"}\"}",
+                Ok(Some("PASS")),
             ),
             ("[]", Ok(None)),
             ("", Err("it printed nothing")),

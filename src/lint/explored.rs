@@ -2,17 +2,17 @@
 //!
 //! [`crate::explore`] does the work; here is what a person is told to do about it.
 
+use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::label::label;
 use crate::diagnostic::toml::{Document, Step};
 use crate::explore::{PropertyResult, Report, Verdict};
 
 /// One finding for each element that refutes a property, with its story as the note. `text` is the chart's TOML.
-pub(super) fn flaws(report: &Report, text: &str) -> Vec<Flaw> {
+pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {
     let document = Document::parse(text);
-    let name = |place: &str| match label(text, place) {
-        Some(label) => format!("{place} ({label})"),
+    let name = |place: &str| match chart.about(place) {
+        Some(about) => format!("{place} ({about})"),
         None => place.to_owned(),
     };
     let flaw = |result: &PropertyResult| {

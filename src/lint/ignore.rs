@@ -2,12 +2,12 @@
 //! its own those of the next one. One that leaves out nothing, names no code or gives no reason is a
 //! finding itself: `unused-ignore`.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::code::Code;
+use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::suggest;
 
@@ -16,6 +16,8 @@ const MARK: &str = "# taskie: ignore[";
 struct Ignore {
     /// The line whose findings it leaves out, from 1.
     line: usize,
+    /// The same with all lines of a string that stands there.
+    lines: RangeInclusive<usize>,
     codes: Vec<String>,
     has_reason: bool,
     span: Range<usize>,
@@ -24,7 +26,7 @@ struct Ignore {
 impl Ignore {
     fn covers(&self, text: &str, flaw: &Flaw) -> bool {
         flaw.file.is_none()
-            && self.line == flaw.position(text).0
+            && self.lines.contains(&flaw.position(text).0)
             && self.codes.iter().any(|code| code == flaw.code.as_str())
     }
 }
@@ -48,18 +50,21 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw
     }
     for (ignore, used) in ignores.iter().zip(&used) {
         for code in &ignore.codes {
-            let known = Code::ALL.iter().any(|known| known.as_str() == code);
-            let message = if !known {
-                format!("there is no code `{code}`")
-            } else if !used.contains(&code.as_str()) && (is_explored || !is_of_exploring(code)) {
-                format!("nothing on line {} is `{code}`", ignore.line)
+            let known = Code::named(code);
+            let is_known = known.is_some();
+            let message = if !is_known {
+                format!("unknown code `{code}`")
+            } else if !used.contains(&code.as_str())
+                && (is_explored || known.is_some_and(|code| code.stage() != Stage::Explore))
+            {
+                format!("line {} has no finding `{code}`", ignore.line)
             } else {
                 continue;
             };
             let close =
-                suggest(code, Code::ALL.iter().map(|code| code.as_str())).filter(|_| !known);
+                suggest(code, Code::ALL.iter().map(|code| code.as_str())).filter(|_| !is_known);
             let help = close.map_or_else(
-                || "take the comment out".to_owned(),
+                || "remove the comment".to_owned(),
                 |code| format!("did you mean `{code}`?"),
             );
             left.push(
@@ -69,7 +74,7 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw
             );
         }
         if !ignore.has_reason {
-            let message = "this ignore gives no reason".to_owned();
+            let message = "the ignore comment gives no reason".to_owned();
             let help = "say why after the bracket: `# taskie: ignore[code] because …`".to_owned();
             left.push(
                 Flaw::new(Code::UnusedIgnore, message)
@@ -85,12 +90,6 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw
 pub(super) fn leaves_nothing<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Flaw>) -> bool {
     let ignores = find(text);
     flaws.all(|flaw| ignores.iter().any(|ignore| ignore.covers(text, flaw)))
-}
-
-fn is_of_exploring(code: &str) -> bool {
-    Code::EXPLORED
-        .iter()
-        .any(|explored| explored.as_str() == code)
 }
 
 fn find(text: &str) -> Vec<Ignore> {
@@ -110,8 +109,18 @@ fn find(text: &str) -> Vec<Ignore> {
             && let Some((codes, reason)) = line[at + MARK.len()..].split_once(']')
         {
             let stands_alone = line[..at].trim().is_empty();
+            let line_of = |at: usize| text[..at].matches('\n').count() + 1;
+            let own = index + 1 + usize::from(stands_alone);
+            let lines = strings.iter().fold(own..=own, |lines, span| {
+                let (first, last) = (line_of(span.start), line_of(span.end));
+                match (first..=last).contains(&own) {
+                    true => first.min(*lines.start())..=last.max(*lines.end()),
+                    false => lines,
+                }
+            });
             ignores.push(Ignore {
-                line: index + 1 + usize::from(stands_alone),
+                line: own,
+                lines,
                 codes: codes
                     .split(',')
                     .map(|code| code.trim().to_owned())

@@ -5,49 +5,44 @@
 //! function; what is found on the way to a chart (an unknown name, say) is found where that way is, in
 //! [`crate::chart`] and [`crate::expr`].
 
-mod advance_runs_out;
-pub mod constant_guard;
-mod duplicate_entry;
 mod explored;
-mod idle_rule;
 mod ignore;
-mod message_too_long;
-mod missing_folder;
-mod no_final;
 pub mod report;
-pub mod rules;
-mod shadowed_rule;
-mod shadowed_target;
 mod structure;
 mod subject;
-mod toml_1_1;
-mod unused_name;
-mod unused_template;
 
 use std::sync::Arc;
 
 use crate::chart::{check, load};
-use crate::diagnostic::code::Code;
+use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
 use crate::explore::{Caps, Report, explore};
 use crate::expr::templates::Templates;
 use subject::Subject;
 
-/// The rules that look at a whole chart.
-const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[
-    advance_runs_out::check,
-    constant_guard::check,
-    duplicate_entry::check,
-    idle_rule::check,
-    message_too_long::check,
-    missing_folder::check,
-    no_final::check,
-    shadowed_rule::check,
-    shadowed_target::check,
-    toml_1_1::check,
-    unused_name::check,
-    unused_template::check,
-];
+/// Declares the rules that look at a whole chart: each is a module with a function `check`.
+macro_rules! rules {
+    ($($visibility:vis $module:ident,)*) => {
+        $($visibility mod $module;)*
+
+        const RULES: &[fn(&Subject<'_>) -> Vec<Flaw>] = &[$($module::check,)*];
+    };
+}
+
+rules! {
+    advance_runs_out,
+    pub constant_guard,
+    duplicate_entry,
+    idle_rule,
+    message_too_long,
+    missing_folder,
+    no_final,
+    shadowed_rule,
+    shadowed_target,
+    toml_1_1,
+    unused_name,
+    unused_template,
+}
 
 /// What is known of a chart.
 #[derive(Debug)]
@@ -86,10 +81,10 @@ pub fn run(
             // What does not evaluate, and what decides otherwise than it says, would be told of once more.
             let first = of_rules
                 .iter()
-                .filter(|flaw| Code::FIRST.contains(&flaw.code));
+                .filter(|flaw| flaw.code.stage() == Stage::Rule);
             if ignore::leaves_nothing(text, flaws.iter().chain(&more).chain(first)) {
                 let report = explore(&chart, caps);
-                more.extend(explored::flaws(&report, text));
+                more.extend(explored::flaws(&report, &chart, text));
                 explored = Some(report);
             }
             more.extend(of_rules);

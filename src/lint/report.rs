@@ -8,7 +8,8 @@ use std::io::IsTerminal as _;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use serde_json::{Value as Json, json};
 
-use super::{Linted, rules};
+use super::Linted;
+use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::explore::{Report, Verdict};
 
@@ -181,7 +182,7 @@ fn explored(chart: &Checked, width: usize) -> String {
     let extent = if report.complete {
         "all of them"
     } else {
-        report.cut
+        report.cut.as_deref().unwrap_or("cut off")
     };
     let mut text = format!(
         "\n  {states} states and {} ways between them explored, {extent}:\n",
@@ -276,13 +277,13 @@ fn as_explored(report: &Report) -> Json {
 }
 
 fn as_sarif(charts: &[Checked]) -> Json {
-    let rules: Vec<Json> = rules::RULES
+    let rules: Vec<Json> = Code::ALL
         .iter()
-        .map(|rule| {
+        .map(|code| {
             json!({
-                "id": rule.code.as_str(),
-                "shortDescription": { "text": rule.summary() },
-                "fullDescription": { "text": rule.text },
+                "id": code.as_str(),
+                "shortDescription": { "text": code.summary() },
+                "fullDescription": { "text": code.page() },
             })
         })
         .collect();

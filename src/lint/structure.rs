@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
 use crate::chart::model::Source;
+use crate::chart::outdated;
 use crate::chart::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
@@ -30,6 +31,15 @@ pub(super) struct Reading {
 
 /// Reads the chart in `text`.
 pub(super) fn read(text: &str) -> Reading {
+    let outdated = outdated::flaws(text);
+    if !outdated.is_empty() {
+        return Reading {
+            source: None,
+            text: text.to_owned(),
+            is_partial: true,
+            flaws: outdated,
+        };
+    }
     let (whole, errors) = DeTable::parse_recoverable(text);
     let (mut flaws, is_lost) = syntax(text, &errors);
     if is_lost {

@@ -7,8 +7,7 @@ use miette::{Diagnostic, LabeledSpan, SourceCode};
 
 use crate::chart::Chart;
 use crate::diagnostic::excerpt::Excerpt;
-use crate::diagnostic::label::steps;
-use crate::diagnostic::toml::{Document, Step};
+use crate::diagnostic::toml::{Document, Step, steps, token};
 use crate::engine::fault::Fault;
 
 /// Why nothing could be rendered.
@@ -59,8 +58,11 @@ impl Trouble {
                 Excerpt::new(chart.templates.shown(name), text.into_owned(), place)
             }
             None => {
-                let place = written(chart, toml, place)
-                    .map(|value| token(toml, value, &error.source, error.span.clone()));
+                let place = written(chart, toml, place).map(|value| {
+                    let span = error.span.as_ref();
+                    let token = span.and_then(|span| token(toml, &value, &error.source, span));
+                    token.unwrap_or(value)
+                });
                 place.and_then(|place| Excerpt::new(chart.origin.clone(), toml.to_owned(), place))
             }
         };
@@ -132,12 +134,8 @@ fn written(chart: &Chart, toml: &str, place: &str) -> Option<Range<usize>> {
             [&[Step::from("cycle")], rest].concat()
         }
         [Step::Key(table), Step::Key(phase), rest @ ..] if table == "phases" => {
-            let cycle = chart.phases.get(phase)?.cycle.as_ref();
-            let key = cycle.map_or_else(
-                || phase.clone(),
-                |cycle| phase.replacen(cycle, "{cycle}", 1),
-            );
-            [&[Step::from(table), Step::from(&key)], rest].concat()
+            let key = &chart.phases.get(phase)?.key;
+            [&[Step::from(table), Step::from(key)], rest].concat()
         }
         _ => Vec::new(),
     };
@@ -146,20 +144,4 @@ fn written(chart: &Chart, toml: &str, place: &str) -> Option<Range<usize>> {
             .locate_exactly(&shared)
             .filter(|_| !shared.is_empty())
     })
-}
-
-/// The part `span` of the text `source` within its value; the whole value where the TOML string has escapes.
-fn token(
-    toml: &str,
-    value: Range<usize>,
-    source: &str,
-    span: Option<Range<usize>>,
-) -> Range<usize> {
-    let found = toml.get(value.clone()).and_then(|text| text.find(source));
-    match (found, span) {
-        (Some(at), Some(span)) => {
-            value.start + at + span.start..value.start + at + span.end.max(span.start)
-        }
-        _ => value,
-    }
 }

@@ -189,7 +189,12 @@ pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool
 /// The instance of a session, there or not; none where no session is known.
 pub(crate) fn of_session(root: &Path, scope: &Scope, session: Option<&str>) -> Newest {
     let Some(session) = session else {
-        return Newest::default();
+        return Newest {
+            instance: None,
+            warnings: vec![
+                "The event names no session (session_id): nothing is decided.".to_owned(),
+            ],
+        };
     };
     let found = named(scope, session).and_then(|instance| {
         if leads_outside(root, &instance.dir) {

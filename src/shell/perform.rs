@@ -25,7 +25,9 @@ use crate::engine::fault::Fault;
 use crate::engine::view::View;
 use crate::engine::world::World;
 use crate::host::events::REVIEWER;
-use crate::invoke::{outcome, process};
+use crate::invoke::process::End;
+use crate::invoke::spec::Spec;
+use crate::invoke::{log, outcome, supervisor};
 use crate::shell::find::Instance;
 
 /// An instance of a chart in a project.
@@ -60,6 +62,8 @@ pub(crate) enum Stuck {
     Broken(String),
     /// This process was told to end while a run was going on; the run was ended.
     Interrupted { signal: i32 },
+    /// The host has gone while a run was going on; the run was ended.
+    Abandoned,
 }
 
 impl std::fmt::Display for Stuck {
@@ -69,6 +73,7 @@ impl std::fmt::Display for Stuck {
             Self::Io { what, error } => write!(out, "{what}: {error}"),
             Self::Broken(why) => write!(out, "{why}"),
             Self::Interrupted { signal } => write!(out, "ended by signal {signal}"),
+            Self::Abandoned => write!(out, "nobody waits for the answer any more"),
         }
     }
 }
@@ -103,6 +108,40 @@ pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>)
     let snapshot = place.snapshot();
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
     Ok((step, snapshot))
+}
+
+/// The same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.
+pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Foreseen, Stuck> {
+    let (step, snapshot) = peek(place, event)?;
+    let Step::Invoke(invocation) = step else {
+        return Ok(Foreseen {
+            step,
+            obstacle: None,
+        });
+    };
+    let Some(why) = place.obstacle(&invocation) else {
+        return Ok(Foreseen {
+            step: Step::Invoke(invocation),
+            obstacle: None,
+        });
+    };
+    let ended = Ended {
+        invocation: *invocation,
+        outcome: Outcome::Failed(why.clone()),
+        superseded: false,
+    };
+    Ok(Foreseen {
+        step: decide(&place.chart, &snapshot.as_world(), event, Some(ended))?,
+        obstacle: Some(why),
+    })
+}
+
+/// What a hook would do.
+#[derive(Debug)]
+pub(crate) struct Foreseen {
+    pub(crate) step: Step,
+    /// What keeps the run that is due from being started.
+    pub(crate) obstacle: Option<String>,
 }
 
 /// What `event` would come to at `place` now, with the errors that carrying it out would have; the decision must
@@ -214,13 +253,19 @@ impl Place {
     fn store(&self, snapshot: &Snapshot, patch: &IndexMap<String, Json>) -> Result<(), Stuck> {
         let context = snapshot.context();
         let (old, absent) = match &snapshot.state {
-            Reading::Sound { text, absent, .. } => (Some(text.as_slice()), absent.clone()),
+            Reading::Sound {
+                text,
+                absent,
+                digits,
+                ..
+            } => (Some(text.as_slice()), [absent.as_slice(), digits].concat()),
             Reading::Missing => (None, self.chart.context.keys().cloned().collect()),
             Reading::Broken(why) => return Err(self.broken(why)),
         };
         // A new state has the required fields and those assigned, in the chart's order.
-        let is_written =
-            |name: &String| patch.contains_key(name) || !self.chart.context[name].optional;
+        let is_written = |name: &String| {
+            patch.contains_key(name) || old.is_some() || !self.chart.context[name].optional
+        };
         let absent = absent
             .into_iter()
             .filter(is_written)
@@ -333,18 +378,22 @@ impl Place {
         }
         let file = dir.join(&invocation.file);
         let before = Stamp::of(&file);
-        let log = dir.join(&invocation.log);
-        let ended = process::run(&process::Spec {
+        let log_file = dir.join(&invocation.log);
+        let spec = Spec {
             argv: &invocation.argv,
             cwd: &self.root,
             env: &[(REVIEWER.to_owned(), "1".to_owned())],
-            log: &log,
+            log: &log_file,
             timeout: Duration::from_secs(invoke.timeout),
-            stdin: Some(running.file()),
-        });
+            owner: None,
+        };
+        let end = supervisor::run(&spec, running.file());
         let program = invocation.argv.first().map_or("", String::as_str);
         let failed = |why: String| {
-            let last = process::last_line(&log)
+            if remove_empty(&log_file) {
+                return Ok(Outcome::Failed(why));
+            }
+            let last = log::last_line(&log_file)
                 .map(|line| format!(" ({line})"))
                 .unwrap_or_default();
             let shown = self.instance.dir.join(&invocation.log);
@@ -353,20 +402,32 @@ impl Place {
                 shown.display()
             )))
         };
-        let (code, signal, stdout) = match ended {
-            process::Ended::Interrupted { signal } => return Err(Stuck::Interrupted { signal }),
-            process::Ended::NotStarted(why) => {
+        let (code, signal, stdout) = match end {
+            End::Interrupted { signal } => {
+                remove_empty(&log_file);
+                return Err(Stuck::Interrupted { signal });
+            }
+            End::Abandoned => {
+                remove_empty(&log_file);
+                return Err(Stuck::Abandoned);
+            }
+            End::TooMuchOutput => {
+                return failed(format!(
+                    "`{program}` was ended: it printed more than 64 MiB"
+                ));
+            }
+            End::NotStarted(why) => {
                 // Nothing was started, so there is nothing in it.
-                let _ = std::fs::remove_file(&log);
+                let _ = std::fs::remove_file(&log_file);
                 return Ok(Outcome::Failed(why));
             }
-            process::Ended::TimedOut => {
+            End::TimedOut => {
                 return failed(format!(
                     "`{program}` was ended after {}",
                     seconds(invoke.timeout)
                 ));
             }
-            process::Ended::Exited {
+            End::Exited {
                 code,
                 signal,
                 stdout,
@@ -393,7 +454,7 @@ impl Place {
             return failed(format!("`{program}` did not write {}", shown.display()));
         }
         // The log of a run that went well is of no use to anyone; if it stays, nothing is lost.
-        let _ = std::fs::remove_file(&log);
+        let _ = std::fs::remove_file(&log_file);
         Ok(Outcome::Ran { verdict })
     }
 }
@@ -418,6 +479,13 @@ fn done(snapshot: Arc<Snapshot>, decision: Decision) -> Performed {
         decision,
         context,
     }
+}
+
+/// Removes a log that has nothing in it; true where it is gone.
+fn remove_empty(log: &Path) -> bool {
+    let is_empty =
+        std::fs::symlink_metadata(log).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    is_empty && std::fs::remove_file(log).is_ok()
 }
 
 fn seconds(count: u64) -> String {

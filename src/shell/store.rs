@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use indexmap::IndexMap;
-use serde_json::Value as Json;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json};
 
 use crate::chart::Chart;
 use crate::chart::field;
@@ -39,6 +39,8 @@ pub(crate) enum Reading {
         context: Context,
         /// Fields that are required and absent.
         absent: Vec<String>,
+        /// Fields that hold an integer and are read as its digits.
+        digits: Vec<String>,
     },
     /// It cannot be used, and why.
     Broken(String),
@@ -67,16 +69,17 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
 /// The state that a file holds.
 pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let json: Json = match serde_json::from_slice(text) {
+    let mut json: Json = match serde_json::from_slice(text) {
         Ok(json) => json,
         Err(error) => return Reading::Broken(format!("it is not valid JSON: {error}")),
     };
-    if let Some(breach) = first_breach(chart, &json) {
-        return Reading::Broken(breach);
-    }
+    let digits = read_digits(chart, &mut json);
     let Json::Object(raw) = &json else {
-        return Reading::Broken(format!("it holds {}, not an object", kind_of(&json)));
+        return Reading::Broken(not_an_object(&json));
     };
+    if let Some(wrong) = wrong_fields(chart, raw).next() {
+        return Reading::Broken(wrong);
+    }
     let mut fields = Context::with_capacity(chart.context.len());
     let mut absent = Vec::new();
     for (name, field) in &chart.context {
@@ -95,7 +98,28 @@ pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
         text: text.to_owned(),
         context: fields,
         absent,
+        digits,
     }
+}
+
+/// Replaces an integer by its digits where the chart wants a name: agents write the id 1 without quotes. Returns the
+/// fields that held one.
+fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
+    let Some(raw) = json.as_object_mut() else {
+        return Vec::new();
+    };
+    let mut read = Vec::new();
+    for (name, field) in &chart.context {
+        let is_name = field.kind == FieldType::String && field.pattern.is_some();
+        if is_name
+            && let Some(value) = raw.get_mut(name)
+            && let Some(number) = value.as_u64()
+        {
+            *value = Json::from(number.to_string());
+            read.push(name.clone());
+        }
+    }
+    read
 }
 
 /// The settings that a `config.json` holds, defaults where keys are absent, and what is said of keys that the chart
@@ -105,12 +129,12 @@ pub(crate) fn parse_config(
     bytes: Option<&[u8]>,
 ) -> Result<(Context, Vec<String>), String> {
     let json: Json = match bytes {
-        None => Json::Object(serde_json::Map::new()),
+        None => Json::Object(Map::new()),
         Some(bytes) => serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
             .map_err(|error| format!("it is not valid JSON: {error}"))?,
     };
     let Json::Object(raw) = &json else {
-        return Err(format!("it holds {}, not an object", kind_of(&json)));
+        return Err(not_an_object(&json));
     };
     let mut config = Context::with_capacity(chart.config.len());
     for (name, field) in &chart.config {
@@ -192,7 +216,7 @@ pub(crate) fn write(
     written
 }
 
-/// All that the schema forbids about the state in `dir`, absent keys aside; nothing where there is no JSON to read.
+/// Returns everything wrong with the state in `dir`, absent keys aside; nothing if there is no JSON to read.
 pub(crate) fn breaches(chart: &Chart, dir: &Path) -> Vec<String> {
     let path = dir.join(FILE);
     // As in `read`: neither a link nor a pipe is opened.
@@ -205,50 +229,40 @@ pub(crate) fn breaches(chart: &Chart, dir: &Path) -> Vec<String> {
     .unwrap_or_default();
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let json: Result<Json, _> = serde_json::from_slice(text);
-    json.map(|json| breaches_in(chart, &json).collect())
-        .unwrap_or_default()
+    json.map(|mut json| {
+        read_digits(chart, &mut json);
+        match &json {
+            Json::Object(raw) => wrong_fields(chart, raw).collect(),
+            other => vec![not_an_object(other)],
+        }
+    })
+    .unwrap_or_default()
 }
 
-/// The first thing about `json` that the schema forbids, absent keys aside.
-fn first_breach(chart: &Chart, json: &Json) -> Option<String> {
-    breaches_in(chart, json).next()
+/// Returns the fields that the schema of the state does not allow. (A test holds the two together; compiling the
+/// schema would take a stop longer than all that it decides.)
+fn wrong_fields<'j>(
+    chart: &'j Chart,
+    raw: &'j Map<String, Json>,
+) -> impl Iterator<Item = String> + 'j {
+    let schema = raw.get("$schema").filter(|value| !value.is_string());
+    let schema = schema.map(|value| format!("`$schema` is {}, and must be a string", shown(value)));
+    let fields = chart.context.iter().filter_map(|(name, field)| {
+        let value = raw.get(name)?;
+        field::admit(chart, field, &whole(value)).err()?;
+        let mut message = misfit(name, field, value);
+        if let (FieldType::Phase, Some(wrong)) = (field.kind, value.as_str())
+            && let Some(close) = suggest(wrong, chart.phases.keys().map(String::as_str))
+        {
+            message.push_str(&format!("; did you mean \"{close}\"?"));
+        }
+        Some(message)
+    });
+    schema.into_iter().chain(fields)
 }
 
-fn breaches_in<'j>(chart: &'j Chart, json: &'j Json) -> impl Iterator<Item = String> + 'j {
-    let breaches = chart
-        .validator
-        .as_ref()
-        .map(|validator| validator.breaches(json))
-        .unwrap_or_default();
-    let is_absence = |breach: &jsonschema::ValidationError<'_>| {
-        matches!(
-            breach.kind(),
-            jsonschema::error::ValidationErrorKind::Required { .. }
-        )
-    };
-    breaches
-        .into_iter()
-        .filter(move |breach| !is_absence(breach))
-        .map(move |breach| described(chart, json, &breach))
-}
-
-fn described(chart: &Chart, json: &Json, breach: &jsonschema::ValidationError<'_>) -> String {
-    let path = breach.instance_path().to_string();
-    let name = path.trim_start_matches('/');
-    let Some(field) = chart.context.get(name) else {
-        return match name {
-            "" => format!("it holds {}, not an object", kind_of(json)),
-            name => format!("`{name}`: {breach}"),
-        };
-    };
-    let value = breach.instance().as_ref();
-    let mut message = misfit(name, field, value);
-    if let (FieldType::Phase, Some(wrong)) = (field.kind, value.as_str())
-        && let Some(close) = suggest(wrong, chart.phases.keys().map(String::as_str))
-    {
-        message.push_str(&format!("; did you mean \"{close}\"?"));
-    }
-    message
+fn not_an_object(json: &Json) -> String {
+    format!("it holds {}, not an object", kind_of(json))
 }
 
 fn misfit(name: &str, field: &Field, value: &Json) -> String {
@@ -283,5 +297,73 @@ fn kind_of(json: &Json) -> &'static str {
         Json::String(_) => "a string",
         Json::Array(_) => "a list",
         Json::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        reason = "a test that panics has failed, which is what it should do"
+    )]
+
+    use super::*;
+    use crate::chart::embedded::CHARTS;
+    use crate::chart::schema;
+    use serde_json::json;
+
+    /// What editors accept by the schema is what a stop accepts.
+    #[test]
+    fn fields_are_read_as_the_schema_of_the_state_says() {
+        let mut samples = vec![
+            json!(null),
+            json!(true),
+            json!(-1),
+            json!(0),
+            json!(1),
+            json!(2.0),
+            json!(1.5),
+            json!(1e300),
+            json!(field::LARGEST_INTEGER),
+            json!(field::LARGEST_INTEGER + 1),
+            json!(u64::MAX),
+            json!(i64::MIN),
+            json!(-1e17),
+            json!([]),
+            json!({}),
+        ];
+        samples.extend(["", "x", "a/b", "a\nb", "a\n", "\u{e9}", "1"].map(Json::from));
+        for embedded in CHARTS {
+            let chart = embedded.load().unwrap();
+            let validator = jsonschema::draft7::new(&schema::state::of(&chart)).unwrap();
+            let sound = |state: &Json| {
+                let absent = |error: &jsonschema::ValidationError<'_>| {
+                    let kind = error.kind();
+                    matches!(
+                        kind,
+                        jsonschema::error::ValidationErrorKind::Required { .. }
+                    )
+                };
+                validator.iter_errors(state).all(|error| absent(&error))
+            };
+            let phases = chart.phases.keys().map(|phase| Json::from(phase.as_str()));
+            let values: Vec<Json> = samples.iter().cloned().chain(phases).collect();
+            let names = chart.context.keys().map(String::as_str);
+            for name in names.chain(["$schema", "another"]) {
+                for value in &values {
+                    let state = json!({ name: value });
+                    let read = parse(&chart, state.to_string().as_bytes());
+                    let is_sound = matches!(read, Reading::Sound { .. });
+                    assert_eq!(is_sound, sound(&state), "{}: {state}", embedded.id);
+                }
+            }
+            for value in &values {
+                let is_sound = matches!(
+                    parse(&chart, value.to_string().as_bytes()),
+                    Reading::Sound { .. }
+                );
+                assert_eq!(is_sound, sound(value), "{}: {value}", embedded.id);
+            }
+        }
     }
 }

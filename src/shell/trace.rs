@@ -11,8 +11,6 @@ use serde_json::{Map, Value as Json, json};
 
 use super::effects::in_words;
 use super::perform::{Performed, Place, Stuck};
-use crate::chart::embedded::Choice;
-use crate::diagnostic::label::label;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome};
 use crate::engine::event::{Event, Trigger};
 
@@ -62,13 +60,9 @@ fn decided(line: &mut Map<String, Json>, place: &Place, performed: &Performed) {
         ended,
         answer,
     } = &performed.decision;
-    // The chart as it was loaded keeps no comments.
-    let text = Choice::of(Some(&place.chart.origin))
-        .text()
-        .unwrap_or_default();
     let rules: Vec<Json> = fired
         .iter()
-        .map(|fired| json!({ "rule": fired.place, "label": label(&text, &fired.place) }))
+        .map(|fired| json!({ "rule": fired.place, "about": place.chart.about(&fired.place) }))
         .collect();
     let (answer, text) = match answer {
         Answer::Pass => ("pass", None),

@@ -159,7 +159,7 @@ fn states_that_cannot_be_used() {
         ("more than 64 bits", field("consecutive_clean", "18446744073709551616").into_bytes(), format!("`consecutive_clean` is 1.8446744073709552e+19, and {largest}")),
         ("a list", field("consecutive_clean", "[1]").into_bytes(), format!("`consecutive_clean` is [1], and {integer}")),
         ("a string for a boolean", field("tdd", "\"false\"").into_bytes(), "`tdd` is \"false\", and must be a boolean".to_owned()),
-        ("a number for a task", field("current_task", "1").into_bytes(), "`current_task` is 1, and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
+        ("a fraction for a task", field("current_task", "1.5").into_bytes(), "`current_task` is 1.5, and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
         (
             "a task that leads elsewhere",
             field("current_task", "\"../../x\"").into_bytes(),
@@ -1400,7 +1400,7 @@ fn charts_that_cannot_be_used() {
         (
             "no-such-phase",
             whole
-                .replacen("initial = \"new-plan\"", "initial = \"newplan\"", 1)
+                .replacen("\"new-plan\"", "\"newplan\"", 1)
                 .into_bytes(),
             ": `newplan` is no phase of this chart (did you mean `new-plan`?)",
         ),

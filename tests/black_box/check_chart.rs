@@ -114,7 +114,6 @@ fn over_base(fragment: &str) -> String {
 
 /// A page of `docs/rules`.
 struct Page {
-    summary: String,
     wrong: String,
     right: String,
 }
@@ -131,7 +130,6 @@ fn page(code: &str) -> Page {
         "{code}: one sentence says what it is"
     );
     Page {
-        summary: summary.to_owned(),
         wrong: wrong.to_owned(),
         right: right.to_owned(),
     }
@@ -197,6 +195,7 @@ macro_rules! pages {
 
 pages! {
     toml_syntax: "toml-syntax",
+    outdated_syntax: "outdated-syntax",
     unknown_key: "unknown-key",
     missing_key: "missing-key",
     conflicting_keys: "conflicting-keys",
@@ -250,16 +249,19 @@ pages! {
     toml_1_1: "toml-1-1",
 }
 
+/// A file that cannot be read has no text that a page could show.
+const ALL: [&[&str]; 2] = [&["unreadable"], PAGES];
+
 #[test]
 fn every_code_has_its_page_and_its_test() {
-    assert_eq!(codes(), PAGES);
+    assert_eq!(codes(), ALL.concat());
     let mut files: Vec<String> = fs::read_dir(source("docs/rules"))
         .unwrap()
         .map(|file| file.unwrap().file_name().into_string().unwrap())
         .filter(|file| file != "README.md")
         .collect();
     files.sort();
-    let mut pages: Vec<String> = PAGES.iter().map(|code| format!("{code}.md")).collect();
+    let mut pages: Vec<String> = codes().iter().map(|code| format!("{code}.md")).collect();
     pages.sort();
     assert_eq!(files, pages);
 }
@@ -267,11 +269,10 @@ fn every_code_has_its_page_and_its_test() {
 #[test]
 fn the_list_of_codes_is_fresh() {
     let mut list = "# Codes of check-chart\n\nMade by a test from the pages beside it; `taskie check-chart --explain CODE` prints one.\n\n| Code | What it is |\n|---|---|\n".to_owned();
-    for code in PAGES {
-        list.push_str(&format!(
-            "| [`{code}`]({code}.md) | {} |\n",
-            page(code).summary
-        ));
+    for code in ALL.concat() {
+        let page = fs::read_to_string(source(&format!("docs/rules/{code}.md"))).unwrap();
+        let summary = page.lines().nth(2).unwrap();
+        list.push_str(&format!("| [`{code}`]({code}.md) | {summary} |\n"));
     }
     let file = source("docs/rules/README.md");
     if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
@@ -288,13 +289,107 @@ fn the_list_of_codes_is_fresh() {
     );
 }
 
+/// `--fix` brings a chart up to date and leaves the rest as it is.
+#[test]
+fn fix_rewrites_syntax_of_earlier_versions() {
+    let rules = "[on]\nnext = [\n  { action = \"ask\", say = \"Write.\" },   # what to do\n]\n";
+    let named = BASE.replace("about = \"what is done", "name  = \"what is done");
+    let old = format!("{named}\n{rules}");
+    let tables = "[[on.next]]\nabout  = \"what to do\"\naction = \"ask\"\nsay    = \"Write.\"\n";
+    let new = format!("{BASE}\n{tables}");
+    assert_eq!(found(&old), ["95: outdated-syntax", "99: outdated-syntax"]);
+    let project = with_chart(&old);
+    let refused = project.run(&["--chart", "chart.toml", "enter", "--help"]);
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.stderr.contains("`taskie check-chart --fix`"),
+        "{refused:?}"
+    );
+    let ran = project.run(&["check-chart", "--fix", "chart.toml"]);
+    assert_eq!(ran.stderr, "taskie: chart.toml: rewritten\n");
+    assert!(
+        ran.code == 0 && ran.stdout.starts_with("chart.toml: no finding\n"),
+        "{ran:?}"
+    );
+    let text = fs::read_to_string(project.root.join("chart.toml")).unwrap();
+    assert_eq!(text, new);
+    let again = project.run(&["check-chart", "--fix", "chart.toml"]);
+    assert_eq!((again.code, again.stderr.as_str()), (0, ""));
+    let stdin = feed(project.command(["check-chart", "--fix", "-"]), BASE);
+    assert_eq!(
+        (stdin.code, stdin.stderr.as_str()),
+        (3, "taskie: -: --fix rewrites a file, and this is stdin\n")
+    );
+}
+
+/// A token in a string of several lines, or with escapes, is found at its own line and column.
+#[test]
+fn tokens_in_strings_of_several_lines_keep_their_place() {
+    let strings = [
+        ("\"\"\"\n  cycle.id is none\n  or cycl.due\"\"\"", 2, 6),
+        ("'''\ncycle.id is none or\n\tcycl.due'''", 2, 2),
+        (
+            "\"\"\"\\\n  cycle.id \\\n  is none or cycl.due\"\"\"",
+            2,
+            14,
+        ),
+        (
+            r#""cycle.id is none or '\u0061\"' == 'b' or cycl.due""#,
+            0,
+            50,
+        ),
+    ];
+    for (string, below, column) in strings {
+        let text = BASE.replace("free = \"cycle.id is none\"", &format!("free = {string}"));
+        let line = 1 + BASE[..BASE.find("free =").unwrap()].matches('\n').count();
+        let report = check(&text, "json").json();
+        let findings = report["findings"].as_array().unwrap().iter();
+        let places: Vec<_> = findings
+            .filter(|one| one["code"] == "unknown-name")
+            .map(|one| (one["line"].clone(), one["column"].clone()))
+            .collect();
+        assert_eq!(places, [(json!(line + below), json!(column))], "{text}");
+    }
+    // An ignore above covers all lines of the string.
+    let guard =
+        "# taskie: ignore[constant-guard] a trial\nguard = \"\"\"\n  true\n  or false\"\"\"";
+    let text = BASE.replacen("guard = \"cycle.due\"", guard, 1);
+    assert_eq!(found(&text), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_cleared_is_null_and_may_be() {
+    let entry = ", entry = { next_phase = \"{{ none }}\" } }\n\"{cycle}\"";
+    let clear = |list: &str| {
+        let phase = "done = { type = \"final\",";
+        let text = BASE.replace(phase, &format!("{phase} clear = [{list}],"));
+        text.replace(entry, " }\n\"{cycle}\"")
+    };
+    assert_eq!(found(&clear("\"next_phase\"")), Vec::<String>::new());
+    let line = 1 + BASE[..BASE.find("done = {").unwrap()].matches('\n').count();
+    for (list, code) in [
+        ("\"next_phas\"", "unknown-field"),
+        ("\"clean\"", "wrong-assignment"),
+    ] {
+        let expected = format!("{line}: {code}");
+        assert!(found(&clear(list)).contains(&expected), "{list}");
+    }
+    let both = BASE.replace("done = { type", "done = { clear = [\"next_phase\"], type");
+    assert_eq!(found(&both), [format!("{line}: conflicting-keys")]);
+}
+
 #[test]
 fn explain_knows_its_codes() {
+    let ran = Project::empty().run(&["check-chart", "--explain", "unreadable"]);
+    assert_eq!(
+        (ran.code, ran.stdout.lines().next()),
+        (0, Some("# unreadable"))
+    );
     let ran = Project::empty().run(&["check-chart", "--explain", "unknown-phse"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert_eq!(
         ran.stderr,
-        "taskie: there is no code `unknown-phse`\n  help: did you mean `unknown-phase`?\n"
+        "taskie: unknown code `unknown-phse`\n  help: did you mean `unknown-phase`?\n"
     );
 }
 
@@ -389,7 +484,7 @@ fn sarif_is_valid() {
             .iter()
             .map(|rule| rule["id"].as_str().unwrap())
             .collect();
-        assert_eq!(rules, PAGES);
+        assert_eq!(rules, ALL.concat());
         let results = run["results"].as_array().unwrap();
         assert_eq!(results.len(), findings);
         for result in results {

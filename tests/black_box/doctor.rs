@@ -556,7 +556,7 @@ fn the_plan_that_is_meant() {
 fn a_chart_of_one_s_own() {
     let machine = Machine::sound();
     let chart = crate::bench::copy_of_chart(&machine.project, |text| {
-        text.replace("[let] ", "[let]\nspare = \"free\" # ")
+        text.replace("[let]\n", "[let]\nspare = \"free\"\n")
     });
     let ran = machine.run(&["--chart", chart.to_str().unwrap(), "doctor", "--json"]);
     let lines = ran.json()["lines"].clone();

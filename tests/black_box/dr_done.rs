@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, feed};
+use crate::support::{Project, Ran, allowed, feed};
 
 const SESSION: &str = "0e0ff1ce-aaaa-bbbb-cccc-000000000001";
 const LOOP: &str = include_str!("../../plugin/dr-done/templates/loop.md");
@@ -319,8 +319,8 @@ mod setup {
             .replace("exec taskie hook", "exec taskie --chart dr-done hook")
             .replace("\"Taskie: ", "\"dr-done: ")
             .replace(
-                "nothing is reviewed and no state is kept",
-                "no task is taken up and none is kept",
+                "nothing is reviewed and no state is stored",
+                "no task is started or stored",
             );
         assert_eq!(ours, expected);
     }
@@ -1066,8 +1066,8 @@ mod cleanup {
         fs::create_dir_all(&folder).unwrap();
         symlink(plugin("templates"), folder.join("templates")).unwrap();
         let bad = chart.replace(
-            "remove = \"{{ it.path }}\" }]",
-            "remove = \"{{ it.path }}\" }, { remove = \"{{ scope.home }}/sessions\" }]",
+            "remove = \"{{ it.path }}\"\n",
+            "remove = \"{{ it.path }}\"\n\n[[commands.cleanup.actions]]\nremove = \"{{ scope.home }}/sessions\"\n",
         );
         assert_ne!(bad, chart);
         fs::write(folder.join("statechart.toml"), bad).unwrap();
@@ -1686,7 +1686,9 @@ mod safety {
                 project.command(["--chart", "dr-done", "hook", "stop"]),
                 event.to_string(),
             );
-            assert_eq!(said(&ran), "");
+            let why = "The event names no session (session_id): nothing is decided.";
+            assert_eq!((ran.code, ran.json()), (0, allowed(why)));
+            assert_eq!(ran.stderr, format!("taskie: {why}\n"));
         }
         let ran = project.run(&["--chart", "dr-done", "run", "status"]);
         assert_eq!(

@@ -201,8 +201,7 @@ impl Review {
              # actions/{id}.md\n\n{action}\n\
              # Your review\n\n\
              Perform the action of `actions/{id}.md` for {}. Be very critical.\n\
-             Do not run `taskie enter` and do not touch `{}`: the hook that started you does what follows from your \
-             verdict.\n\
+             Do not run `taskie enter` and do not touch `{}`: the hook that started you acts on your verdict.\n\
              Write your review to {}",
             reads.join("\n"),
             self.fill(about),

@@ -152,11 +152,10 @@ fn names_that_no_plan_can_have() {
     }
 }
 
-/// A host that drops a hook's arguments runs the bare program: exit 2 would block every stop.
 #[test]
-fn the_bare_program_blocks_nothing() {
+fn the_bare_program_is_wrong_usage() {
     let ran = Project::empty().run(&[]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(
         ran.stderr
             .starts_with("A workflow engine for coding agents")

@@ -6,12 +6,12 @@ use std::path::Path;
 
 /// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
 const LAYERS: &[&[&str]] = &[
-    &["diagnostic", "host", "files"],
+    &["diagnostic", "host", "files", "page"],
     &["expr"],
     &["chart"],
     &["engine", "invoke"],
     &["shell", "explore"],
-    &["lint", "render", "hook", "demo", "codex"],
+    &["lint", "render", "hook", "demo"],
     &["doctor"],
     &["cli"],
     &["lib", "main"],
@@ -23,6 +23,17 @@ type Sources = BTreeMap<String, String>;
 #[test]
 fn imports_between_folders_point_down() {
     assert_eq!(upward(&sources()), Vec::<String>::new());
+}
+
+#[test]
+fn the_architecture_page_lists_the_folders_in_this_order() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/architecture.md");
+    let page = fs::read_to_string(page).unwrap();
+    let table = page.split("| Layer | What lives there |").nth(1).unwrap();
+    let rows = table.lines().skip(2).take_while(|row| row.starts_with('|'));
+    let listed: Vec<_> = rows.map(|row| row.split('`').nth(1).unwrap()).collect();
+    let folders = &LAYERS[..LAYERS.len() - 1];
+    assert_eq!(listed, folders.concat());
 }
 
 #[test]
@@ -38,13 +49,13 @@ fn an_upward_import_and_a_circle_are_noticed() {
     let text = sources.entry("chart::load".to_owned()).or_default();
     text.insert_str(
         0,
-        "use crate::{lint::{report::Format, rules}, files::table};\n",
+        "use crate::{lint::{report::Format, unused_name}, files::table};\n",
     );
     assert_eq!(
         upward(&sources),
         [
             "chart::load imports lint::report",
-            "chart::load imports lint::rules"
+            "chart::load imports lint::unused_name"
         ]
     );
     let circle = &circles(&sources)[0];

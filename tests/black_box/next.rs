@@ -217,7 +217,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
     let project = Project::valid();
     let before = project.files();
     let ran = project.run(&["next", "--session", "mine"]);
-    let why = "There is no state.json that can be used: read the git history, tell the user where the plan stands, and let the user choose the action; its last step writes a missing file, one that is broken is the user's to mend.";
+    let why = "There is no state.json that can be used: read the git history, tell the user where the plan stands, and let the user choose the action; its last step writes a missing file, one that is broken is the user's to fix.";
     assert_eq!(
         (ran.code, ran.stdout, ran.stderr),
         (

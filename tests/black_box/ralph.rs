@@ -1,7 +1,6 @@
 //! A third workflow, by someone else: `examples/ralph`, which is a chart and nothing more.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -12,7 +11,7 @@ const CHART: &str = concat!(
     "/examples/ralph/statechart.toml"
 );
 
-const PROMPT: &str = "Make the tests pass.\n\nOnly if this is wholly done, end your turn with <promise>DONE</promise>.";
+const PROMPT: &str = "Make the tests pass.\n\nOnly if this is completely done, end your turn with <promise>DONE</promise>.";
 
 fn run(project: &Project, args: &[&str], stdin: &str) -> Ran {
     let words = [&["--chart", CHART, "run"], args, &["--session", "s1"]].concat();
@@ -41,14 +40,7 @@ fn begun() -> Project {
 }
 
 #[test]
-fn it_is_short_and_proved() {
-    assert!(
-        fs::read_to_string(Path::new(CHART))
-            .unwrap()
-            .lines()
-            .count()
-            < 60
-    );
+fn it_is_proved() {
     let ran = Project::empty().run(&["check-chart", "--format=json", CHART]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     let explored = &ran.json()["charts"][0]["explored"];

@@ -1,185 +1,143 @@
-//! The README is a promise: every block of it is run here. A block or a command that this file does not
-//! know fails the test, so that none can be added unproved.
+//! The README is a promise: its blocks are typed here in order, its quotations are compared with their source,
+//! and its picture is drawn again.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project, Ran, Reviewer, feed, silent};
+use crate::plugin::files_below;
+use crate::support::{Project, Reviewer, feed, silent};
+use crate::typed::{blocks, texts, typed};
 
-/// A fenced block: its language and its text.
-struct Block {
-    language: String,
-    text: String,
+const README: &str = "README.md";
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn readme() -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
+/// A `claude` that prints its version, whatever it is asked.
+fn client() -> Reviewer {
+    Reviewer {
+        writes: false,
+        stdout: Some("2.1.330 (Claude Code)".to_owned()),
+        ..Reviewer::default()
+    }
 }
 
-fn blocks(language: &str) -> Vec<String> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut open = false;
-    for line in readme().lines() {
-        match (line.strip_prefix("```"), open) {
-            (Some(language), false) => {
-                blocks.push(Block {
-                    language: language.to_owned(),
-                    text: String::new(),
-                });
-                open = true;
-            }
-            (Some(_), true) => open = false,
-            (None, true) => {
-                let block = blocks.last_mut().unwrap();
-                block.text.push_str(line);
-                block.text.push('\n');
-            }
-            (None, false) => {}
-        }
-    }
-    assert!(!open, "a block is not closed");
-    let known = ["sh", "json", "toml", "text"];
-    for block in &blocks {
-        assert!(
-            known.contains(&block.language.as_str()),
-            "no test runs a `{}` block",
-            block.language
-        );
-    }
-    blocks
-        .into_iter()
-        .filter(|block| block.language == language)
-        .map(|block| block.text)
-        .collect()
-}
-
-/// A line as a person would type it, the built binary being `taskie`.
-fn shell(project: &Project, line: &str) -> Ran {
-    let mut command: Command = project.command(["--version"]);
-    let bin = Path::new(env!("CARGO_BIN_EXE_taskie"))
-        .parent()
-        .unwrap()
-        .display()
-        .to_string();
-    let path = std::env::var("PATH").unwrap();
-    let env: Vec<_> = command
-        .get_envs()
-        .map(|(key, value)| (key.to_owned(), value.map(ToOwned::to_owned)))
-        .collect();
-    command = Command::new("sh");
-    for (key, value) in env {
-        match value {
-            Some(value) => command.env(key, value),
-            None => command.env_remove(key),
-        };
-    }
-    command.env("PATH", format!("{}:{bin}:{path}", project.bin.display()));
-    Ran::of(
-        command
-            .args(["-c", line])
-            .current_dir(&project.root)
-            .output()
-            .unwrap(),
-    )
+/// An empty project of someone who has saved the settings that the README shows.
+fn installed() -> Project {
+    let project = Project::empty();
+    project.reviewer(&client());
+    let settings = project.bin.parent().unwrap().join("home/.claude");
+    fs::create_dir_all(&settings).unwrap();
+    fs::write(settings.join("settings.json"), &texts(README, "json")[0]).unwrap();
+    project
 }
 
 #[test]
-fn every_command_works() {
-    let project = Project::valid();
-    project.reviewer(&Reviewer::fail());
-    let event = json!({ "session_id": "s", "cwd": project.root, "stop_hook_active": false });
-    fs::write(project.root.join("event.json"), event.to_string()).unwrap();
-    for line in blocks("sh").iter().flat_map(|block| block.lines()) {
-        // What has happened in a plan before a person or an agent types this.
-        let state = |changes: Value| {
-            let dir = project.root.join(".taskie/plans/my-plan");
-            let mut state: Value =
-                serde_json::from_str(&fs::read_to_string(dir.join("state.json")).unwrap()).unwrap();
-            state
-                .as_object_mut()
-                .unwrap()
-                .extend(changes.as_object().unwrap().clone());
-            fs::write(dir.join("state.json"), state.to_string()).unwrap();
-        };
-        let line = match line {
-            "cargo run --release -- demo" => "taskie demo",
-            // This is it.
-            "cargo test" => continue,
-            // What it installs is the package whose binary all of this runs.
-            "cargo install --path ." => {
-                assert_eq!(env!("CARGO_PKG_NAME"), "taskie");
-                continue;
-            }
-            "taskie enter new-plan --plan my-plan" => line,
-            "taskie enter post-plan-review" => {
-                state(
-                    json!({ "phase": "plan-review", "next_phase": "post-plan-review", "phase_iteration": 1 }),
-                );
-                line
-            }
-            "taskie enter create-tasks" => {
-                state(json!({ "phase": "plan-review", "next_phase": "create-tasks" }));
-                line
-            }
-            "taskie enter complete-task --task 1" => {
-                let dir = project.root.join(".taskie/plans/my-plan");
-                fs::copy(project.plan().join("tasks.md"), dir.join("tasks.md")).unwrap();
-                state(json!({ "phase": "tasks-review", "next_phase": "complete-task" }));
-                line
-            }
-            "taskie status"
-            | "taskie next"
-            | "taskie check-chart"
-            | "taskie check-chart --explain unknown-name" => line,
-            "taskie validate" => {
-                let dir = project.root.join(".taskie/plans/my-plan");
-                fs::copy(project.plan().join("plan.md"), dir.join("plan.md")).unwrap();
-                line
-            }
-            "taskie render --next" => {
-                let dir = project.root.join(".taskie/plans/my-plan");
-                fs::copy(project.plan().join("task-1.md"), dir.join("task-1.md")).unwrap();
-                line
-            }
-            "taskie run limit 4" | "taskie run pause" | "taskie run resume" | "taskie run skip" => {
-                line
-            }
-            "TASKIE_TRACE=trace.jsonl taskie hook stop < event.json" => line,
-            other => panic!("no test runs `{other}`"),
-        };
-        let ran = shell(&project, line);
-        // A preview says what it is of beside what it shows.
-        let stderr = match line {
-            "taskie render --next" => {
-                assert!(ran.stdout.contains("task-1-review-1.md"), "{}", ran.stdout);
-                assert!(
-                    ran.stderr
-                        .starts_with("taskie: code-review 1 is due: the next stop runs this"),
-                    "{}",
-                    ran.stderr
-                );
+fn every_block_is_of_a_language_that_a_test_reads() {
+    for block in blocks(README) {
+        let known = ["sh", "json", "toml", "text"];
+        assert!(
+            known.contains(&block.language.as_str()),
+            "`{}`",
+            block.language
+        );
+    }
+}
+
+/// In an empty folder, with nothing done between two blocks.
+#[test]
+fn the_commands_work_in_order_as_typed() {
+    let project = installed();
+    let mut told = Vec::new();
+    for block in texts(README, "sh") {
+        let ran = typed(&project, &block);
+        // A preview says on stderr what it is a preview of.
+        let stderr = match block.contains("taskie render --next") {
+            true => {
+                let of = "taskie: plan-review 1 is due: the next stop runs this";
+                assert!(ran.stderr.starts_with(of), "{}", ran.stderr);
+                assert!(ran.stdout.contains("/hello/plan-review-1.md"));
                 ""
             }
-            _ => ran.stderr.as_str(),
+            false => ran.stderr.as_str(),
         };
-        assert_eq!((ran.code, stderr), (0, ""), "{line}: {}", ran.stdout);
+        assert_eq!((ran.code, stderr), (0, ""), "{block}{}", ran.stdout);
+        let clients = block
+            .lines()
+            .filter_map(|line| line.strip_prefix("claude "));
+        told.extend(clients.map(str::to_owned));
     }
+    let called = project
+        .calls()
+        .iter()
+        .map(|call| call.join(" "))
+        .collect::<Vec<_>>();
+    let called: Vec<_> = called.iter().filter(|call| *call != "--version").collect();
+    assert_eq!(
+        called,
+        told.iter().collect::<Vec<_>>(),
+        "what `claude` was told"
+    );
     let trace = fs::read_to_string(project.root.join("trace.jsonl")).unwrap();
     assert_eq!(trace.lines().count(), 1);
-    let state = fs::read_to_string(project.root.join(".taskie/plans/my-plan/state.json")).unwrap();
-    let state: Value = serde_json::from_str(&state).unwrap();
+    let state = project.root.join(".taskie/plans/hello/state.json");
+    let state: Value = serde_json::from_str(&fs::read_to_string(state).unwrap()).unwrap();
     assert_eq!(
         (&state["max_reviews"], &state["next_phase"]),
-        (&json!(4), &json!("complete-task"))
+        (&json!(4), &json!("create-tasks"))
     );
+}
+
+/// The page about commands: each of its commands works in a project with a plan.
+#[test]
+fn the_commands_of_their_page_work() {
+    let project = installed();
+    let plan =
+        "mkdir -p .taskie/plans/my-plan && echo '## Overview' > .taskie/plans/my-plan/plan.md";
+    let made = typed(&project, &format!("{plan}\ntaskie enter new-plan"));
+    assert_eq!((made.code, made.stderr.as_str()), (0, ""));
+    let blocks = texts("docs/commands.md", "sh");
+    assert!(blocks.len() > 3);
+    for line in blocks.iter().flat_map(|block| block.lines()) {
+        // It ends when its user ends it.
+        let line = line.replace("--watch", "--watch --help");
+        let ran = typed(&project, &line);
+        assert_eq!(ran.code, 0, "{line}: {}{}", ran.stdout, ran.stderr);
+    }
+}
+
+/// The plugins and the marketplace that it names are those of this repository.
+#[test]
+fn what_is_installed_exists() {
+    let marketplace = root().join(".claude-plugin/marketplace.json");
+    let marketplace: Value =
+        serde_json::from_str(&fs::read_to_string(marketplace).unwrap()).unwrap();
+    let market = marketplace["name"].as_str().unwrap();
+    let plugins = marketplace["plugins"].as_array().unwrap();
+    let ids: Vec<_> = plugins
+        .iter()
+        .map(|plugin| format!("{}@{market}", plugin["name"].as_str().unwrap()))
+        .collect();
+    let readme = fs::read_to_string(root().join(README)).unwrap();
+    let words = readme.split([' ', '`', '\n', '.']);
+    let named: Vec<_> = words
+        .filter(|word| word.ends_with(&format!("@{market}")))
+        .collect();
+    assert!(named.len() > 3, "{named:?}");
+    for word in named {
+        assert!(ids.iter().any(|id| id == word), "{word}");
+    }
+    for verb in ["update", "remove"] {
+        assert!(readme.contains(&format!("claude plugin marketplace {verb} {market}\n")));
+    }
 }
 
 #[test]
 fn the_settings_call_the_hook() {
-    let blocks = blocks("json");
+    let blocks = texts(README, "json");
     let [settings] = blocks.as_slice() else {
         panic!("one block of settings")
     };
@@ -190,7 +148,7 @@ fn the_settings_call_the_hook() {
         (&json!("command"), &json!(600))
     );
     let project = Project::empty();
-    let ran = shell(
+    let ran = typed(
         &project,
         &format!("echo '{{}}' | {}", hook["command"].as_str().unwrap()),
     );
@@ -199,33 +157,68 @@ fn the_settings_call_the_hook() {
 
 #[test]
 fn the_chart_is_quoted_as_it_is() {
-    let chart =
-        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("statechart.toml")).unwrap();
-    let blocks = blocks("toml");
-    assert!(blocks.len() >= 5);
+    let chart = fs::read_to_string(root().join("statechart.toml")).unwrap();
+    let blocks = texts(README, "toml");
+    assert!(blocks.len() >= 4);
     for block in blocks {
         assert!(
             chart.contains(block.trim_end()),
-            "statechart.toml does not hold\n{block}"
+            "statechart.toml does not contain\n{block}"
         );
     }
 }
 
+/// The reviews that it counts are those of the chart: one cycle each for the plan, the tasks and all code, and one
+/// for each task.
 #[test]
-fn the_picture_the_message_and_the_proof_are_true() {
-    let blocks = blocks("text");
-    let [picture, message, proof] = blocks.as_slice() else {
-        panic!("a picture of the loop, a message, and a part of the proof")
+fn the_cost_is_counted_right() {
+    let readme = fs::read_to_string(root().join(README)).unwrap();
+    let chart: toml::Table = fs::read_to_string(root().join("statechart.toml"))
+        .unwrap()
+        .parse()
+        .unwrap();
+    let cycles: Vec<_> = chart["cycles"].as_table().unwrap().keys().collect();
+    assert_eq!(
+        cycles,
+        [
+            "plan-review",
+            "tasks-review",
+            "code-review",
+            "all-code-review"
+        ]
+    );
+    let limit = chart["context"]["max_reviews"]["default"]
+        .as_integer()
+        .unwrap();
+    assert_eq!(
+        chart["cycle"]["exit"].as_str(),
+        Some("consecutive_clean >= 2")
+    );
+    let tasks = 5;
+    for line in [
+        format!("2 × (N + 3) reviews: {} for five tasks", 2 * (tasks + 3)),
+        format!(
+            "limit × (N + 3) reviews: {} for five tasks with the default limit of {limit}",
+            limit * (tasks + 3)
+        ),
+    ] {
+        assert!(readme.contains(&line), "{line}");
+    }
+}
+
+#[test]
+fn the_loop_the_message_and_the_proof_are_true() {
+    let blocks = texts(README, "text");
+    let [picture, command, message, proof] = blocks.as_slice() else {
+        panic!("a picture of the loop, a command, a message, and a part of the proof")
     };
     let project = Project::valid();
     let proved = project.run(&["check-chart"]).stdout;
     assert!(proved.contains(proof.as_str()), "{proved}");
-    for word in picture
-        .split_whitespace()
-        .filter_map(|word| word.strip_prefix("/taskie:"))
-    {
-        let help = project.run(&["enter", "--help"]).stdout;
-        assert!(help.contains(word), "{word}");
+    let plugin = root().join("plugin/taskie/commands");
+    let words = picture.split_whitespace().chain(command.split_whitespace());
+    for word in words.filter_map(|word| word.strip_prefix("/taskie:")) {
+        assert!(plugin.join(format!("{word}.md")).is_file(), "{word}");
     }
     project.reviewer(&Reviewer::fail());
     project.set_state(json!({ "phase": "new-plan", "next_phase": "plan-review" }));
@@ -234,16 +227,15 @@ fn the_picture_the_message_and_the_proof_are_true() {
         .split_whitespace()
         .filter(|word| word.ends_with(".md"))
     {
-        assert!(project.plan().join(file).exists(), "{file} in {PLAN}");
+        assert!(project.plan().join(file).exists(), "{file}");
     }
 
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let chart = fs::read_to_string(root.join("statechart.toml"))
+    let chart = fs::read_to_string(root().join("statechart.toml"))
         .unwrap()
         .replace("cycle.limit == 0", "cycle.limt == 0");
     fs::write(project.root.join("statechart.toml"), chart).unwrap();
     for folder in ["templates", "plugin"] {
-        std::os::unix::fs::symlink(root.join(folder), project.root.join(folder)).unwrap();
+        std::os::unix::fs::symlink(root().join(folder), project.root.join(folder)).unwrap();
     }
     let ran = project.run(&["--chart", "statechart.toml", "schema", "state"]);
     // Line numbers move with the chart.
@@ -257,4 +249,48 @@ fn the_picture_the_message_and_the_proof_are_true() {
         "{}",
     );
     assert_eq!(ran.code, 0, "a broken chart blocks nobody");
+}
+
+/// `TASKIE_UPDATE_DOCS=1` draws it again.
+#[test]
+fn the_picture_shows_the_demo_of_today() {
+    let project = Project::empty();
+    let script = root().join("docs/demo.sh");
+    let ran = typed(&project, &format!("sh '{}'", script.display()));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let file = root().join("docs/demo.svg");
+    if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
+        fs::write(&file, &ran.stdout).unwrap();
+    }
+    assert_eq!(
+        ran.stdout,
+        fs::read_to_string(file).unwrap(),
+        "docs/demo.svg is out of date: run `TASKIE_UPDATE_DOCS=1 cargo test --test black_box readme`"
+    );
+    let readme = fs::read_to_string(root().join(README)).unwrap();
+    assert!(readme.contains("](docs/demo.svg)"));
+}
+
+/// Links to files of this repository lead somewhere, in every document.
+#[test]
+fn links_lead_to_files() {
+    let mut documents = vec![root().join(README), root().join("CONTRIBUTING.md")];
+    for folder in ["docs", "plugin"] {
+        files_below(&root().join(folder), &mut documents);
+    }
+    documents.retain(|path| path.extension().is_some_and(|end| end == "md"));
+    let mut seen = 0;
+    for document in documents {
+        let text = fs::read_to_string(&document).unwrap();
+        for link in text.split("](").skip(1) {
+            let target = link.split([')', '#']).next().unwrap();
+            if target.is_empty() || target.contains("://") {
+                continue;
+            }
+            seen += 1;
+            let to = document.parent().unwrap().join(target);
+            assert!(to.exists(), "{} links to {target}", document.display());
+        }
+    }
+    assert!(seen > 20, "{seen}");
 }

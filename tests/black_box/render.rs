@@ -92,7 +92,7 @@ fn next_is_what_the_reviewer_is_given_and_then_what_the_agent_is_told() {
         assert_eq!(reason.stdout, told, "{cycle}");
         assert_eq!(
             reason.stderr,
-            "taskie: the next stop is blocked (on.Stop[5]: not yet: the agent answers it); the agent is told:\n"
+            "taskie: the next stop is blocked (on.Stop[5]: not clean yet: the agent answers the review); the agent is told:\n"
         );
         // Once the review has run, it is that review, and not the next one, which the message speaks of.
         assert_eq!(
@@ -145,9 +145,9 @@ fn next_is_the_answer_where_nothing_is_to_be_run() {
 
     let flawed = with_state(nothing.clone());
     flawed.write("notes.md", "");
-    let to_the_agent = "taskie: the next stop is blocked (on.Stop[10]: a flaw goes to the agent once a turn); the agent is told:\n";
+    let to_the_agent = "taskie: the next stop is blocked (on.Stop[10]: a flaw in the plan's files: the agent fixes it, once a turn); the agent is told:\n";
     is_next(&flawed, &[], false, to_the_agent);
-    let to_the_user = "taskie: the next stop goes through (on.Stop[11]: and after that to the user); the user is told:\n";
+    let to_the_user = "taskie: the next stop goes through (on.Stop[11]: it is still there: the user decides); the user is told:\n";
     is_next(
         &flawed,
         &["--set", "event.stop_hook_active=true"],
@@ -155,7 +155,7 @@ fn next_is_the_answer_where_nothing_is_to_be_run() {
         to_the_user,
     );
 
-    let silent = "taskie: the next stop goes through (on.Stop[8]: said once in this turn already); nothing is said\n";
+    let silent = "taskie: the next stop goes through (on.Stop[8]: the agent was blocked in this turn already, and the files are in order); nothing is said\n";
     is_next(
         &with_state(nothing),
         &["--set", "event.stop_hook_active=true"],
@@ -199,7 +199,7 @@ fn next_is_the_answer_where_nothing_is_to_be_run() {
 fn next_with_an_outcome_is_what_the_stop_says_after_such_a_review() {
     let project = with_state(json!({ "consecutive_clean": 1 }));
     project.reviewer(&Reviewer::pass());
-    let passed = "taskie: the next stop goes through (on.Stop[4]: clean often enough: on, as soon as the user says so); the user is told:\n";
+    let passed = "taskie: the next stop goes through (on.Stop[4]: enough clean reviews: move on when the user says so); the user is told:\n";
     is_next(&project, &["--set", "review.verdict=PASS"], false, passed);
 
     let project = with_state(json!({}));
@@ -207,7 +207,7 @@ fn next_with_an_outcome_is_what_the_stop_says_after_such_a_review() {
         exit: 1,
         ..Reviewer::pass()
     });
-    let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}; its log is .taskie/plans/test-plan/.review-1.log";
+    let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}";
     let failed = "taskie: the next stop goes through (on.Stop[9]: the plan's files are in order); the user is told:\n";
     is_next(
         &project,
@@ -728,7 +728,8 @@ allow = true
 [[on.Stop]]
 assign = { cups = "{{ cups + 1 }}" }
 
-[[on.Stop]]   # drink
+[[on.Stop]]
+about = "drink"
 block = "{% include 'drink.md' %}"
 
 [commands]
@@ -854,11 +855,11 @@ fn what_goes_wrong_is_shown_where_it_is() {
     fails(
         &["commands.brew"],
         "  × --kind: is missing
-    ╭─[CHART/statechart.toml:66:45]
- 65 │ [commands]
- 66 │ brew = { about = \"Brew\", say = \"A pot of {{ args.kind }}.\" }
+    ╭─[CHART/statechart.toml:67:45]
+ 66 │ [commands]
+ 67 │ brew = { about = \"Brew\", say = \"A pot of {{ args.kind }}.\" }
     ·                                             ─────────
- 67 │ look = { about = \"Look\", say = \"{{ first }} is first.\" }
+ 68 │ look = { about = \"Look\", say = \"{{ first }} is first.\" }
     ╰────
   help: give it: --set args.kind=VALUE
 

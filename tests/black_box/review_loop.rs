@@ -585,14 +585,14 @@ fn a_running_cycle_keeps_other_phases_out() {
                 assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
                 let why = match (name, name.strip_prefix("post-")) {
                     ("new-plan", _) => format!(
-                        "Plan '{PLAN}' has begun already (phase {phase}): give the new one a name of its own with --plan."
+                        "Plan '{PLAN}' already started (phase {phase}). Name a new one with --plan."
                     ),
-                    ("continue-task", _) => "No task has been taken up yet.".to_owned(),
+                    ("continue-task", _) => "No task has been started yet.".to_owned(),
                     (_, Some(review)) => format!(
                         "No {review} waits for an answer: the phase is {phase}, and {next} comes next."
                     ),
                     _ => format!(
-                        "The {} loop is running: what comes next is {next}. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.",
+                        "The {} loop is running, and {next} comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.",
                         cycle.id
                     ),
                 };
@@ -613,17 +613,17 @@ fn refusals_word_for_word() {
         (
             &["complete"],
             json!({}),
-            "taskie: The code-review loop is running: what comes next is code-review. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
+            "taskie: The code-review loop is running, and code-review comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
         ),
         (
             &["complete-task", "--task", "2"],
             json!({}),
-            "taskie: The code-review loop is running: what comes next is code-review. The user leaves it with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
+            "taskie: The code-review loop is running, and code-review comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
         ),
         (
             &["continue-task"],
             json!({ "current_task": null, "next_phase": null }),
-            "taskie: No task has been taken up yet.\n  help: nothing was written\n",
+            "taskie: No task has been started yet.\n  help: nothing was written\n",
         ),
         (
             &["complete"],

@@ -108,14 +108,14 @@ fn charts_that_fit_and_that_do_not() {
     let bad = [
         ("[scope]", "[scoep]", "scoep"),
         ("nullable = true", "nulable = true", "nulable"),
-        ("type = \"phase\" }", "type = \"phaze\" }", "phaze"),
+        ("type  = \"phase\"", "type  = \"phaze\"", "phaze"),
         (
             "timeout  = 570",
             "timeout  = \"570\"",
             "/invoke/review/timeout",
         ),
         ("advance = true", "advance = \"yes\"", "/advance"),
-        ("id      = \"taskie\"", "", "id"),
+        ("id           = \"taskie\"", "", "id"),
     ];
     for (right, wrong, named) in bad {
         let found = fits(&text.replacen(right, wrong, 1));

@@ -32,9 +32,9 @@ fn a_review_and_the_rules_around_it() {
         "session": "s",
         "dir": format!(".taskie/plans/{PLAN}"),
         "fired": [
-            { "rule": "on.Stop[2]", "label": "a review is due: run it" },
-            { "rule": "on.Stop[3]", "label": "it ran: count it; the other model is next" },
-            { "rule": "on.Stop[5]", "label": "not yet: the agent answers it" },
+            { "rule": "on.Stop[2]", "about": "a review is due: run it" },
+            { "rule": "on.Stop[3]", "about": "it ran: count it; the other model reviews next" },
+            { "rule": "on.Stop[5]", "about": "not clean yet: the agent answers the review" },
         ],
         "run": {
             "name": "review", "cycle": "code-review", "n": 1, "file": "task-1-review-1.md",

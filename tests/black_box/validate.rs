@@ -51,7 +51,7 @@ fn a_sound_plan_has_no_findings() {
 }
 
 #[test]
-fn a_state_that_does_not_fit_is_a_warning() {
+fn a_state_that_cannot_be_used_fails() {
     let file = format!(".taskie/plans/{PLAN}/state.json");
     let mended = "No review runs and nothing is written until it is mended.";
     let cases: &[(&str, &[String])] = &[
@@ -92,10 +92,16 @@ fn a_state_that_does_not_fit_is_a_warning() {
             .iter()
             .map(|warning| format!("warning: {warning}\n"))
             .collect();
-        let expected = format!("{lines}plan {PLAN}: no findings\n");
+        // Absent fields have defaults; anything else makes the state unusable.
+        let is_usable = lines.contains("the defaults are used");
+        let expected = if is_usable {
+            format!("{lines}plan {PLAN}: no findings\n")
+        } else {
+            lines
+        };
         assert_eq!(
             (ran.code, ran.stdout, ran.stderr),
-            (0, expected, String::new()),
+            (i32::from(!is_usable), expected, String::new()),
             "{text}"
         );
         assert_eq!(
@@ -117,7 +123,7 @@ fn a_pipe_in_the_place_of_the_state_is_not_read() {
     assert!(made.success());
     let ran = project.run(&["validate"]);
     assert!(
-        ran.code == 0 && ran.stdout.contains("it is not a regular file"),
+        ran.code == 1 && ran.stdout.contains("it is not a regular file"),
         "{}",
         ran.stdout
     );

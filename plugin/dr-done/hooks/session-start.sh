@@ -1,16 +1,16 @@
 #!/bin/sh
-# At the start of a session: is the `taskie` program there and new enough? If so, it answers the event;
-# if not, the user is told in one line how to install it. PATH may lack everything but sh and sed.
+# Runs at the start of a session. If the `taskie` program is there and new enough, it answers the event. Otherwise
+# one line tells the user how to install it. PATH may lack everything but sh and sed.
 needed=0.1.0
 
-# A reviewer's session has no use for either.
+# In a reviewer's session, neither is of use.
 [ -z "${TASKIE_REVIEWER+set}" ] || exit 0
 
 # is_older A B: A is an earlier version than B; both are numbers with dots between them.
 is_older() {
   a=$1. b=$2.
   while [ -n "$a$b" ]; do
-    # The 0 at the end makes a number of a part that is missing.
+    # The 0 at the end turns a missing part into a number.
     x=${a%%.*}0 y=${b%%.*}0
     [ "$x" -eq "$y" ] || { [ "$x" -lt "$y" ]; return; }
     a=${a#*.} b=${b#*.}
@@ -19,13 +19,13 @@ is_older() {
 }
 
 if ! command -v taskie >/dev/null 2>&1; then
-  trouble='the taskie program is not on PATH, so no task is taken up and none is kept'
+  trouble='the taskie program is not on PATH, so no task is started or stored'
 else
   found=$(taskie --version 2>/dev/null)
   version=${found#taskie }
   version=${version%%[-+ ]*}
   case $version in
-    '' | *[!0-9.]* | .* | *. | *..*) trouble="the taskie program on PATH is another one (\`taskie --version\` does not print its version)" ;;
+    '' | *[!0-9.]* | .* | *. | *..*) trouble="the \`taskie\` on PATH is a different program (\`taskie --version\` does not print its version)" ;;
     *)
       is_older "$version" "$needed" || exec taskie --chart dr-done hook session-start
       trouble="the taskie program on PATH is version $version, this plugin needs $needed or later"
@@ -35,11 +35,11 @@ fi
 
 # The repository that this plugin came from: around it, or where the host keeps the marketplace.
 plugin=$(cd "${0%/*}/.." && pwd)
-install='`cargo install --locked --path .` in a clone of the repository that this plugin came from'
+install='`cargo install --locked --profile dist --path .` in a clone of the repository that this plugin came from'
 for clone in "$plugin/../.." "$plugin/../../../../marketplaces/taskie"; do
   if [ -f "$clone/Cargo.toml" ] && [ -f "$clone/statechart.toml" ]; then
     clone=$(cd "$clone" && pwd | sed "s/'/'\\\\''/g")
-    install="\`cargo install --locked --path '$clone'\`"
+    install="\`cargo install --locked --profile dist --path '$clone'\`"
     break
   fi
 done

@@ -14,7 +14,7 @@ use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::event::Event;
 use crate::engine::view::{self, Standing, View};
 use crate::engine::world::World as _;
-use crate::shell::perform::{AsWorld as _, Place, Stuck, peek};
+use crate::shell::perform::{AsWorld as _, Foreseen, Place, Stuck, foresee, peek};
 use crate::shell::reviews::{self, Running};
 use crate::shell::store::Reading;
 
@@ -142,7 +142,10 @@ impl Facts {
         let (asked, snapshot) =
             peek(place, &next::event(session.map(str::to_owned))).map_err(stuck)?;
         let event = json!({ "session_id": session.unwrap_or_default() });
-        let (stop, _) = peek(place, &Event::hook("Stop", event)).map_err(stuck)?;
+        let Foreseen {
+            step: stop,
+            obstacle,
+        } = foresee(place, &Event::hook("Stop", event)).map_err(stuck)?;
         let view = View::new(chart, &snapshot.as_world());
         let context = snapshot.context().clone();
         let running = Running::read(&place.home(), &place.instance.name);
@@ -210,13 +213,9 @@ impl Facts {
         let is_action = next
             .as_ref()
             .is_some_and(|(action, _)| chart.phases.contains_key(action));
-        let obstacle = match &stop {
-            Step::Invoke(invocation) => place.obstacle(invocation),
-            Step::Done(_) => None,
-        };
         // A stop that changes the state brings things on, with a review or without.
         let moves = match &stop {
-            Step::Invoke(_) => obstacle.is_none(),
+            Step::Invoke(_) => true,
             Step::Done(decision) => !decision.patch.is_empty(),
         };
         let waits = match () {
@@ -375,16 +374,7 @@ fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
 /// What the hook would do, in a line.
 fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
     let (does, text) = match step {
-        Step::Invoke(invocation) => match place.obstacle(&invocation) {
-            Some(why) => (
-                Does::Allow,
-                format!(
-                    "{} {} is due and cannot run: {why}",
-                    invocation.cycle, invocation.n
-                ),
-            ),
-            None => (Does::Review, runs(place, &invocation, by)),
-        },
+        Step::Invoke(invocation) => (Does::Review, runs(place, &invocation, by)),
         Step::Done(decision) => {
             let said = decision.messages.join(" ");
             match decision.answer {

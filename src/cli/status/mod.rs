@@ -14,8 +14,9 @@ use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::say;
-use super::{page, place};
+use super::place;
 use crate::chart::Chart;
+use crate::page;
 use facts::Facts;
 
 /// Prints where the instance stands.

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use anstyle::Style;
 use serde_json::Value as Json;
 
 use super::facts::{Facts, Review, Waits, span};
-use crate::cli::page::{ALERT, BAD, FAINT, GOOD, PLAIN, Page, STAGE, STRONG, paint, unbroken};
+use crate::page::{
+    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, unbroken,
+};
 
 /// So many reviews stand in a row of the screen at most; earlier ones are counted.
 const MOST_IN_ROW: usize = 12;
@@ -61,15 +62,11 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
         .iter()
         .map(|(label, _)| label.as_str())
         .chain(["waits for", "at a stop"]);
-    let mut page = Page::new(width, labels);
+    let mut page = Page::new(width, column(labels));
     let stage = facts.stage.as_deref().filter(|_| facts.is_usable);
     let stage = stage.unwrap_or_default();
     let title = paint(STRONG, unbroken(&facts.name));
-    let words = stage
-        .split(' ')
-        .map(|word| paint(STAGE, word))
-        .collect::<Vec<_>>()
-        .join(" ");
+    let words = paint_words(ACCENT, stage);
     page.text(
         PLAIN,
         &if stage.is_empty() {
@@ -84,7 +81,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     page.row("waits for", &waits);
     page.row("at a stop", &at_stop);
     for warning in &facts.warnings {
-        page.row("warning", &each_word(ALERT, &harmless(warning)));
+        page.row("warning", &paint_words(ALERT, &harmless(warning)));
     }
     page.blank();
     for (label, text) in &rows {
@@ -194,7 +191,7 @@ fn progress(facts: &Facts) -> String {
         _ if limit == 0 => format!("{of}: none are to run (the limit is 0)"),
         _ if done >= limit => format!(
             "{of}: {done} of {limit}, {}",
-            each_word(ALERT, "the limit is reached")
+            paint_words(ALERT, "the limit is reached")
         ),
         _ => format!(
             "{of}: {done} of {limit} done, the next one{}",
@@ -236,7 +233,7 @@ fn reviews(facts: &Facts) -> Vec<String> {
                 .flat_map(|group| group.first())
                 .map(|review| review.cycle.as_str())
                 .next();
-            rows.push(each_word(
+            rows.push(paint_words(
                 FAINT,
                 &format!("{}: {left_out} more", cycle.unwrap_or_default()),
             ));
@@ -314,7 +311,7 @@ fn who(facts: &Facts) -> String {
 }
 
 fn waits_for(facts: &Facts) -> String {
-    let who = each_word(STRONG, &who(facts));
+    let who = paint_words(STRONG, &who(facts));
     let why = match (facts.waits, &facts.running, facts.owner()) {
         (Waits::Review, Some(running), _) => format!(
             "{} {}{} has run for {} of {} at most",
@@ -344,12 +341,4 @@ fn waits_for(facts: &Facts) -> String {
         true => who,
         false => format!("{who}: {why}"),
     }
-}
-
-/// A text in a style that lines can be broken in.
-fn each_word(style: Style, text: &str) -> String {
-    text.split(' ')
-        .map(|word| paint(style, word))
-        .collect::<Vec<_>>()
-        .join(" ")
 }

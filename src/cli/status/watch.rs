@@ -18,7 +18,8 @@ use super::facts::Facts;
 use super::screen;
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::{page, place};
+use crate::cli::place;
+use crate::page;
 
 /// How long it waits between two looks.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -23,7 +23,8 @@ impl Judge<'_> {
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
         let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
         let mut in_a_row = in_a_row;
-        if let (Verdict::Proved { .. }, Some(detail)) = (&in_a_row, self.bounds_by_setting()) {
+        let is_bounded = !is_endless && !matches!(in_a_row, Verdict::Undecided { .. });
+        if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting()) {
             // How many that is, the user says, who may say more than was tried.
             name = "the blocks in a row while the agent does nothing are bounded".to_owned();
             in_a_row = self.holds(detail);

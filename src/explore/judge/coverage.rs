@@ -148,22 +148,29 @@ impl Judge<'_> {
                 .iter()
                 .any(|fired| *fired as usize == index)
         });
-        fired
-            || moves.faults.iter().any(|fault| match fault {
-                Fault::Expression { place: at, .. }
-                | Fault::Assignment { place: at, .. }
-                | Fault::NoCycle { place: at } => at
-                    .strip_prefix(place)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
-                Fault::NowhereToAdvance { .. }
-                | Fault::Argument { .. }
-                | Fault::File(_)
-                | Fault::World(_) => false,
-            })
+        fired || self.fails_at(place)
+    }
+
+    /// True where the rule at a place ends in a fault.
+    fn fails_at(&self, place: &str) -> bool {
+        self.search.moves.faults.iter().any(|fault| match fault {
+            Fault::Expression { place: at, .. }
+            | Fault::Assignment { place: at, .. }
+            | Fault::NoCycle { place: at } => at
+                .strip_prefix(place)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
+            Fault::NowhereToAdvance { .. }
+            | Fault::Argument { .. }
+            | Fault::File(_)
+            | Fault::World(_) => false,
+        })
     }
 
     /// Where a rule fires in no story that is real.
     fn doubtful(&self, place: &str, claim: &str) -> Option<Verdict> {
+        if self.fails_at(place) {
+            return None;
+        }
         let place = self.search.moves.tree.places.get_index_of(place)?;
         let steps = self.search.firing.get(&number(place));
         self.doubtful_steps(steps, claim)

@@ -25,7 +25,7 @@ use super::graph::{Way, way_to};
 use super::imagined_world::is_unknown;
 use super::moves::{Actor, Edge};
 use super::replay::{self, Replay};
-use super::search::{Arrow, LONGEST_TEXT, Search};
+use super::search::{Arrow, Cut, Search};
 use super::state::number;
 use super::trace::{Trace, plain};
 use super::{PropertyResult, Verdict};
@@ -191,21 +191,9 @@ impl<'s> Judge<'s> {
     }
 
     fn cut_off(&self) -> Verdict {
-        if let Some(lost) = &self.search.lost {
-            return Verdict::Undecided { why: lost.clone() };
-        }
-        if self.search.outgrown {
-            return Verdict::Undecided {
-                why: format!(
-                    "states with a text of more than {LONGEST_TEXT} bytes were not looked at"
-                ),
-            };
-        }
+        let cut = self.search.cut.as_ref();
         Verdict::Undecided {
-            why: format!(
-                "only the first {} states were looked at",
-                self.search.looked_at()
-            ),
+            why: cut.map(Cut::to_string).unwrap_or_default(),
         }
     }
 

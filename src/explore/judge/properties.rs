@@ -44,7 +44,7 @@ impl Judge<'_> {
     }
 
     fn own(&self, index: usize, property: &Property, truth: &Truth) -> Option<PropertyResult> {
-        let name = &property.name;
+        let name = &property.about;
         let (key, expr) = property.claims().next()?;
         let expr = &expr.0;
         let path = steps!["properties", index, key];

@@ -1,0 +1,113 @@
+//! What a program has written to a log, as one line that is safe to show.
+
+use std::fs::OpenOptions;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+use crate::files::regular::open_regular;
+
+/// How much of a log's end [`last_line`] reads, in bytes.
+const TAIL: u64 = 64 * 1024;
+
+/// The longest line that [`last_line`] gives, in characters.
+const MAX_LINE: usize = 300;
+
+/// The last line of a log that has anything on it, without escape sequences and control characters,
+/// cut at 300 characters.
+///
+/// Reads the file's last 64 KiB only. `None` if there is no such line, if the file cannot be read,
+/// or if it is a symbolic link.
+pub(crate) fn last_line(log: &Path) -> Option<String> {
+    let mut file = open_regular(OpenOptions::new().read(true), log).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
+        .ok()?;
+    let mut tail = Vec::new();
+    file.take(TAIL).read_to_end(&mut tail).ok()?;
+    String::from_utf8_lossy(&tail)
+        .rsplit(['\n', '\r'])
+        .map(plain)
+        .find(|line| !line.is_empty())
+        .map(|line| line.chars().take(MAX_LINE).collect())
+}
+
+/// A line without escape sequences, control characters and outer blanks; a tab becomes a space.
+pub(crate) fn plain(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line.chars();
+    while let Some(char) = rest.next() {
+        match char {
+            '\u{1b}' => skip_escape(&mut rest),
+            '\u{9b}' => skip_control_sequence(&mut rest),
+            '\t' => text.push(' '),
+            _ if char.is_control() => {}
+            _ => text.push(char),
+        }
+    }
+    text.trim().to_owned()
+}
+
+/// Skips what follows an ESC (ECMA-48): a control sequence, a string such as a window title, or a
+/// short code.
+fn skip_escape(rest: &mut std::str::Chars<'_>) {
+    match rest.next() {
+        Some('[') => skip_control_sequence(rest),
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            while let Some(char) = rest.next() {
+                match char {
+                    '\u{7}' | '\u{9c}' => return,
+                    '\u{1b}' => {
+                        rest.next();
+                        return;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Some(' '..='/') => {
+            rest.find(|char| !(' '..='/').contains(char));
+        }
+        _ => {}
+    }
+}
+
+fn skip_control_sequence(rest: &mut std::str::Chars<'_>) {
+    rest.find(|char| ('@'..='~').contains(char));
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_line_of_a_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let last = |text: &[u8]| {
+            std::fs::write(&log, text).unwrap();
+            last_line(&log)
+        };
+        assert_eq!(last_line(&folder.path().join("missing")), None);
+        assert_eq!(last_line(folder.path()), None);
+        assert_eq!(last(b""), None);
+        assert_eq!(last(b"\n \x1b[0m\n"), None);
+        assert_eq!(last(b"first\nsecond\n\n  \n").as_deref(), Some("second"));
+        assert_eq!(last(b"10%\r50%\r100%\r\n").as_deref(), Some("100%"));
+        assert_eq!(
+            last(b"\x1b[1;31merror\x1b[0m:\tno\x07 \x1b]0;title\x07net\x1b(B\x1b]8;;x\x1b\\!\n")
+                .as_deref(),
+            Some("error: no net!")
+        );
+        assert_eq!(
+            last(b"whole\nhalf an escape \x1b[").as_deref(),
+            Some("half an escape")
+        );
+        assert_eq!(
+            last(b"title \x1b]0;never closed\n\xff\n").as_deref(),
+            Some("\u{fffd}")
+        );
+        let long = "\u{e4}".repeat(100_000);
+        assert_eq!(last(long.as_bytes()), Some("\u{e4}".repeat(300)));
+    }
+}

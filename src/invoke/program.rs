@@ -1,0 +1,103 @@
+//! Which file a program's name means, and why it could not be started.
+//!
+//! A name without a slash is looked up on PATH here, not by the system: a relative element of PATH and one inside the
+//! project are passed over, so that nothing that came with a project runs because of its name.
+
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::spec::Spec;
+
+/// The bytes that Linux takes in one argument, whatever `ulimit` says: 32 pages less a closing NUL.
+pub(super) const MAX_ARGUMENT: usize = 131_071;
+
+/// The file that `program` names; the error is a sentence for the user.
+pub(super) fn locate(spec: &Spec<'_>, program: &str) -> Result<PathBuf, String> {
+    if program.contains('/') {
+        return Ok(PathBuf::from(program));
+    }
+    let path = path_of(spec);
+    let project = spec.cwd.canonicalize();
+    let is_inside = |folder: &Path| {
+        let project = project.as_deref().unwrap_or(spec.cwd);
+        folder.starts_with(spec.cwd)
+            || folder
+                .canonicalize()
+                .is_ok_and(|folder| folder.starts_with(project))
+    };
+    let mut may_not_run = None;
+    let mut passed_over = None;
+    for folder in std::env::split_paths(&path) {
+        let file = folder.join(program);
+        let Ok(meta) = spec.cwd.join(&file).metadata() else {
+            continue;
+        };
+        if !meta.is_file() {
+            continue;
+        }
+        if folder.is_relative() || is_inside(&folder) {
+            passed_over.get_or_insert(file);
+        } else if meta.permissions().mode() & 0o111 == 0 {
+            may_not_run.get_or_insert(file);
+        } else {
+            return Ok(file);
+        }
+    }
+    if let Some(file) = may_not_run {
+        // Starting it gives the system's own reason.
+        return Ok(file);
+    }
+    Err(match passed_over {
+        Some(file) => format!(
+            "`{program}` is not on PATH; {} was not used, because it is part of the project or relative to it",
+            file.display()
+        ),
+        None => format!("`{program}` is not on PATH"),
+    })
+}
+
+fn path_of(spec: &Spec<'_>) -> std::ffi::OsString {
+    let given = spec
+        .env
+        .iter()
+        .rev()
+        .find(|(name, _)| name == "PATH")
+        .map(|(_, value)| OsStr::new(value).to_owned());
+    given
+        .or_else(|| std::env::var_os("PATH"))
+        .unwrap_or_default()
+}
+
+/// Turns the error of a failed start of `file` into what a user can act on.
+pub(super) fn why_not_started(
+    spec: &Spec<'_>,
+    program: &str,
+    file: &Path,
+    error: &io::Error,
+) -> String {
+    match error.kind() {
+        ErrorKind::NotFound if spec.cwd.join(file).is_file() => {
+            format!("`{program}` exists, but the interpreter or loader that it asks for does not")
+        }
+        ErrorKind::NotFound => format!("`{program}` does not exist"),
+        ErrorKind::PermissionDenied => format!("`{program}` may not be executed: {error}"),
+        ErrorKind::ArgumentListTooLong => {
+            let longest = spec.argv.iter().map(String::len).max().unwrap_or(0);
+            if cfg!(target_os = "linux") && longest > MAX_ARGUMENT {
+                format!(
+                    "one of the arguments of `{program}` is {longest} bytes long, \
+                     and Linux takes at most {MAX_ARGUMENT} in one"
+                )
+            } else {
+                let total: usize = spec.argv.iter().map(String::len).sum();
+                format!(
+                    "the arguments of `{program}` ({total} bytes) and the environment \
+                     are together more than this system takes"
+                )
+            }
+        }
+        _ => format!("`{program}` cannot be started: {error}"),
+    }
+}

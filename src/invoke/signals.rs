@@ -1,0 +1,132 @@
+//! Signals as events that a wait listens to: the one place where this process handles any.
+//!
+//! While a run goes on, SIGTERM, SIGINT and SIGHUP are recorded, so that the run ends its program first. Before and
+//! after, they have their default effect.
+
+use std::io::{self, Read as _};
+use std::os::fd::BorrowedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+
+/// The longest wait between two looks. A parent that blocks SIGCHLD hands that down, and then the end of a child wakes
+/// nobody; that a parent has died wakes nobody anyway.
+const TICK: Duration = Duration::from_millis(200);
+
+/// What the handlers wake. Held for the whole of a run, so that there is one at a time.
+static WAKEUPS: Mutex<Option<Wakeups>> = Mutex::new(None);
+
+/// The signal that asked this process to end, or 0. Never taken back: a process that was told to end has to.
+static CAUGHT: AtomicUsize = AtomicUsize::new(0);
+
+/// Set while there is no run: SIGTERM, SIGINT and SIGHUP then act as if they had no handler.
+///
+/// signal-hook cannot remove a handler, only empty it, and an empty one would swallow the signal. So ours stay for
+/// good, with the default effect as their last action.
+static DEFAULT_APPLIES: AtomicBool = AtomicBool::new(false);
+
+/// Runs `work` while signals are recorded. With the signal that this process got meanwhile or before, if it got one:
+/// the caller is to exit then. A second thread waits for the first one's work to end.
+pub(super) fn recorded<T>(work: impl FnOnce(&Wakeups) -> T) -> (io::Result<T>, Option<i32>) {
+    let mut slot = WAKEUPS.lock().unwrap_or_else(PoisonError::into_inner);
+    DEFAULT_APPLIES.store(false, Ordering::SeqCst);
+    let done = Wakeups::installed(&mut slot).map(work);
+    DEFAULT_APPLIES.store(true, Ordering::SeqCst);
+    // After the store: a signal is seen here, or its handler has seen the store and ends this process.
+    (done, caught())
+}
+
+/// The signal that asked this process to end.
+pub(super) fn caught() -> Option<i32> {
+    i32::try_from(CAUGHT.load(Ordering::SeqCst))
+        .ok()
+        .filter(|signal| *signal != 0)
+}
+
+/// A file that a wait listens to, and what for. That its other end was closed is always reported.
+pub(super) type Watched<'f> = (BorrowedFd<'f>, PollFlags);
+
+/// What a file that is watched reports now.
+pub(super) fn reported((file, flags): Watched<'_>) -> PollFlags {
+    let mut files = [PollFd::from_borrowed_fd(file, flags)];
+    match poll(&mut files, Some(&Timespec::default())) {
+        Ok(_) => files[0].revents(),
+        Err(_) => PollFlags::empty(),
+    }
+}
+
+/// The receiving end of the signal handlers: a wait that a signal or the end of a child cuts short.
+#[derive(Debug)]
+pub(super) struct Wakeups(UnixStream);
+
+impl Wakeups {
+    /// Installs the handlers the first time.
+    fn installed(slot: &mut Option<Self>) -> io::Result<&Self> {
+        match slot {
+            Some(wakeups) => Ok(wakeups),
+            None => Ok(slot.insert(Self::install()?)),
+        }
+    }
+
+    fn install() -> io::Result<Self> {
+        let (receiver, sender) = UnixStream::pair()?;
+        receiver.set_nonblocking(true)?;
+        for signal in [SIGTERM, SIGINT, SIGHUP] {
+            // Actions run in the order of registration. Recording comes first, so that no signal is lost between two
+            // of these lines; the default comes last, because it does not return.
+            signal_hook::flag::register_usize(
+                signal,
+                &CAUGHT,
+                usize::try_from(signal).unwrap_or(0),
+            )?;
+            signal_hook::low_level::pipe::register(signal, sender.try_clone()?)?;
+            signal_hook::flag::register_conditional_default(signal, &DEFAULT_APPLIES)?;
+        }
+        signal_hook::low_level::pipe::register(SIGCHLD, sender)?;
+        Ok(Self(receiver))
+    }
+
+    /// Waits until `check` gives something or the limit is over. Looks at once, after each signal, when one of the
+    /// `watched` files reports something, and every [`TICK`].
+    pub(super) fn until<T>(
+        &self,
+        limit: Duration,
+        watched: &[Watched<'_>],
+        mut check: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        let start = Instant::now();
+        loop {
+            if let Some(found) = check() {
+                return Some(found);
+            }
+            let left = limit.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                return None;
+            }
+            self.wait(watched, left.min(TICK));
+        }
+    }
+
+    fn wait(&self, watched: &[Watched<'_>], limit: Duration) {
+        let limit_spec = Timespec {
+            tv_sec: i64::try_from(limit.as_secs()).unwrap_or(0),
+            tv_nsec: limit.subsec_nanos().into(),
+        };
+        let mut files = vec![PollFd::new(&self.0, PollFlags::IN)];
+        let others = watched
+            .iter()
+            .map(|(file, flags)| PollFd::from_borrowed_fd(*file, *flags));
+        files.extend(others);
+        match poll(&mut files, Some(&limit_spec)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            // Not expected; but if it happens, `until` must not turn into a busy loop.
+            Err(_) => std::thread::sleep(limit.min(Duration::from_millis(20))),
+        }
+        // However many signals came, one look is enough.
+        let _ = (&self.0).read(&mut [0; 256]);
+    }
+}

@@ -1,0 +1,221 @@
+//! A run that outlives nobody: the hook leaves it to a small process of this same binary, its supervisor.
+//!
+//! A hook may be killed with SIGKILL, alone or with its whole process group and session, and then cannot end anything.
+//! The supervisor runs in a session of its own and holds one end of a socket whose other end only the hook has. When
+//! the hook is gone, the system closes that end, and the supervisor ends the program with all its processes. The hook
+//! does the same as soon as its host is gone, or when it is told to end.
+//!
+//! The protocol: one line of JSON with what to run; back comes one line of JSON with how it ended, and what the program
+//! printed. The supervisor's stdout is the lock of the run, held as long as the program lives.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+use rustix::process::{Pid, getppid, setsid};
+use serde::{Deserialize, Serialize};
+
+use super::orphans::{Adoption, REAP_LIMIT};
+use super::process::{self, End, has_exited};
+use super::signals::{self, Wakeups, Watched, caught, reported};
+use super::spec::Spec;
+
+/// The only argument of a supervisor.
+pub(crate) const ARGUMENT: &str = "--supervise-a-run";
+
+/// How long the supervisor may take to end a program: its own patience with the program, and a little more.
+const PATIENCE: Duration = Duration::from_millis(1_200);
+
+/// What to run, as the hook tells the supervisor.
+#[derive(Debug, Serialize, Deserialize)]
+struct Order {
+    argv: Vec<String>,
+    cwd: PathBuf,
+    env: Vec<(String, String)>,
+    log: PathBuf,
+    timeout: Duration,
+}
+
+/// Runs a program as [`process::run`] does, and sees to it that it ends with this process or with this process's host.
+/// `lock` is held until the program has ended.
+pub(crate) fn run(spec: &Spec<'_>, lock: &File) -> End {
+    let run = |wakeups: &Wakeups| delegate(spec, lock, wakeups).unwrap_or_else(End::NotStarted);
+    match signals::recorded(run) {
+        (_, Some(signal)) => End::Interrupted { signal },
+        (Ok(end), None) => end,
+        (Err(error), None) => End::NotStarted(format!("signals cannot be handled: {error}")),
+    }
+}
+
+fn delegate(spec: &Spec<'_>, lock: &File, wakeups: &Wakeups) -> Result<End, String> {
+    let not_started = |error: io::Error| format!("its supervisor cannot be started: {error}");
+    let host = Host::now();
+    let adoption = Adoption::begin();
+    let (mut socket, theirs) = UnixStream::pair().map_err(not_started)?;
+    let mut child = start(theirs, lock).map_err(not_started)?;
+    let mut order = serde_json::to_vec(&Order {
+        argv: spec.argv.to_vec(),
+        cwd: spec.cwd.to_owned(),
+        env: spec.env.to_vec(),
+        log: spec.log.to_owned(),
+        timeout: spec.timeout,
+    })
+    .map_err(|error| not_started(error.into()))?;
+    order.push(b'\n');
+    // A supervisor that has ended already reports nothing, which is noticed below.
+    let _ = socket.write_all(&order);
+    socket.set_nonblocking(true).map_err(not_started)?;
+
+    let mut report = Vec::new();
+    let mut is_reported = false;
+    let watched = [(socket.as_fd(), PollFlags::IN)];
+    let with_host: Vec<Watched<'_>> = watched.iter().copied().chain(host.watched()).collect();
+    let is_gone = wakeups.until(Duration::MAX, &with_host, || {
+        is_reported = read(&socket, &mut report);
+        match () {
+            () if is_reported => Some(false),
+            () if caught().is_some() => Some(false),
+            () if host.is_gone() => Some(true),
+            () => None,
+        }
+    });
+    if !is_reported {
+        // To the supervisor this is what the end of this process would be.
+        let _ = socket.shutdown(Shutdown::Write);
+        wakeups.until(PATIENCE, &watched, || {
+            read(&socket, &mut report).then_some(())
+        });
+    }
+    let pid = Pid::from_child(&child);
+    wakeups.until(REAP_LIMIT, &[], || {
+        has_exited(pid).then(|| child.wait().ok())
+    });
+    // Where the supervisor itself was killed, what it ran was left to this process.
+    adoption.end_orphans(wakeups);
+    if is_gone == Some(true) {
+        return Ok(End::Abandoned);
+    }
+    reported_end(&report).ok_or_else(|| "its supervisor ended without a report".to_owned())
+}
+
+/// Starts the supervisor. Nothing of ours but the socket and the lock is open in it: it must not keep the host waiting
+/// for the end of our output.
+fn start(socket: UnixStream, lock: &File) -> io::Result<Child> {
+    // The running binary, also where its file was replaced meanwhile.
+    let program = match cfg!(target_os = "linux") {
+        true => PathBuf::from("/proc/self/exe"),
+        false => std::env::current_exe()?,
+    };
+    Command::new(program)
+        .arg0("taskie")
+        .arg(ARGUMENT)
+        .stdin(Stdio::from(OwnedFd::from(socket)))
+        .stdout(lock.try_clone()?)
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+/// Adds what has arrived to `report`; true at its end.
+fn read(mut socket: &UnixStream, report: &mut Vec<u8>) -> bool {
+    let mut part = [0; 16 * 1024];
+    loop {
+        match socket.read(&mut part) {
+            Ok(0) => return true,
+            Ok(count) => report.extend_from_slice(&part[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return error.kind() != ErrorKind::WouldBlock,
+        }
+    }
+}
+
+/// How the program ended, as the supervisor reports it; `None` for half a report.
+fn reported_end(report: &[u8]) -> Option<End> {
+    let line = report.iter().position(|byte| *byte == b'\n')?;
+    let (length, end): (usize, End) = serde_json::from_slice(&report[..line]).ok()?;
+    let printed = &report[line + 1..];
+    (printed.len() == length).then(|| match end {
+        End::Exited { code, signal, .. } => End::Exited {
+            code,
+            signal,
+            stdout: printed.to_vec(),
+        },
+        other => other,
+    })
+}
+
+/// The process that waits for our answer.
+struct Host {
+    parent: Option<Pid>,
+    /// Stdout, where the system can say that nobody reads it any more.
+    stdout: Option<io::Stdout>,
+}
+
+impl Host {
+    fn now() -> Self {
+        let stdout = io::stdout();
+        let can_be_watched =
+            !reported((stdout.as_fd(), PollFlags::empty())).contains(PollFlags::NVAL);
+        Self {
+            parent: getppid(),
+            stdout: can_be_watched.then_some(stdout),
+        }
+    }
+
+    fn watched(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
+        let stdout = self.stdout.as_ref()?;
+        Some((stdout.as_fd(), PollFlags::empty()))
+    }
+
+    /// Nobody reads our answer any more, or the process that started us has ended.
+    fn is_gone(&self) -> bool {
+        let is_closed = self
+            .watched()
+            .is_some_and(|stdout| reported(stdout).intersects(PollFlags::ERR | PollFlags::HUP));
+        is_closed || getppid() != self.parent
+    }
+}
+
+/// The supervisor's own process.
+pub(crate) fn main() -> ExitCode {
+    match supervise() {
+        Ok(()) => ExitCode::SUCCESS,
+        // There is nobody to tell: the hook is gone, or sees that there is no report.
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn supervise() -> io::Result<()> {
+    let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let mut line = Vec::new();
+    BufReader::new(&socket).read_until(b'\n', &mut line)?;
+    // Half an order: the hook is gone already.
+    let order: Order = serde_json::from_slice(&line)?;
+    let end = match setsid() {
+        Ok(_) => process::run(&Spec {
+            argv: &order.argv,
+            cwd: &order.cwd,
+            env: &order.env,
+            log: &order.log,
+            timeout: order.timeout,
+            owner: Some(socket.as_fd()),
+        }),
+        Err(error) => End::NotStarted(format!(
+            "its supervisor cannot have a session of its own: {error}"
+        )),
+    };
+    let printed: &[u8] = match &end {
+        End::Exited { stdout, .. } => stdout,
+        _ => &[],
+    };
+    let mut report = serde_json::to_vec(&(printed.len(), &end))?;
+    report.push(b'\n');
+    (&socket).write_all(&report)?;
+    (&socket).write_all(printed)
+}

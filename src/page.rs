@@ -1,0 +1,248 @@
+//! The layout of what a person reads: labeled rows, as wide as the terminal, in color where there is one.
+//!
+//! A page only collects lines. The caller prints them, so that a screen can be drawn again.
+
+use std::fmt::Display;
+use std::io::{IsTerminal as _, Write as _};
+
+use anstyle::{AnsiColor, Style};
+use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter};
+
+pub(crate) const PLAIN: Style = Style::new();
+pub(crate) const STRONG: Style = Style::new().bold();
+pub(crate) const FAINT: Style = Style::new().dimmed();
+pub(crate) const ACCENT: Style = AnsiColor::Cyan.on_default();
+pub(crate) const NEW: Style = AnsiColor::Yellow.on_default();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const ALERT: Style = AnsiColor::Yellow.on_default().bold();
+const TITLE: Style = AnsiColor::Blue.on_default().bold();
+
+/// The width without a terminal, and the widest line that is still easy to read.
+const MAX_WIDTH: usize = 100;
+
+/// A row keeps at least this much room for its text; with less, the text goes below its label.
+const MIN_TEXT: usize = 30;
+
+/// Returns a text in a style.
+pub(crate) fn paint(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Styles each word by itself, so that a line can be broken between them.
+pub(crate) fn paint_words(style: Style, text: &str) -> String {
+    text.split(' ')
+        .map(|word| paint(style, word))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Returns a text in which no line is broken.
+pub(crate) fn unbroken(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
+}
+
+/// Returns the columns and rows of the terminal on stdout; `None` if stdout is not one.
+pub(crate) fn terminal() -> Option<(usize, usize)> {
+    let stdout = std::io::stdout();
+    let size = stdout
+        .is_terminal()
+        .then(|| rustix::termios::tcgetwinsize(&stdout).ok())
+        .flatten()?;
+    let (columns, rows) = (usize::from(size.ws_col), usize::from(size.ws_row));
+    (columns > 0).then_some((columns, rows))
+}
+
+/// Returns how wide a page is on this stdout.
+pub(crate) fn width() -> usize {
+    terminal()
+        .map_or(MAX_WIDTH, |(columns, _)| columns)
+        .min(MAX_WIDTH)
+}
+
+/// Returns the width of a label column that fits `labels`.
+pub(crate) fn column<'l>(labels: impl Iterator<Item = &'l str>) -> usize {
+    labels.map(display_width).max().unwrap_or(0) + 2
+}
+
+/// Lines with styles in them, none wider than the page.
+#[derive(Debug)]
+pub(crate) struct Page {
+    width: usize,
+    /// The width of the label column, with the space after it.
+    label: usize,
+    lines: Vec<String>,
+}
+
+impl Page {
+    /// Returns an empty page whose label column, with the space after a label, is `label` wide.
+    pub(crate) fn new(width: usize, label: usize) -> Self {
+        Self {
+            width: width.max(1),
+            label,
+            lines: Vec::new(),
+        }
+    }
+
+    /// Adds an empty line.
+    pub(crate) fn blank(&mut self) {
+        self.lines.push(String::new());
+    }
+
+    /// Adds a heading with a line to the right margin.
+    pub(crate) fn heading(&mut self, title: &str) {
+        let rest = self.width.saturating_sub(display_width(title) + 4);
+        self.lines.push(format!(
+            "{} {} {}",
+            paint(FAINT, "──"),
+            paint(TITLE, title),
+            paint(FAINT, "─".repeat(rest))
+        ));
+    }
+
+    /// Adds text from the left margin.
+    pub(crate) fn text(&mut self, style: Style, text: &str) {
+        for line in textwrap::wrap(text, options(self.width)) {
+            self.lines.push(paint(style, line));
+        }
+    }
+
+    /// Adds a label and a text beside it, or below it if the page is narrow. The text may have styles in it, as
+    /// long as none spans a space.
+    pub(crate) fn row(&mut self, label: &str, text: &str) {
+        self.styled_row(FAINT, label, text);
+    }
+
+    /// Adds a row with a label in a style.
+    pub(crate) fn styled_row(&mut self, style: Style, label: &str, text: &str) {
+        let indent = self.indent();
+        let mut head = format!(
+            "{}{}",
+            paint(style, label),
+            " ".repeat(indent.saturating_sub(display_width(label)))
+        );
+        if self.is_narrow() {
+            if !label.is_empty() {
+                self.text(style, label);
+            }
+            head = " ".repeat(indent);
+        }
+        let room = self.text_width();
+        for line in text
+            .split('\n')
+            .flat_map(|text| textwrap::wrap(text, options(room)))
+        {
+            let line = line.replace('\u{a0}', " ");
+            self.lines
+                .push(format!("{head}{line}").trim_end().to_owned());
+            head = " ".repeat(indent);
+        }
+    }
+
+    /// Returns a text without styles that a row does not break, unless it is longer than a line.
+    pub(crate) fn whole(&self, text: &str) -> String {
+        match display_width(text) > self.text_width() {
+            true => text.to_owned(),
+            false => unbroken(text),
+        }
+    }
+
+    /// Cuts a text without styles to `most` lines of a row, and says how many words are missing if `is_counted`.
+    pub(crate) fn shortened(&self, text: &str, most: usize, is_counted: bool) -> String {
+        let lines = |text: &str| textwrap::wrap(text, options(self.text_width())).len();
+        // One more line is as short as the note about it.
+        if lines(text) <= most + 1 {
+            return text.to_owned();
+        }
+        let mut words: Vec<&str> = text.split(' ').collect();
+        let mut missing = 0;
+        loop {
+            words.pop();
+            missing += 1;
+            let rest = match is_counted {
+                true => unbroken(&format!("… ({missing} more words)")),
+                false => "…".to_owned(),
+            };
+            let short = format!("{} {}", words.join(" "), paint(FAINT, rest));
+            if words.len() <= 1 || lines(&short) <= most {
+                return short;
+            }
+        }
+    }
+
+    /// Returns how wide the text of a row is.
+    pub(crate) fn text_width(&self) -> usize {
+        self.width.saturating_sub(self.indent()).max(1)
+    }
+
+    /// Returns the lines.
+    pub(crate) fn into_lines(self) -> Vec<String> {
+        self.lines
+    }
+
+    /// Prints the lines to stdout and forgets them. A reader that is gone is not an error.
+    pub(crate) fn print(&mut self) {
+        let mut out = anstream::stdout().lock();
+        for line in self.lines.drain(..) {
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+    }
+
+    fn is_narrow(&self) -> bool {
+        self.width < self.label + MIN_TEXT
+    }
+
+    fn indent(&self) -> usize {
+        match self.is_narrow() {
+            true => self.width.min(12) / 6,
+            false => self.label,
+        }
+    }
+}
+
+fn options(width: usize) -> Options<'static> {
+    // A path may be longer than a line; it is then broken anywhere.
+    Options::new(width)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .break_words(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_between_words() {
+        let text = (1..=40)
+            .map(|n| format!("word{n}"))
+            .collect::<Vec<_>>()
+            .join(" ");
+        let page = Page::new(60, 10);
+        let plain = |most, is_counted| {
+            anstream::adapter::strip_str(&page.shortened(&text, most, is_counted)).to_string()
+        };
+        let glance = plain(2, false);
+        assert!(
+            glance.ends_with("word15 …") && glance.starts_with("word1 word2"),
+            "{glance}"
+        );
+        let lines = plain(3, true);
+        assert!(
+            lines.ends_with("word19 …\u{a0}(21\u{a0}more\u{a0}words)"),
+            "{lines}"
+        );
+        for is_counted in [true, false] {
+            assert_eq!(page.shortened("short", 1, is_counted), "short");
+        }
+    }
+
+    #[test]
+    fn a_text_that_fits_a_line_is_not_broken() {
+        let page = Page::new(60, 10);
+        assert_eq!(page.whole("a b"), "a\u{a0}b");
+        let long = "a b ".repeat(20);
+        assert_eq!(page.whole(&long), long);
+    }
+}

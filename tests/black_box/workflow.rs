@@ -1,0 +1,108 @@
+//! The ways in which a plan of the default workflow could get stuck or go astray.
+
+use std::io::{Read as _, Write as _};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use serde_json::json;
+
+use crate::support::{PLAN, Project, Reviewer};
+
+/// Agents and the predecessor write the id of a task without quotes.
+#[test]
+fn an_integer_as_the_current_task_is_read_as_its_digits() {
+    let project = Project::valid();
+    project.set_state(json!({ "current_task": 1 }));
+    project.reviewer(&Reviewer::fail());
+    let ran = project.stop();
+    assert_eq!(ran.json()["decision"], "block", "{}", ran.stdout);
+    let state = project.state();
+    assert_eq!(
+        (&state["current_task"], &state["phase"]),
+        (&json!("1"), &json!("code-review"))
+    );
+    assert!(project.names().contains(&"task-1-review-1.md".to_owned()));
+
+    project.set_state(json!({ "current_task": 1 }));
+    let ran = project.run(&["validate"]);
+    assert_eq!(
+        (ran.code, ran.stdout),
+        (0, format!("plan {PLAN}: no findings\n"))
+    );
+}
+
+#[test]
+fn an_option_that_the_phase_does_not_use_is_refused() {
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null, "phase_iteration": null }));
+    let before = project.files();
+    let ran = project.run(&["enter", "continue-task", "--task", "2"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (
+            1,
+            "",
+            "taskie: phase `continue-task` takes no --task\n  help: remove it; the phases that take it: next-task, \
+             next-task-tdd, complete-task, complete-task-tdd\n"
+        )
+    );
+    assert_eq!(project.files(), before);
+    // The option's default is not one that was given.
+    assert_eq!(project.run(&["enter", "continue-task"]).code, 0);
+}
+
+#[test]
+fn status_and_render_say_what_the_hook_does_when_a_subject_is_missing() {
+    for flaw in [false, true] {
+        let project = Project::valid();
+        project.set_state(json!({ "current_task": "9" }));
+        if flaw {
+            project.write("notes.md", "");
+        }
+        project.reviewer(&Reviewer::pass());
+        let status = project.run(&["status", "--json"]).json();
+        let next = project.run(&["render", "--next"]);
+        let stop = project.stop();
+        assert!(project.calls().is_empty());
+        let hook = stop.json();
+        let does = if flaw { "block" } else { "allow" };
+        assert_eq!(hook["decision"] == "block", flaw);
+        assert_eq!(status["stop"]["does"], does);
+        let said = hook["reason"]
+            .as_str()
+            .or(hook["systemMessage"].as_str())
+            .unwrap();
+        let text = status["stop"]["text"].as_str().unwrap();
+        assert!(text.ends_with(&said.replace('\n', " ")), "{text}");
+        assert!(next.stdout.contains(said), "{}", next.stdout);
+    }
+}
+
+#[test]
+fn a_hook_on_a_terminal_says_what_it_waits_for() {
+    let project = Project::valid();
+    let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&controller).unwrap();
+    unlockpt(&controller).unwrap();
+    let name = ptsname(&controller, Vec::new()).unwrap();
+    let terminal = std::fs::File::open(name.to_str().unwrap()).unwrap();
+    let mut child = project
+        .command(["hook", "stop"])
+        .stdin(terminal)
+        .spawn()
+        .unwrap();
+    std::fs::File::from(controller)
+        .write_all(b"{}\n\x04")
+        .unwrap();
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    child.wait().unwrap();
+    assert_eq!(
+        said,
+        "taskie: waiting for the Stop event as JSON on stdin; try: echo '{}' | taskie hook stop\n"
+    );
+}
