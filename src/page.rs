@@ -33,6 +33,7 @@ pub(crate) fn paint(style: Style, text: impl Display) -> String {
 /// Styles each word by itself, so that a line can be broken between them.
 pub(crate) fn paint_words(style: Style, text: &str) -> String {
     text.split(' ')
+        .filter(|word| !word.is_empty())
         .map(|word| paint(style, word))
         .collect::<Vec<_>>()
         .join(" ")

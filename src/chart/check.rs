@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::model::{Action, Assign, Deed, FieldType, Rule};
+use super::model::{Action, Assign, Deed, Rule};
 use super::names::{ChartNames, Uses};
 use super::{Chart, Cycle};
-use crate::chart::field::describe;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile};
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Step, token};
 use crate::expr::Expressions;
 use crate::expr::MAX_DEPTH;
@@ -135,7 +134,7 @@ impl References<'_> {
         let too_deep = |name: &str| {
             Err((
                 Code::SelfReference,
-                format!("`{name}` leads more than {MAX_DEPTH} names deep"),
+                format!("`{name}` refers to other names more than {MAX_DEPTH} levels deep"),
             ))
         };
         if way.len() >= MAX_DEPTH {
@@ -401,9 +400,8 @@ impl Checker<'_> {
             }
             None => {
                 let known = self.chart.templates.names();
-                let help = suggest(name, known.iter().map(String::as_str))
-                    .map(|name| format!("did you mean `{name}`?"));
-                let message = format!("there is no template `{name}`");
+                let help = hint(name, known.iter().map(String::as_str));
+                let message = format!("unknown template `{name}`");
                 let flaw = Flaw::new(Code::UnknownTemplate, message).help(help);
                 self.flaws.push(flaw.at(self.document.locate(path)));
                 None
@@ -422,8 +420,8 @@ impl Checker<'_> {
                     code: Code::WrongOperand,
                     span: 0..expr.0.len(),
                     template: None,
-                    message: format!("a text is expected, and this is {kind}"),
-                    help: Some("make one text of it: `| join('\\n')`".to_owned()),
+                    message: format!("expected a text, but this is {kind}"),
+                    help: Some("join it: `| join('\\n')`".to_owned()),
                 });
             }
             self.report(&path, &expr.0, problems);
@@ -436,9 +434,9 @@ impl Checker<'_> {
             };
             for hole in prompt::names(&text).filter(|hole| !prompts.vars.contains_key(*hole)) {
                 let known = prompts.vars.keys().map(String::as_str);
-                let help = suggest(hole, known).map(|name| format!("did you mean `{name}`?"));
+                let help = hint(hole, known);
                 let message =
-                    format!("`{file}` has {{{{{hole}}}}}, which [prompts.vars] does not name");
+                    format!("`{file}` has {{{{{hole}}}}}, which is not in [prompts.vars]");
                 let flaw = Flaw::new(Code::UnknownName, message).help(help);
                 self.flaws.push(flaw.at(self.document.locate(&path)));
             }
@@ -459,7 +457,7 @@ impl Checker<'_> {
             Type::List(item) => *item,
             Type::Any => Type::Any,
             other => {
-                let message = format!("a list is expected, and this is {other}");
+                let message = format!("expected a list, but this is {other}");
                 problems.push(Problem {
                     code: Code::WrongOperand,
                     span: 0..expr.0.len(),
@@ -509,10 +507,8 @@ impl Checker<'_> {
                 continue;
             };
             let wanted = infer::Scope::name(names, name).unwrap_or(Type::Any);
-            // A plain text for what is no text is told of where the chart is loaded.
-            if !matches!(field.kind, FieldType::String | FieldType::Phase)
-                && single_expression(&text.0).is_none()
-            {
+            // The loader has checked what needs no evaluation.
+            if single_expression(&text.0).is_none() {
                 continue;
             }
             // That an optional value is there when it is assigned, only a run can tell; it is then checked.
@@ -522,8 +518,8 @@ impl Checker<'_> {
             };
             if !fits {
                 let help =
-                    (given == Type::None).then(|| "declare the field `nullable = true`".to_owned());
-                let message = format!("`{name}` is {}, and this is {given}", describe(field));
+                    (given == Type::None).then(|| "set `nullable = true` for the field".to_owned());
+                let message = format!("`{name}` must be {}, but this is {given}", field.describe());
                 self.flaws.push(
                     Flaw::new(Code::WrongAssignment, message)
                         .help(help)

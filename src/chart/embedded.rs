@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Chart, load};
 use crate::diagnostic::flaw::ChartError;
+use crate::diagnostic::quote::quoted;
 use crate::expr::templates::Templates;
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -17,12 +18,14 @@ pub struct Embedded {
     pub id: &'static str,
     /// The chart's `scope.home`, known without parsing it.
     pub home: &'static str,
+    /// Whether each session has an instance of its own, known without parsing the chart.
+    pub is_per_session: bool,
     /// The chart's `quiet`, known without parsing it.
     pub quiet: bool,
     /// The chart's TOML.
     pub text: &'static str,
     /// The same as JSON.
-    json: &'static str,
+    pub json: &'static str,
     /// The scenario that `taskie demo` plays, if there is one.
     pub demo: Option<&'static str>,
     /// Its templates, (name, text), sorted by name.
@@ -34,6 +37,17 @@ impl Embedded {
     pub fn load(&self) -> Result<Arc<Chart>, ChartError> {
         let templates = Templates::Embedded(self.templates);
         load::from_json(self.id, self.json, self.text, templates).map(Arc::new)
+    }
+}
+
+impl Chart {
+    /// Returns how a user calls this program for this chart: with `--chart`, unless it is the default one.
+    pub fn program(&self) -> String {
+        let name = env!("CARGO_PKG_NAME");
+        match CHARTS.first() {
+            Some(first) if first.id == self.origin => name.to_owned(),
+            _ => format!("{name} --chart {}", quoted(&self.origin)),
+        }
     }
 }
 

@@ -1,18 +1,105 @@
 //! What a field of the context, a setting or an option may hold, and what it holds where nobody set it.
+//!
+//! [`Field::accepts`] is the one answer to "does this value fit": the loader asks it about defaults and assignments,
+//! the engine about what it assigns, the shell about what it reads.
 
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::Chart;
-use super::model::{Field, FieldType};
+use super::model::{Arg, Field, FieldType};
+use super::{Chart, PhaseEntry};
 use crate::expr::source::Literal;
+use crate::expr::{has_holes, single_expression};
+use crate::files::pattern::is_slug;
 
-/// A field's value where its key is absent: its default, else null, else the initial phase.
+/// The largest integer that every JSON reader keeps exact; no field holds a larger one.
+pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
+
+/// The phases of a chart, by name.
+pub type Phases = IndexMap<String, PhaseEntry>;
+
+impl Field {
+    /// Returns whether the field may hold `value`; the error says what it may hold.
+    pub fn accepts(&self, phases: &Phases, value: &Json) -> Result<(), String> {
+        let fits = match (self.kind, value) {
+            (_, Json::Null) => self.nullable,
+            (FieldType::Boolean, Json::Bool(_)) => true,
+            (FieldType::Integer, Json::Number(number)) => number.as_i64().is_some_and(|number| {
+                number <= LARGEST_INTEGER && self.minimum.is_none_or(|least| number >= least)
+            }),
+            (FieldType::String, Json::String(text)) => self.pattern.is_none() || is_slug(text),
+            (FieldType::Phase, Json::String(text)) => phases.contains_key(text),
+            _ => false,
+        };
+        let is_too_large = || {
+            let number = value.as_f64();
+            self.kind == FieldType::Integer
+                && number.is_some_and(|number| number > LARGEST_INTEGER as f64)
+        };
+        match fits {
+            true => Ok(()),
+            false if is_too_large() => Err(format!("an integer of at most {LARGEST_INTEGER}")),
+            false => Err(self.describe()),
+        }
+    }
+
+    /// Returns whether the field may hold what `literal` stands for, as far as that is known before it is evaluated.
+    pub fn accepts_literal(&self, phases: &Phases, literal: &Literal) -> Result<(), String> {
+        match literal {
+            Literal::Text(text) if single_expression(&text.0).is_some() => Ok(()),
+            Literal::Text(text) if has_holes(&text.0) => match self.kind {
+                FieldType::String | FieldType::Phase => Ok(()),
+                FieldType::Boolean | FieldType::Integer => Err(self.describe()),
+            },
+            constant => self.accepts(phases, &constant.json()),
+        }
+    }
+
+    /// Returns the field's type in words: `an integer of at least 0, or null`.
+    pub fn describe(&self) -> String {
+        let mut words = match self.kind {
+            FieldType::Boolean => "a boolean".to_owned(),
+            FieldType::Integer => match self.minimum {
+                Some(least) => format!("an integer of at least {least}"),
+                None => "an integer".to_owned(),
+            },
+            FieldType::String => match &self.pattern {
+                Some(pattern) => format!("a string that fits {pattern}"),
+                None => "a string".to_owned(),
+            },
+            FieldType::Phase => "a phase of the chart".to_owned(),
+        };
+        if self.nullable {
+            words.push_str(", or null");
+        }
+        words
+    }
+
+    /// Returns whether values of the field can be part of a file name.
+    pub fn names_files(&self) -> bool {
+        self.kind != FieldType::Boolean
+    }
+}
+
+impl Arg {
+    /// Returns the option as a field: what it accepts.
+    pub fn field(&self) -> Field {
+        Field {
+            kind: self.kind,
+            about: None,
+            minimum: self.minimum,
+            pattern: None,
+            default: None,
+            nullable: false,
+            optional: false,
+        }
+    }
+}
+
+/// Returns a field's value where its key is absent: its default, else null, else the initial phase.
 pub fn default_of(chart: &Chart, field: &Field) -> Json {
     match &field.default {
-        Some(Literal::Boolean(value)) => Json::from(*value),
-        Some(Literal::Integer(value)) => Json::from(*value),
-        Some(Literal::Text(text)) => Json::from(text.0.as_str()),
-        Some(Literal::Null) => Json::Null,
+        Some(default) => default.json(),
         None if field.kind == FieldType::Phase && !field.nullable => {
             Json::from(chart.initial.as_str())
         }
@@ -20,56 +107,23 @@ pub fn default_of(chart: &Chart, field: &Field) -> Json {
     }
 }
 
-/// The largest integer that every JSON reader keeps exact; no field holds a larger one.
-pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
-
-/// Whether `field` may hold `value`; the error says what it may hold.
-pub fn admit(chart: &Chart, field: &Field, value: &Json) -> Result<(), String> {
-    let fits = match (field.kind, value) {
-        (_, Json::Null) => field.nullable,
-        (FieldType::Boolean, Json::Bool(_)) => true,
-        (FieldType::Integer, Json::Number(number)) => number.as_i64().is_some_and(|number| {
-            number <= LARGEST_INTEGER && field.minimum.is_none_or(|least| number >= least)
-        }),
-        (FieldType::String, Json::String(text)) => {
-            field.pattern.is_none() || crate::files::pattern::is_slug(text)
-        }
-        (FieldType::Phase, Json::String(text)) => chart.phases.contains_key(text),
-        _ => false,
-    };
-    if fits {
-        Ok(())
-    } else {
-        Err(wanted(field, value))
+/// Returns the part of a file name that a field's value is: a number, or a text of letters, digits, `_` and `-`.
+pub fn name_part(value: &Json) -> Option<String> {
+    match value {
+        Json::Number(number) => Some(number.to_string()),
+        Json::String(text) if is_slug(text) => Some(text.clone()),
+        _ => None,
     }
 }
 
-/// What `field` may hold instead of `value`, in words.
-pub fn wanted(field: &Field, value: &Json) -> String {
-    match value.as_f64() {
-        Some(number) if field.kind == FieldType::Integer && number > LARGEST_INTEGER as f64 => {
-            format!("an integer of at most {LARGEST_INTEGER}")
+impl Literal {
+    /// Returns the literal as JSON, a text as it is written.
+    pub fn json(&self) -> Json {
+        match self {
+            Self::Boolean(value) => Json::from(*value),
+            Self::Integer(value) => Json::from(*value),
+            Self::Text(text) => Json::from(text.0.as_str()),
+            Self::Null => Json::Null,
         }
-        _ => describe(field),
     }
-}
-
-/// A field's type in words: `an integer of at least 0, or null`.
-pub fn describe(field: &Field) -> String {
-    let mut words = match field.kind {
-        FieldType::Boolean => "a boolean".to_owned(),
-        FieldType::Integer => match field.minimum {
-            Some(least) => format!("an integer of at least {least}"),
-            None => "an integer".to_owned(),
-        },
-        FieldType::String => match &field.pattern {
-            Some(pattern) => format!("a string that fits {pattern}"),
-            None => "a string".to_owned(),
-        },
-        FieldType::Phase => "a phase of the chart".to_owned(),
-    };
-    if field.nullable {
-        words.push_str(", or null");
-    }
-    words
 }

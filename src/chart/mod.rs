@@ -10,6 +10,7 @@ pub mod load;
 pub mod model;
 pub mod names;
 pub mod outdated;
+pub mod reference;
 pub mod schema;
 
 use indexmap::IndexMap;
@@ -88,7 +89,7 @@ impl Chart {
     pub fn template(&self, name: &str) -> Result<String, String> {
         match self.templates.get(name) {
             Ok(Some(text)) => Ok(text.into_owned()),
-            Ok(None) => Err(format!("there is no template `{name}`")),
+            Ok(None) => Err(format!("unknown template `{name}`")),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -102,8 +103,6 @@ pub struct Scope {
     /// The folder of the instances, below the home: `plans`.
     pub folder: String,
     pub choice: InstanceChoice,
-    /// The context field that names the session an instance belongs to.
-    pub owner: Option<String>,
 }
 
 /// Which of the directories in the folder is meant.
@@ -119,9 +118,9 @@ impl Scope {
     /// How an instance's broken state is put right. One of a session's own is in no git history.
     pub fn remedy(&self) -> &'static str {
         if self.is_per_session() {
-            "mend the file, or delete it: it begins anew"
+            "fix the file, or delete it to start over"
         } else {
-            "mend the file, or restore it from git"
+            "fix the file, or restore it from git"
         }
     }
 
@@ -170,7 +169,7 @@ pub struct Table {
 #[derive(Debug)]
 pub enum RowShape {
     /// A row of a pipe table: (field, heading).
-    Columns(IndexMap<String, String>),
+    Columns(IndexMap<String, Vec<String>>),
     /// A line that fits.
     Line(Pattern),
 }

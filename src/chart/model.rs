@@ -17,7 +17,7 @@ pub struct FilePattern(pub String);
 /// Assignments: context field → value.
 pub type Assign = IndexMap<String, Literal>;
 
-/// A whole chart file.
+/// A chart file.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
@@ -25,24 +25,24 @@ pub struct Source {
     pub id: String,
     /// The phase of an instance that has no state yet.
     pub initial: String,
-    /// The context field that holds the phase an instance is in.
+    /// The context field that holds the current phase.
     pub state: String,
-    /// The context field that holds the phase that is due.
+    /// The context field that holds the phase that comes next.
     pub next: Option<String>,
     /// A stop that is allowed without a message prints nothing.
     #[serde(default)]
     pub quiet: bool,
-    /// Folders, beside the chart, in which templates are looked up, in order.
+    /// Folders of templates, relative to the chart. The first one that has a template wins.
     #[serde(default = "templates_beside")]
     pub templates: Vec<String>,
-    /// Seconds the host gives a hook before it ends it. Every invocation's timeout is below it.
+    /// Seconds until the host ends a hook. The timeout of every invocation must be shorter.
     #[serde(default = "host_default_timeout")]
     pub hook_timeout: u64,
     /// Where running instances live.
     pub scope: Scope,
     /// The typed fields of `state.json`.
     pub context: IndexMap<String, Field>,
-    /// The typed settings of `config.json` in the home, which a user writes: `config.NAME`.
+    /// The typed settings of `config.json` in the home, written by the user: `config.NAME`.
     #[serde(default)]
     pub config: IndexMap<String, Field>,
     /// The options of commands and phases.
@@ -51,7 +51,7 @@ pub struct Source {
     /// Named sets of files.
     #[serde(default)]
     pub files: IndexMap<String, Files>,
-    /// Rows read out of Markdown files.
+    /// Rows of Markdown files.
     #[serde(default)]
     pub tables: IndexMap<String, Table>,
     /// Names for expressions.
@@ -62,7 +62,7 @@ pub struct Source {
     pub prompts: Prompts,
     /// The states of the chart. `{cycle}` in a name makes one phase per cycle.
     pub phases: IndexMap<String, Phase>,
-    /// What all cycles share.
+    /// Defaults that all cycles share.
     #[serde(default)]
     pub cycle: CycleSource,
     /// Review cycles.
@@ -71,7 +71,7 @@ pub struct Source {
     /// Processes that a rule can start.
     #[serde(default)]
     pub invoke: IndexMap<String, Invoke>,
-    /// Event → rules, in order of priority.
+    /// The rules for each event, in order of priority.
     #[serde(default)]
     pub on: IndexMap<String, Vec<Rule>>,
     /// `taskie run NAME`.
@@ -80,7 +80,7 @@ pub struct Source {
     /// Lists of findings: `checks.NAME`.
     #[serde(default)]
     pub checks: IndexMap<String, Vec<Check>>,
-    /// What the model checker is to prove.
+    /// What the model checker proves.
     #[serde(default)]
     pub properties: Vec<Property>,
 }
@@ -93,24 +93,21 @@ fn host_default_timeout() -> u64 {
     600
 }
 
-/// Which directories are running instances.
+/// Which directories are instances.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
-    /// The directory that is searched upward from where the agent works.
+    /// The directory that holds the instances, searched upward from where the agent works.
     pub home: String,
-    /// What one instance is called; gives the command line its `--NOUN`.
+    /// What an instance is called. It becomes the option `--NOUN`.
     pub noun: String,
-    /// Below `home`: the directories that are instances (`plans/*`); the one touched last is meant.
+    /// Below `home`: the directories that are instances (`plans/*`). The most recently modified one is used.
     pub newest: Option<String>,
-    /// Below `home`: the directory of a session (`sessions/{session}`); each session has its own.
+    /// Below `home`: the directory of each session (`sessions/{session}`).
     pub path: Option<String>,
-    /// With `newest`: the files whose modification counts as a touch.
+    /// With `newest`: the files whose modification time counts.
     #[serde(default)]
     pub touch: Vec<FilePattern>,
-    /// With `newest`: the context field that names the session an instance belongs to: another session's is passed
-    /// over.
-    pub owner: Option<String>,
 }
 
 /// A set of files: their patterns, or these with more.
@@ -124,13 +121,13 @@ pub enum Files {
     Read(ReadFiles),
 }
 
-/// A set of files that are looked into.
+/// A set of files whose lines are read.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFiles {
-    /// The patterns of their names; a `!` takes away.
+    /// Patterns of file names. One that starts with `!` excludes.
     pub names: Vec<FilePattern>,
-    /// A line's shape, with holes: `it.lines` are those that fit.
+    /// A pattern for lines: `it.lines` are the lines that match.
     pub line: FilePattern,
 }
 
@@ -138,10 +135,10 @@ pub struct ReadFiles {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Prompts {
-    /// The prompts: `loop` is `loop.md` in the home, else the template `loop.md`.
+    /// The prompts: `loop` is the file `loop.md` in the home, else the template `loop.md`.
     #[serde(default)]
     pub names: Vec<String>,
-    /// The names that are filled in. Others stay as they are.
+    /// What `{{name}}` stands for. Other names are left as they are.
     #[serde(default)]
     pub vars: IndexMap<String, Expr>,
 }
@@ -164,13 +161,13 @@ pub struct Field {
     /// boolean, integer, string or phase.
     #[serde(rename = "type")]
     pub kind: FieldType,
-    /// What the field says; goes into the JSON Schema.
+    /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// The least integer.
+    /// The smallest allowed integer.
     pub minimum: Option<i64>,
-    /// What a string must match as a whole.
+    /// What the whole string must match. Only `[A-Za-z0-9_-]+` is supported.
     pub pattern: Option<String>,
-    /// The value where the key is absent. Without one: null, or the initial phase.
+    /// The value if the key is absent. Without a default it is null, or the initial phase.
     pub default: Option<Literal>,
     /// The field may be null.
     #[serde(default)]
@@ -189,35 +186,54 @@ pub struct Arg {
     pub kind: FieldType,
     /// One line for `--help`.
     pub about: Option<String>,
-    /// The least integer.
+    /// The smallest allowed integer.
     pub minimum: Option<i64>,
-    /// A list of the only values allowed.
+    /// A list of the allowed values.
     pub one_of: Option<Expr>,
-    /// The value where the option is left out.
+    /// The value if the option is not given.
     pub default: Option<Literal>,
     /// `run limit 4` instead of `run limit --reviews 4`.
     #[serde(default)]
     pub positional: bool,
-    /// The text comes on stdin: it passes through no shell.
+    /// The text is read from stdin, so that it never passes through a shell.
     #[serde(default)]
     pub stdin: bool,
-    /// One letter that stands for it: `-f`.
+    /// One letter as its short form: `-f`.
     pub short: Option<char>,
 }
 
-/// Rows of a file: of a Markdown table by its header, or the lines that fit a pattern.
+/// The heading of a column, or several that mean the same.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "a column is a heading, or a list of headings")]
+pub enum Headings {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Headings {
+    /// Returns all of them.
+    pub fn list(&self) -> Vec<String> {
+        match self {
+            Self::One(heading) => vec![heading.clone()],
+            Self::Several(headings) => headings.clone(),
+        }
+    }
+}
+
+/// Rows of a file: of a Markdown table by the headings of its columns, or the lines that match a pattern.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
     /// The file, below the instance's directory.
     pub file: FilePattern,
-    /// Row field → column heading. `id` is the row's name and must be a slug.
-    pub columns: Option<IndexMap<String, String>>,
-    /// A line's shape, with holes.
+    /// The column heading of each field, or a list of headings of which the first one that exists counts. `id` names
+    /// the row: letters, digits, `_` and `-`. A row with another id counts as open.
+    pub columns: Option<IndexMap<String, Headings>>,
+    /// A pattern for lines, with holes.
     pub line: Option<FilePattern>,
     /// The file that a row stands for.
     pub path: Option<FilePattern>,
-    /// The values of `status` that mean: nothing left to do.
+    /// The values of `status` that mean that nothing is left to do.
     #[serde(default)]
     pub finished: Vec<String>,
 }
@@ -226,17 +242,17 @@ pub struct Table {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
-    /// The high-level stage that a person is shown.
+    /// The stage that `taskie status` shows.
     pub stage: Option<String>,
     /// `final`: nothing comes after it.
     #[serde(rename = "type")]
     pub kind: Option<PhaseType>,
-    /// Holds where the phase may be entered.
+    /// True if the phase may be entered.
     pub guard: Option<Expr>,
-    /// Said where the guard does not hold.
+    /// The message if the guard is not true.
     #[serde(rename = "else")]
     pub otherwise: Option<Text>,
-    /// The cycle that starts afresh and becomes due.
+    /// The cycle that starts over and comes next.
     pub arms: Option<String>,
     /// What entering it assigns.
     #[serde(default)]
@@ -259,9 +275,9 @@ pub enum PhaseType {
 pub struct CycleSource {
     /// The context field that counts the reviews.
     pub count: Option<String>,
-    /// The context field that bounds them.
+    /// The context field that limits the number of reviews.
     pub limit: Option<String>,
-    /// Holds, after a review, where the cycle is over.
+    /// True, after a review, if the cycle is over.
     pub exit: Option<Expr>,
     /// What starting the cycle over assigns.
     pub entry: Option<Assign>,
@@ -275,49 +291,49 @@ pub struct CycleSource {
     pub review: Option<FilePattern>,
     /// The name of the answer to review number `{n}`.
     pub answer: Option<FilePattern>,
-    /// The files a reviewer reads. A name must exist, a list must not be empty.
+    /// The files that the reviewer reads. A file must exist, and a list must not be empty.
     pub subject: Option<Vec<Text>>,
-    /// Holds where there is something to review.
+    /// True if there is something to review.
     pub ready: Option<Expr>,
-    /// The phase to resume where there is not.
+    /// The phase to resume if there is nothing to review yet.
     pub resume: Option<String>,
-    /// The high-level stage that a person is shown.
+    /// The stage that `taskie status` shows.
     pub stage: Option<String>,
     /// Words for templates: `cycle.text.NAME`.
     #[serde(default)]
     pub text: IndexMap<String, Text>,
-    /// Where the cycle leads: the first target whose guard holds.
+    /// What comes after the cycle: the first target whose guard is true.
     pub advance: Option<Vec<Advance>>,
 }
 
-/// One way out of a cycle.
+/// What may come after a cycle.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advance {
-    /// Holds where this target is open.
+    /// True if this target is open.
     pub guard: Option<Expr>,
     /// A phase or a cycle.
     pub target: String,
 }
 
-/// A process: what is run and where its verdict stands.
+/// A process: what to run, and where to find its verdict.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Invoke {
-    /// The program, looked up on PATH, and its arguments. No shell.
+    /// The program, looked up on PATH, and its arguments. There is no shell.
     pub argv: Vec<Text>,
-    /// The verdicts; the process may name no other.
+    /// The verdicts that the process may give.
     pub verdicts: Vec<String>,
-    /// JSON pointers into its stdout: the first that leads to a verdict counts. A string on the way is read as JSON.
+    /// JSON pointers into its stdout: the first one that finds a verdict counts. A string on the path is parsed as JSON.
     pub verdict: Vec<String>,
-    /// A JSON pointer that is true where the run failed.
+    /// A JSON pointer to a boolean that is true if the run failed.
     pub error: Option<String>,
-    /// JSON pointers to the reason of a failure: the first that is there is told.
+    /// JSON pointers to the reason of a failure: the first one that exists is reported.
     #[serde(default)]
     pub reason: Vec<String>,
-    /// Who does it, for a person: what `taskie status` shows.
+    /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
-    /// Seconds.
+    /// Seconds until the process is ended.
     pub timeout: u64,
     /// Where its stderr goes, below the instance's directory; removed after a run that succeeded.
     pub log: FilePattern,
@@ -328,23 +344,23 @@ pub struct Invoke {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
-    /// Once for each item of this list, as `it`.
+    /// Repeats for each item of this list, as `it`.
     pub each: Option<Expr>,
-    /// Holds where it is done.
+    /// True if the action applies.
     pub guard: Option<Expr>,
-    /// Makes this file, with `text`. Where its name is taken it gets the next free one.
+    /// Creates this file with `text`. If the name is taken, the next free one is used.
     pub write: Option<Text>,
-    /// What is written.
+    /// The content of the file.
     pub text: Option<Text>,
-    /// Makes sure that this file has `line`.
+    /// Adds `line` to this file unless it has it.
     pub ensure: Option<Text>,
     /// The line.
     pub line: Option<Text>,
-    /// Renames this file `to` another name. Where that is taken it gets the next free one.
+    /// Renames this file `to` another name. If that is taken, the next free one is used.
     pub rename: Option<Text>,
-    /// Copies this template `to` a file, unless that is there already.
+    /// Copies this template `to` a file that does not exist yet.
     pub copy: Option<String>,
-    /// Where it goes.
+    /// The new name.
     pub to: Option<Text>,
     /// Removes this directory, which must be an instance's.
     pub remove: Option<Text>,
@@ -416,7 +432,7 @@ impl Action {
 pub struct Rule {
     /// What the rule is for, in a few words: its name in traces and counterexamples.
     pub about: Option<String>,
-    /// Holds where the rule fires; without one it always does.
+    /// True if the rule fires. Without a guard it always does.
     pub guard: Option<Expr>,
     /// The phase to go to.
     pub target: Option<String>,
@@ -432,13 +448,13 @@ pub struct Rule {
     /// What it does to files, in this order.
     #[serde(default)]
     pub actions: Vec<Action>,
-    /// The process to run; the rules are then read anew with its outcome as `review`.
+    /// The process to run. The rules are then tried again, with its outcome as `review`.
     pub invoke: Option<String>,
-    /// Said to the user.
+    /// A message to the user.
     pub message: Option<Text>,
-    /// Said to the agent.
+    /// A message to the agent.
     pub say: Option<Text>,
-    /// The answer: the stop goes through.
+    /// The answer: the stop is allowed.
     #[serde(default)]
     pub allow: bool,
     /// The answer: the agent goes on, with this text.
@@ -447,15 +463,15 @@ pub struct Rule {
     pub action: Option<Text>,
 }
 
-/// `taskie run NAME`: one rule, and what is said where it does not apply.
+/// `taskie run NAME`: one rule, and a message if it does not apply.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Command {
     /// One line for `--help`.
     pub about: String,
-    /// Holds where the command applies.
+    /// True if the command applies.
     pub guard: Option<Expr>,
-    /// Said where it does not.
+    /// The message if it does not.
     #[serde(rename = "else")]
     pub otherwise: Option<Text>,
     /// The phase to go to.
@@ -474,7 +490,7 @@ pub struct Command {
     pub actions: Vec<Action>,
     /// What it prints.
     pub say: Option<Text>,
-    /// Commands that are run after it, each on what the one before has left; the first that does not apply ends it.
+    /// Commands to run after it, in order, until one does not apply.
     #[serde(default)]
     pub raise: Vec<String>,
 }
@@ -483,9 +499,9 @@ pub struct Command {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// Once for each item of this list, as `it`.
+    /// Repeats for each item of this list, as `it`.
     pub each: Option<Expr>,
-    /// Holds where there is something to say.
+    /// True if there is a finding.
     pub guard: Option<Expr>,
     /// The finding.
     pub say: Text,
@@ -495,13 +511,13 @@ pub struct Check {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Property {
-    /// What the property says, in words.
+    /// What the property means, in words.
     pub about: String,
-    /// Holds in every state.
+    /// True in every state.
     pub always: Option<Expr>,
-    /// Holds in no state.
+    /// True in no state.
     pub never: Option<Expr>,
-    /// Can be reached from every state.
+    /// From every state, a state in which this is true can be reached.
     pub reachable: Option<Expr>,
     /// From every state comes to hold, whatever path the agent and the reviewer take as long as they go on.
     pub eventually: Option<Expr>,

@@ -13,6 +13,7 @@ mod place;
 mod render;
 mod schema;
 mod status;
+mod trust;
 mod validate;
 
 use std::ffi::OsString;
@@ -78,7 +79,17 @@ fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
 
 fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let name = chart_option(args);
-    let choice = Choice::of(name.as_deref());
+    // `trust` is about the project's own chart, and a hook looks for it where the event says.
+    let own = match &name {
+        None if !matches!(command_word(args), Some("trust" | "hook" | "check-chart")) => {
+            trust::own_chart()
+        }
+        _ => None,
+    };
+    let choice = match &own {
+        Some(path) => Choice::File(path),
+        None => Choice::of(name.as_deref()),
+    };
     let chart = choice.load()?;
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
         Ok(matches) => matches,
@@ -87,7 +98,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
             // clap's 2 would block on the host: a hook that is called in a wrong way must not.
             return Ok(match error.exit_code() {
                 0 => ExitCode::SUCCESS,
-                _ if is_hook(args) => ExitCode::FAILURE,
+                _ if command_word(args) == Some("hook") => ExitCode::FAILURE,
                 code => ExitCode::from(u8::try_from(code).unwrap_or(1)),
             });
         }
@@ -106,22 +117,23 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
+        Some(("trust", sub)) => trust::run(sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
 
-/// True where the command is `hook`, whatever follows it.
-fn is_hook(args: &[OsString]) -> bool {
+/// Returns the command, whatever follows it.
+fn command_word(args: &[OsString]) -> Option<&str> {
     let mut words = args.iter().skip(1);
     while let Some(word) = words.next() {
         match word.to_str() {
             Some("--chart") => _ = words.next(),
             Some(option) if option.starts_with('-') => {}
-            command => return command == Some("hook"),
+            command => return command,
         }
     }
-    false
+    None
 }
 
 /// The value of `--chart`, which decides what else the command line may hold.

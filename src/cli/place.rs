@@ -1,4 +1,4 @@
-//! Which project and which instance a command means, and which session asks.
+//! Which project, instance and session a command is about.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,25 +7,26 @@ use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::tell;
-use crate::chart::Chart;
+use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::suggest;
 use crate::files::pattern::is_slug;
+use crate::host::events::SESSION_VARIABLES;
 use crate::shell::find::{self, Instance, Newest, Surroundings};
-use crate::shell::perform::Place;
-use crate::shell::store;
+use crate::shell::place::Place;
+use crate::shell::{driver, file, state_file};
 
-/// What becomes of an instance that is named and not there yet.
+/// What to do about an instance that is named and does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
-    /// It has to be there.
+    /// It must exist.
     Refuse,
-    /// It is made, at the git root or here where there is no home either.
+    /// Make it; without a home, at the git root or here.
     Make,
-    /// The same place is meant, and nothing is made.
-    Suppose,
+    /// Return the place where it would be, and make nothing.
+    Assume,
 }
 
-/// The instance that `--NOUN` names, else the one touched last.
+/// Returns the instance that `--NOUN` names, else the most recently modified one.
 pub(crate) fn resolve(
     chart: &Arc<Chart>,
     matches: &ArgMatches,
@@ -45,14 +46,20 @@ pub(crate) fn resolve(
             None if absent != Absent::Refuse => new_root(&cwd, &around, noun)?,
             None => return Err(nothing_here(chart, &cwd)),
         };
-        inside(&root, &instance, noun)?;
+        inside(&root, &instance, scope)?;
         return Ok(Place {
             chart: Arc::clone(chart),
             root,
             instance,
         });
     }
-    let start = || format!("`taskie enter {} --{noun} NAME` starts one", chart.initial);
+    let start = || {
+        format!(
+            "start one with `{} enter {} --{noun} NAME`",
+            chart.program(),
+            chart.initial
+        )
+    };
     let named = matches.get_one::<String>("instance");
     let (root, instance) = match (found, named) {
         (Some(root), None) => {
@@ -85,10 +92,10 @@ pub(crate) fn resolve(
         }
     };
     let dir = root.join(&instance.dir);
-    inside(&root, &instance, noun)?;
-    if !dir.is_dir() && absent != Absent::Suppose {
+    inside(&root, &instance, scope)?;
+    if !dir.is_dir() && absent != Absent::Assume {
         if absent == Absent::Refuse {
-            let names = find::names(&root, scope);
+            let names = find::names(&root, scope).unwrap_or_default();
             let close = suggest(&instance.name, names.iter().map(String::as_str));
             let help = close.map_or_else(start, |name| format!("did you mean `{name}`?"));
             return Err(CliError::with_help(
@@ -106,17 +113,12 @@ pub(crate) fn resolve(
     })
 }
 
-/// The instance of the session that asks.
+/// Returns the instance of the current session.
 fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError> {
     let Some(session) = session else {
-        let message = format!(
-            "each session has its own {}, and no session asks",
-            chart.scope.noun
-        );
-        let message = if chart.scope.noun == "session" {
-            "it is not known which session asks".to_owned()
-        } else {
-            message
+        let message = match chart.scope.noun.as_str() {
+            "session" => "the session is unknown".to_owned(),
+            noun => format!("each session has its own {noun}, and the session is unknown"),
         };
         let help =
             "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
@@ -128,12 +130,12 @@ fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError
 fn new_root(cwd: &Path, around: &Surroundings, noun: &str) -> Result<PathBuf, CliError> {
     find::new_root(cwd, around).ok_or_else(|| {
         let message = format!(
-            "{} is your home directory or above it: no {noun} is looked for there",
+            "{} is your home directory or above it, where no {noun} can be",
             cwd.display()
         );
         CliError::with_help(
             message,
-            format!("start the {noun} in a project's own directory"),
+            format!("start the {noun} in the directory of a project"),
         )
     })
 }
@@ -141,13 +143,15 @@ fn new_root(cwd: &Path, around: &Surroundings, noun: &str) -> Result<PathBuf, Cl
 fn nothing_here(chart: &Chart, cwd: &Path) -> CliError {
     let home = &chart.scope.home;
     let message = format!("there is no {home} in {} or above", cwd.display());
-    CliError::with_help(
-        message,
-        "a command of the chart makes one: `taskie run --help` lists them",
-    )
+    let help = format!(
+        "run a command of the chart that makes one; `{} run --help` lists them",
+        chart.program()
+    );
+    CliError::with_help(message, help)
 }
 
-fn inside(root: &Path, instance: &Instance, noun: &str) -> Result<(), CliError> {
+fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliError> {
+    let Scope { noun, home, .. } = scope;
     if find::leads_outside(root, &instance.dir) {
         let message = format!(
             "{noun} `{}` leads outside the project through a symbolic link",
@@ -155,11 +159,19 @@ fn inside(root: &Path, instance: &Instance, noun: &str) -> Result<(), CliError> 
         );
         return Err(CliError::new(message));
     }
+    for dir in [Path::new(home), &instance.dir] {
+        if let Some(why) = file::distrust(&root.join(dir)) {
+            return Err(CliError::new(format!(
+                "{} is not used: {why}",
+                dir.display()
+            )));
+        }
+    }
     Ok(())
 }
 
-/// The same where there may be none: `None` where no instance is named and none is there. With what is wrong with
-/// those that were passed over.
+/// Returns the same as [`resolve`], or `None` if no instance is named and none exists; and what is wrong with those that
+/// were skipped.
 pub(crate) fn find(
     chart: &Arc<Chart>,
     matches: &ArgMatches,
@@ -186,22 +198,30 @@ pub(crate) fn find(
     Ok((place, newest.warnings))
 }
 
-/// The instance of that name, there or not.
+/// Returns the instance of that name, whether or not it exists.
 pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
     find::named(&chart.scope, name).map_err(CliError::new)
 }
 
+/// What the session has taken up last, else the instance that was touched last.
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
-    find::newest(root, &chart.scope, |dir| {
-        store::is_ours(chart, dir, session)
-    })
+    let scope = &chart.scope;
+    let taken = session.and_then(|session| {
+        let (_, name) = driver::taken_up(&[root.to_owned()], &scope.home, session)?;
+        let found = find::of_name(root, scope, &name);
+        found.instance.is_some().then_some(found)
+    });
+    taken.unwrap_or_else(|| find::newest(root, scope))
 }
 
-/// The session that asks: `--session`, else what the host puts into its tools' environment.
+/// Returns the current session: `--session`, else what the host puts into the environment of its tools.
 pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> {
     let given = matches.get_one::<String>("session").cloned();
     let Some(session) = given
-        .or_else(|| std::env::var("CLAUDE_CODE_SESSION_ID").ok())
+        .or_else(|| {
+            let mut variables = SESSION_VARIABLES.iter();
+            variables.find_map(|name| std::env::var(name).ok().filter(|id| !id.is_empty()))
+        })
         .filter(|id| !id.is_empty())
     else {
         return Ok(None);
@@ -210,7 +230,7 @@ pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> 
         return Ok(Some(session));
     }
     let message = format!(
-        "`{}` is no session id (letters, digits, _ and -)",
+        "invalid session id `{}`: expected letters, digits, _ and -",
         session.escape_debug()
     );
     Err(CliError::with_help(
@@ -219,7 +239,7 @@ pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> 
     ))
 }
 
-/// The file that holds the state, from the project's root.
+/// Returns the path of the state, from the project's root.
 pub(crate) fn state_file(place: &Place) -> PathBuf {
-    place.instance.dir.join(store::FILE)
+    place.instance.dir.join(state_file::FILE)
 }

@@ -3,5 +3,6 @@
 pub mod code;
 pub mod excerpt;
 pub mod flaw;
+pub mod quote;
 pub mod suggest;
 pub mod toml;

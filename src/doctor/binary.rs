@@ -57,7 +57,7 @@ pub(super) fn own() -> Vec<Diagnosis> {
             this,
             Diagnosis::problem(
                 "path",
-                format!("there is no `{name}` on PATH, so neither hooks nor the agent find it"),
+                format!("`{name}` is not on PATH, so neither hooks nor the agent can find it"),
                 format!("add {folder} to PATH where Claude Code is started"),
             ),
         ];
@@ -74,7 +74,7 @@ pub(super) fn own() -> Vec<Diagnosis> {
                     "`{name}` on PATH is another file of the same version: {}",
                     shown(&found)
                 ),
-                "keep one of the two, or they will differ one day",
+                "keep one of the two: an upgrade would replace only one",
             ),
             Ok(text) => Diagnosis::problem(
                 "path",
@@ -87,7 +87,7 @@ pub(super) fn own() -> Vec<Diagnosis> {
             Err(why) => Diagnosis::problem(
                 "path",
                 format!(
-                    "hooks and the agent find {}, which does not tell its version: {why}",
+                    "hooks and the agent find {}, which does not print its version: {why}",
                     shown(&found)
                 ),
                 format!("replace it, or put {folder} before it on PATH"),
@@ -126,9 +126,7 @@ fn program_on_path(program: &str) -> Diagnosis {
         return Diagnosis::problem(
             "program",
             format!("`{program}` is not on PATH, so no review can run"),
-            format!(
-                "install it, or add its folder to PATH where {program} is to be found by hooks"
-            ),
+            "install it, or add its folder to PATH where Claude Code is started",
         );
     };
     if program != HOST {
@@ -139,23 +137,23 @@ fn program_on_path(program: &str) -> Diagnosis {
         Ok(Some(version)) if version < TRIED_FROM => Diagnosis::warning(
             "program",
             format!(
-                "{program} {version}, {}: older than all that this was tried with",
+                "{program} {version}, {}: older than all versions that taskie was tested with",
                 shown(&path)
             ),
-            format!("`{program} update` (tried from {TRIED_FROM} on)"),
+            format!("`{program} update` (tested from {TRIED_FROM} on)"),
         ),
         Ok(Some(version)) => {
             Diagnosis::ok("program", format!("{program} {version}, {}", shown(&path)))
         }
         Ok(None) => Diagnosis::warning(
             "program",
-            format!("{}: its version cannot be made out", shown(&path)),
-            format!("see what `{program} --version` prints"),
+            format!("{}: its version is unknown", shown(&path)),
+            format!("run `{program} --version` to see what it prints"),
         ),
         Err(why) => Diagnosis::problem(
             "program",
             format!("{} does not run: {why}", shown(&path)),
-            format!("see what `{program} --version` says"),
+            format!("run `{program} --version` to see the error"),
         ),
     }
 }
@@ -165,8 +163,8 @@ fn as_root() -> Option<Diagnosis> {
     (!is_sandbox).then(|| {
         Diagnosis::problem(
             "program",
-            format!("`{HOST} {UNASKED}`, which reviews need, is refused to root"),
-            format!("work as another user or, where nothing can be harmed, set {SANDBOX}=1"),
+            format!("`{HOST} {UNASKED}`, which reviews need, does not run as root"),
+            format!("work as another user, or in a sandbox set {SANDBOX}=1"),
         )
     })
 }
@@ -212,7 +210,7 @@ fn version_of(program: &Path) -> Result<String, String> {
         End::Exited { .. } => {
             Err(crate::invoke::log::last_line(log.path()).unwrap_or_else(|| "it failed".to_owned()))
         }
-        End::TimedOut => Err(format!("it took more than {} seconds", PATIENCE.as_secs())),
+        End::TimedOut => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
         End::TooMuchOutput => Err("it printed too much".to_owned()),
         End::Interrupted { .. } | End::Abandoned => Err("interrupted".to_owned()),
         End::NotStarted(why) => Err(why),

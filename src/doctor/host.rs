@@ -38,7 +38,7 @@ pub(super) struct Settings {
     unreadable: Vec<(PathBuf, String)>,
 }
 
-/// An installed copy of a plugin, as far as the client's file tells of it.
+/// An installed copy of a plugin, as the client's file describes it.
 #[derive(Debug)]
 struct Copy {
     version: Option<String>,
@@ -164,7 +164,7 @@ impl Settings {
                 Diagnosis::warning(
                     "settings",
                     format!("{} cannot be read: {why}", shown(path)),
-                    "mend it: what it says is not known here, and Claude Code may pass it over",
+                    "fix it: taskie cannot know what it says, and Claude Code may ignore it",
                 )
             })
             .collect()
@@ -183,17 +183,17 @@ impl Settings {
                         "{} turns all hooks off, so nothing is reviewed",
                         shown(&file.path)
                     ),
-                    "take \"disableAllHooks\" out of it",
+                    "remove \"disableAllHooks\" from it",
                 ));
             }
             if file.is_managed && is_true(file, "allowManagedHooksOnly") {
                 found.push(Diagnosis::problem(
                     "hooks",
                     format!(
-                        "{} allows no hooks but those of its own, so nothing is reviewed",
+                        "{} allows only its own hooks, so nothing is reviewed",
                         shown(&file.path)
                     ),
-                    "ask who manages this machine",
+                    "ask the administrator of this machine",
                 ));
             }
         }
@@ -202,7 +202,7 @@ impl Settings {
                 "hooks",
                 match self.unreadable.is_empty() {
                     true => "no settings file turns hooks off",
-                    false => "none of the settings files that can be read turns hooks off",
+                    false => "no settings file that can be read turns hooks off",
                 },
             ));
         }
@@ -217,7 +217,7 @@ impl Settings {
             true => self.plugin(&chart.id),
             false => Plugin::default(),
         };
-        let mut found = plugin.told;
+        let mut found = plugin.found;
         match (plugin.is_on, hooks.as_slice()) {
             (true, []) => {}
             (true, [hook, ..]) => found.push(Diagnosis::warning(
@@ -226,7 +226,7 @@ impl Settings {
                     "{} calls the Stop hook too, so it runs twice at each stop",
                     shown(&hook.file.path)
                 ),
-                "take the hook out of that file: the plugin brings it",
+                "remove the hook from that file: the plugin has it",
             )),
             (false, []) if found.is_empty() => found.push(nobody(has_plugin, &chart.id)),
             (false, []) => {}
@@ -253,7 +253,7 @@ impl Settings {
         found
     }
 
-    /// How the plugin `id` stands.
+    /// Returns the state of the plugin `id`.
     fn plugin(&self, id: &str) -> Plugin {
         let is_ours = |key: &str| key.split('@').next() == Some(id);
         let mut switches: BTreeMap<&str, (bool, &File)> = BTreeMap::new();
@@ -276,7 +276,7 @@ impl Settings {
         if let Some((key, (_, file))) = on {
             let Some(copies) = self.installed.get(*key).filter(|copies| !copies.is_empty()) else {
                 let text = format!(
-                    "the plugin {key} is enabled in {} and not installed",
+                    "the plugin {key} is enabled in {}, but not installed",
                     shown(&file.path)
                 );
                 return Plugin::off(text, format!("`claude plugin install {key}`"));
@@ -288,7 +288,10 @@ impl Settings {
                 false => copies.iter().find_map(|copy| copy.path.as_ref()),
             };
             if let Some(gone) = gone {
-                let text = format!("the plugin {key} is enabled, and {} is gone", shown(gone));
+                let text = format!(
+                    "the plugin {key} is enabled, but {} is missing",
+                    shown(gone)
+                );
                 return Plugin::off(
                     text,
                     format!("`claude plugin uninstall {key}`, then `claude plugin install {key}`"),
@@ -296,19 +299,19 @@ impl Settings {
             }
             let own = env!("CARGO_PKG_VERSION");
             let mut versions = copies.iter().filter_map(|copy| copy.version.as_deref());
-            let told = match versions.find(|version| *version != own) {
+            let diagnosis = match versions.find(|version| *version != own) {
                 Some(version) => Diagnosis::warning(
                     "plugin",
-                    format!("the plugin {key} is version {version}, this program {own}"),
+                    format!("the plugin {key} is version {version}, this program is {own}"),
                     format!(
-                        "bring both to one version: `claude plugin update {key}`, or install the program anew"
+                        "bring both to the same version: `claude plugin update {key}`, or install the program again"
                     ),
                 ),
                 None => Diagnosis::ok("plugin", format!("the plugin {key} is enabled")),
             };
             return Plugin {
                 is_on: true,
-                told: vec![told],
+                found: vec![diagnosis],
             };
         }
         if let Some((key, (_, file))) = switches.first_key_value() {
@@ -316,7 +319,7 @@ impl Settings {
             return Plugin::off(text, format!("`claude plugin enable {key}`"));
         }
         if let Some(key) = self.installed.keys().find(|key| is_ours(key)) {
-            let text = format!("the plugin {key} is installed and enabled nowhere");
+            let text = format!("the plugin {key} is installed, but not enabled");
             return Plugin::off(text, format!("`claude plugin enable {key}`"));
         }
         Plugin::default()
@@ -387,8 +390,8 @@ impl Settings {
             Some((text, Err(_))) => {
                 return vec![Diagnosis::warning(
                     "blocks",
-                    format!("{BLOCK_CAP} is {text:?}, which is no number"),
-                    "set it to a number; 0: stops may be blocked without end",
+                    format!("{BLOCK_CAP} is {text:?}, which is not a number"),
+                    "set it to a number; 0: no limit",
                 )];
             }
         };
@@ -401,14 +404,14 @@ impl Settings {
             return vec![Diagnosis::ok(
                 "blocks",
                 format!(
-                    "{cap} blocked stops in a row are allowed, and a cycle has {limit} reviews at most ({field})"
+                    "{cap} blocked stops in a row are allowed, and a cycle has at most {limit} reviews ({field})"
                 ),
             )];
         }
         vec![Diagnosis::warning(
             "blocks",
             format!(
-                "a cycle may have {limit} reviews ({field}), and an agent that uses no tool in between may stop after {cap} blocks"
+                "a cycle may have {limit} reviews ({field}), but an agent that uses no tool in between may stop after {cap} blocks"
             ),
             format!("set {BLOCK_CAP} to {limit} under \"env\" in settings.json"),
         )]
@@ -423,18 +426,18 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// How the plugin stands, and whether it works.
+/// Whether the plugin is installed and enabled, and what is wrong with it.
 #[derive(Debug, Default)]
 struct Plugin {
     is_on: bool,
-    told: Vec<Diagnosis>,
+    found: Vec<Diagnosis>,
 }
 
 impl Plugin {
     fn off(text: String, help: String) -> Self {
         Self {
             is_on: false,
-            told: vec![Diagnosis::problem("plugin", text, help)],
+            found: vec![Diagnosis::problem("plugin", text, help)],
         }
     }
 }
@@ -503,10 +506,10 @@ fn too_short(hook: &Hook<'_>, chart: &Chart) -> Option<Diagnosis> {
         Diagnosis::problem(
             "plugin",
             format!(
-                "the hook in {} is ended after {timeout} seconds, and a review may take {longest}",
+                "the hook in {} times out after {timeout} seconds, but a review may take {longest}",
                 shown(&hook.file.path)
             ),
-            format!("give it a \"timeout\" of {} or more", longest + 30),
+            format!("set its \"timeout\" to {} or more", longest + 30),
         )
     })
 }
@@ -552,7 +555,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(levels(read().hooks_on()), [Level::Problem, Level::Problem]);
-        assert!(read().plugin("x").told[0].text.contains("disabled in"));
+        assert!(read().plugin("x").found[0].text.contains("disabled in"));
     }
 
     #[test]

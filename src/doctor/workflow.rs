@@ -12,27 +12,18 @@ use crate::chart::embedded::Choice;
 use crate::chart::schema;
 use crate::engine::context::initial;
 use crate::engine::view::View;
-use crate::explore::Caps;
 use crate::expr::templates::Templates;
 use crate::lint;
-use crate::shell::perform::{AsWorld as _, Place};
-use crate::shell::store::{self, Reading};
+use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::state_file::{self, Reading};
 
-/// What is wrong with a chart is told by its text; what only its states can tell is left to `check-chart`.
-fn quick() -> Caps {
-    Caps {
-        states: 1,
-        ..Caps::default()
-    }
-}
-
-/// Whether the chart and the schema of its state are sound.
+/// Checks the chart and the schema of its state. Only what the chart's text shows: its states are left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     let text = choice.text().unwrap_or_default();
     let (linted, check) = match choice {
         Choice::Embedded(embedded) => {
             let templates = |_: &[String]| Templates::Embedded(embedded.templates);
-            let linted = lint::run(embedded.id, &text, templates, &quick());
+            let linted = lint::run(embedded.id, &text, templates, None);
             (linted, "check-chart".to_owned())
         }
         Choice::File(path) => {
@@ -40,28 +31,31 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
             let templates = |folders: &[String]| {
                 Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
             };
-            let linted = lint::run(&chart.origin, &text, templates, &quick());
+            let linted = lint::run(&chart.origin, &text, templates, None);
             (linted, format!("check-chart {}", path.display()))
         }
     };
     let flaws = linted.flaws;
     let sound = match flaws.len() {
-        0 => Diagnosis::ok("chart", format!("the chart {} is sound", chart.origin)),
+        0 => Diagnosis::ok(
+            "chart",
+            format!("the chart {} has no findings", chart.origin),
+        ),
         1 => Diagnosis::warning(
             "chart",
             format!("the chart {} has a finding", chart.origin),
-            format!("`taskie {check}` tells it"),
+            format!("`taskie {check}` shows it"),
         ),
         many => Diagnosis::warning(
             "chart",
             format!("the chart {} has {many} findings", chart.origin),
-            format!("`taskie {check}` tells them"),
+            format!("`taskie {check}` shows them"),
         ),
     };
     vec![sound, state_schema(chart)]
 }
 
-/// Whether a new instance fits the schema.
+/// Checks that a new instance fits the schema.
 fn state_schema(chart: &Chart) -> Diagnosis {
     let compiled = jsonschema::draft7::new(&schema::state::of(chart));
     let state = Json::Object(initial(chart).into_iter().collect());
@@ -73,19 +67,19 @@ fn state_schema(chart: &Chart) -> Diagnosis {
         Err(error) => Some(error.to_string()),
     };
     match breach {
-        None => Diagnosis::ok("schema", "the schema of state.json is sound"),
+        None => Diagnosis::ok("schema", "the schema of state.json is valid"),
         Some(why) => Diagnosis::problem(
             "schema",
             format!(
                 "a new {} does not fit the schema of its state.json: {why}",
                 chart.scope.noun
             ),
-            format!("mend [context] in {}", chart.origin),
+            format!("fix [context] in {}", chart.origin),
         ),
     }
 }
 
-/// Whether the instance can be worked on; `warnings` are of those that were passed over.
+/// Checks that the instance can be worked on; `warnings` are about those that were skipped.
 pub(super) fn instance(
     chart: &Chart,
     place: Option<&Place>,
@@ -94,27 +88,25 @@ pub(super) fn instance(
     let noun = &chart.scope.noun;
     let mut found: Vec<Diagnosis> = warnings
         .into_iter()
-        .map(|warning| {
-            Diagnosis::warning("instance", warning, "see to it, or delete the directory")
-        })
+        .map(|warning| Diagnosis::warning("instance", warning, "fix it, or delete the directory"))
         .collect();
     let Some(place) = place else {
         let why = if chart.scope.is_per_session() {
-            format!("hooks name the {noun} themselves; `--{noun} ID` looks at one")
+            format!("hooks name the {noun} themselves; check one with `--{noun} ID`")
         } else {
-            format!("there is no {noun} here, so hooks let everything through")
+            format!("there is no {noun} here, so hooks allow everything")
         };
         found.push(Diagnosis::ok("instance", why));
         return found;
     };
     let name = &place.instance.name;
     let snapshot = place.snapshot();
-    let file = place.instance.dir.join(store::FILE);
+    let file = place.instance.dir.join(state_file::FILE);
     match &snapshot.state {
         Reading::Sound { absent, .. } if absent.is_empty() => {
             found.push(Diagnosis::ok(
                 "instance",
-                format!("{noun} {name}: its state.json is sound"),
+                format!("{noun} {name}: its state.json is valid"),
             ));
         }
         Reading::Sound { absent, .. } => found.push(Diagnosis::warning(
@@ -124,16 +116,19 @@ pub(super) fn instance(
                 file.display(),
                 absent.join(", ")
             ),
-            "nothing, if the defaults are right; the next transition writes them",
+            "nothing to do if the defaults are right: the next transition writes them",
         )),
         Reading::Missing if chart.cycles.is_empty() => found.push(Diagnosis::ok(
             "instance",
-            format!("{noun} {name} has no state.json yet: it stands where it begins"),
+            format!("{noun} {name} has no state.json yet: it has not begun"),
         )),
         Reading::Missing => found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name} has no state.json, so no review is ever due"),
-            format!("`taskie enter PHASE --{noun} {name}` writes it"),
+            format!(
+                "write it with `{} enter PHASE --{noun} {name}`",
+                chart.program()
+            ),
         )),
         Reading::Broken(why) => found.push(Diagnosis::problem(
             "instance",
@@ -149,7 +144,7 @@ pub(super) fn instance(
             Err(fault) => found.push(Diagnosis::problem(
                 "instance",
                 fault.to_string(),
-                format!("mend the chart {}", chart.origin),
+                format!("fix the chart {}", chart.origin),
             )),
         }
     }
@@ -162,14 +157,14 @@ pub(super) fn instance(
         found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name}: its files have {findings}"),
-            format!("`taskie validate {name}` tells more"),
+            format!("`{} validate {name}` shows them", chart.program()),
         ));
     }
     if access(place.dir(), Access::WRITE_OK).is_err() {
         found.push(Diagnosis::problem(
             "instance",
             format!("{} cannot be written to", place.instance.dir.display()),
-            "give this user the right to",
+            "make it writable for this user",
         ));
     }
     found

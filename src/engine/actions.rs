@@ -159,7 +159,7 @@ impl Plan<'_> {
             return Ok(path);
         }
         Err(Fault::World(format!(
-            "{place}.{key}: `{}` is no path below {}",
+            "{place}.{key}: `{}` is not a path below {}",
             path.escape_debug(),
             home.display()
         )))

@@ -18,7 +18,6 @@ use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
-use crate::chart::field::{admit, describe};
 use crate::chart::model::{Assign, Invoke, Rule};
 use crate::chart::{Chart, Cycle};
 use crate::diagnostic::suggest::suggest;
@@ -191,7 +190,7 @@ impl Deciding {
                 |name| format!("did you mean `{name}`?"),
             );
             return Ok(refuse(format!(
-                "There is no phase `{}`; {hint}",
+                "Unknown phase `{}`; {hint}",
                 name.escape_debug()
             )));
         };
@@ -237,7 +236,7 @@ impl Deciding {
                 .map(|name| format!("; did you mean `{name}`?"))
                 .unwrap_or_default();
             return Ok(refuse(format!(
-                "There is no command `{}`{hint}",
+                "Unknown command `{}`{hint}",
                 name.escape_debug()
             )));
         };
@@ -352,9 +351,10 @@ impl Deciding {
                 };
                 let json = to_json(&value);
                 let admitted = match (&json, self.names.chart.context.get(name)) {
-                    (Some(json), Some(field)) => admit(&self.names.chart, field, json)
+                    (Some(json), Some(field)) => field
+                        .accepts(&self.names.chart.phases, json)
                         .map_err(|expected| (json.to_string(), expected)),
-                    (None, Some(field)) => Err((value.to_string(), describe(field))),
+                    (None, Some(field)) => Err((value.to_string(), field.describe())),
                     (_, None) => Err((value.to_string(), "no context field".to_owned())),
                 };
                 match (admitted, json) {

@@ -57,7 +57,7 @@ impl fmt::Display for Fault {
             }
             Self::NowhereToAdvance { cycle } => write!(
                 out,
-                "`{cycle}` is over and none of its advance targets is open: give the last one no guard"
+                "`{cycle}` is over and none of its advance targets is open: remove the guard of the last one"
             ),
             Self::NoCycle { place } => write!(out, "{place} advances, but no cycle is running"),
             Self::Argument { name, detail } => write!(out, "--{name}: {detail}"),

@@ -1,7 +1,7 @@
 //! The names that an expression sees, looked up when they are asked for.
 //!
 //! A bare name is a context field or a let; everything else carries its source: `event`, `scope`, `config`,
-//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `now`,
+//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`, `now`,
 //! `touched`, `it`. Within a decision the context is what the rules so far have made of it.
 
 use std::fmt;
@@ -16,11 +16,12 @@ use super::decision::{Ended, Outcome};
 use super::event::Event;
 use super::fault::Fault;
 use super::world::{Assumed, Evaluated, Given, Source, World};
+use crate::chart::field::name_part;
 use crate::chart::model::Check;
 use crate::chart::{Chart, Cycle};
 use crate::expr::source::{Literal, Text};
 use crate::expr::{Cause, ExprError, Expressions, MAX_DEPTH, prompt};
-use crate::files::pattern::{Pattern, is_slug};
+use crate::files::pattern::Pattern;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
 /// Everything one decision can look at.
@@ -243,16 +244,15 @@ impl Names {
 
     /// A context field as part of a file name.
     pub fn slug(&self, field: &str) -> Result<String, Fault> {
-        match self.field(field) {
-            Json::Number(number) => Ok(number.to_string()),
-            Json::String(text) if is_slug(&text) => Ok(text),
-            Json::Null => Err(Fault::World(format!(
-                "`{field}` is null, so there is no file of its name"
-            ))),
-            other => Err(Fault::World(format!(
-                "`{field}` is {other}, which cannot be part of a file name (letters, digits, _ and -)"
-            ))),
-        }
+        let value = self.field(field);
+        name_part(&value).ok_or_else(|| {
+            Fault::World(match value {
+                Json::Null => format!("`{field}` is null, so there is no file of its name"),
+                other => format!(
+                    "`{field}` is {other}, which cannot be part of a file name (letters, digits, _ and -)"
+                ),
+            })
+        })
     }
 
     /// The name of a file of the instance as the agent and the reviewer write it: from the project's root.
@@ -680,7 +680,7 @@ impl Names {
 fn not_one_of(value: &Value, allowed: &[Value]) -> String {
     let names: Vec<String> = allowed.iter().map(ToString::to_string).collect();
     if value.is_none() {
-        return "is missing, and there is none left to take".to_owned();
+        return "is missing, and there is nothing left to take".to_owned();
     }
     let text = value.to_string();
     if names.is_empty() {
@@ -700,7 +700,7 @@ fn not_one_of(value: &Value, allowed: &[Value]) -> String {
         ""
     };
     format!(
-        "`{}` is none of {}{more}{hint}",
+        "`{}` is not one of {}{more}{hint}",
         text.escape_debug(),
         shown.join(", ")
     )
@@ -744,8 +744,8 @@ impl fmt::Debug for Group {
     }
 }
 
-/// A fault travels through minijinja as a value that is an error wherever it is used.
-fn or_invalid(value: Result<Value, Fault>) -> Value {
+/// Returns a value for minijinja: a fault travels as one that is an error wherever it is used.
+pub fn or_invalid(value: Result<Value, Fault>) -> Value {
     value.unwrap_or_else(|fault| {
         let error =
             minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, fault.to_string());
@@ -783,6 +783,10 @@ impl Object for Root {
             "tables" => GroupKind::Tables,
             "scope" => return Some(or_invalid(names.world.look(&Source::Scope))),
             "session" => return Some(names.session()),
+            "driver" => {
+                let session = names.event.session.clone();
+                return Some(or_invalid(names.world.look(&Source::Driver { session })));
+            }
             "siblings" => return Some(or_invalid(names.world.look(&Source::Siblings))),
             "now" => return Some(or_invalid(names.world.look(&Source::Now))),
             "touched" => {

@@ -79,6 +79,7 @@ pub fn table(table: &Table, content: &Content) -> Value {
         ("exists", Value::from(content.exists)),
         ("head", Value::from(content.head)),
         ("prose", Value::from(content.prose)),
+        ("lacks", Value::from(content.lacks)),
         ("lines", Value::from(content.lines)),
         ("rows", Value::from(rows)),
         ("open", Value::from(open)),
@@ -95,7 +96,7 @@ pub fn content(table: &Table, text: Option<&[u8]>) -> Content {
             &text,
             columns
                 .iter()
-                .map(|(field, heading)| (field.as_str(), heading.as_str())),
+                .map(|(field, heading)| (field.as_str(), heading.as_slice())),
         ),
         crate::chart::RowShape::Line(pattern) => table::read_lines(&text, pattern),
     }

@@ -14,13 +14,18 @@ pub enum Source {
     Scope,
     /// `files.NAME`: a list of records with `name`, `path` and what the holes matched.
     Files(String),
-    /// `tables.NAME`: a record with `rows`, `open`, `head`, `prose`, `lines`, `exists`.
+    /// `tables.NAME`: a record with `rows`, `open`, `head`, `prose`, `lacks`, `lines`, `exists`.
     Table(String),
     /// Whether both files exist and the first is not older than the second.
     Answers { answer: String, review: String },
     /// `config.NAME`, checked against its type, its default where the key is absent.
     Config(String),
-    /// `git.dirty`: changes that are not committed, the home aside; false outside git.
+    /// `driver`: who drives the instance, as the session that asks sees it: `this`, `other`, or none.
+    Driver {
+        /// The session that asks.
+        session: Option<String>,
+    },
+    /// `git.dirty`: uncommitted changes outside the home; false outside git.
     Dirty,
     /// `siblings`: the other instances, a list of records with `name`, `path`, `idle_hours`, `unreadable`, `context`
     /// and `files`. Where the state cannot be read, every field of the context is none.

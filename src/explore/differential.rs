@@ -23,7 +23,6 @@ use serde_json::{Map, Value as Json, json};
 use super::possible_world::{Disk, PossibleWorld, Sibling, event};
 use super::{Caps, Report, Verdict, explore};
 use crate::chart::embedded::CHARTS;
-use crate::chart::field::admit;
 use crate::chart::{Chart, check, load};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
@@ -634,7 +633,11 @@ fn files_of(
         if let (Ok(file), true) = (file, random.chance(75)) {
             let text = match &table.rows {
                 crate::chart::RowShape::Columns(columns) => {
-                    let headings: Vec<&str> = columns.values().map(String::as_str).collect();
+                    let headings: Vec<&str> = columns
+                        .values()
+                        .filter_map(|names| names.first())
+                        .map(String::as_str)
+                        .collect();
                     table_of(random, &headings)
                 }
                 crate::chart::RowShape::Line(line) => {
@@ -707,7 +710,7 @@ impl<'c> Walk<'c> {
                     crate::chart::model::FieldType::Integer => json!(self.random.below(25)),
                     _ => json!(text_of(self.random)),
                 };
-                if admit(chart, field, &value).is_ok() {
+                if field.accepts(&chart.phases, &value).is_ok() {
                     self.disk.config.insert(name.clone(), value);
                 }
             }
@@ -980,7 +983,7 @@ impl<'c> Walk<'c> {
         for (name, field) in &self.chart.context {
             if let (true, Err(why)) = (
                 self.claims.fits,
-                admit(self.chart, field, &self.context[name]),
+                field.accepts(&self.chart.phases, &self.context[name]),
             ) {
                 return Err(self.contradiction(&format!("{name} is {why}")));
             }

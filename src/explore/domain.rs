@@ -38,6 +38,8 @@ pub enum Choice {
     Session,
     /// What the checks of `checks.NAME` find.
     Findings(String),
+    /// Who drives the instance.
+    Driver,
     /// `git.dirty`.
     Dirty,
     /// `siblings`.
@@ -54,6 +56,7 @@ impl Choice {
             Self::Arg(name) => format!("args.{name}"),
             Self::Session => "session".to_owned(),
             Self::Findings(name) => format!("checks.{name}"),
+            Self::Driver => "driver".to_owned(),
             Self::Dirty => "git.dirty".to_owned(),
             Self::Siblings => "siblings".to_owned(),
         }
@@ -136,6 +139,7 @@ impl Domain {
                     .collect()
             }
             Choice::Findings(_) => vec![json!([]), json!(["a finding"])],
+            Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),
         }

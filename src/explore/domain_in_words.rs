@@ -84,12 +84,13 @@ impl Domain {
                 texts().collect::<Vec<_>>().join(", ")
             ),
             Choice::Session => format!(
-                "the session of a command: {}",
+                "the session: {}",
                 texts()
                     .collect::<Vec<_>>()
                     .join(", ")
                     .replace("left out", "unknown")
             ),
+            Choice::Driver => "driver: nobody, this session, another one".to_owned(),
             Choice::Dirty => "git.dirty: false, true".to_owned(),
             Choice::Siblings => format!("siblings: none, or one of {}", values.len() - 1),
             Choice::Findings(name) => {

@@ -440,7 +440,10 @@ impl World for ImaginedWorld {
         let choice = match given {
             Given::Field(name) => Choice::Event(name.to_owned()),
             Given::Arg(name) => Choice::Arg(name.to_owned()),
-            Given::Session if self.is_hook => Choice::Event("session_id".to_owned()),
+            // Where each session has its own instance, no stop comes without a session.
+            Given::Session if self.is_hook && self.ground.chart.scope.is_per_session() => {
+                Choice::Event("session_id".to_owned())
+            }
             Given::Session => Choice::Session,
             Given::Findings(name) => {
                 let checks = self.ground.chart.checks.get(name);
@@ -493,6 +496,7 @@ impl World for ImaginedWorld {
                 to_value(&value)
             }
             Source::Config(name) => to_value(&self.setting(config_path(name))),
+            Source::Driver { .. } => to_value(&self.choose(Choice::Driver)),
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),
             Source::Now => Value::from("20260101T000000"),
@@ -640,6 +644,7 @@ impl Object for TableView {
                 !self.rows().is_empty() || self.exists() && self.content("head") == json!(true)
             ),
             "prose" => json!(self.exists() && self.content("prose") == json!(true)),
+            "lacks" => json!(self.exists() && self.content("lacks") == json!(true)),
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
                 let lines = if self.exists() {

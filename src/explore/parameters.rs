@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::domain::{Domain, assigns_arg, config_path};
 use crate::chart::Chart;
-use crate::chart::field::{admit, default_of};
+use crate::chart::field::default_of;
 use crate::chart::model::{Field, FieldType};
 use crate::expr::source::Literal;
 
@@ -73,7 +73,7 @@ impl Domain {
         }
         values
             .into_iter()
-            .filter(|value| admit(chart, field, value).is_ok())
+            .filter(|value| field.accepts(&chart.phases, value).is_ok())
             .collect()
     }
 }

@@ -28,6 +28,8 @@ pub struct Disk {
     pub config: Map<String, Json>,
     /// The other instances: by name, their state and their files. A state that cannot be read is `None`.
     pub siblings: Vec<Sibling>,
+    /// Who drives the instance, as the session that asks sees it.
+    pub driver: Option<String>,
     pub dirty: bool,
     /// The prompts that a user has replaced.
     pub prompts: BTreeMap<String, String>,
@@ -161,6 +163,10 @@ impl World for PossibleWorld {
                 Value::from(is_newer)
             }
             Source::Config(name) => to_value(&self.setting(name)),
+            Source::Driver { .. } => match &self.disk.driver {
+                Some(driver) => Value::from(driver.as_str()),
+                None => Value::from(()),
+            },
             Source::Dirty => Value::from(self.disk.dirty),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();

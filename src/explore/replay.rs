@@ -425,6 +425,7 @@ impl Replay {
                     event.args.insert(name.clone(), value.clone());
                 }
                 Choice::Session => event.session = value.as_str().map(str::to_owned),
+                Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
                 Choice::Dirty => disk.dirty = *value == json!(true),
                 Choice::Siblings => disk.siblings = self.siblings(value)?,
                 Choice::Arg(_) | Choice::Findings(_) => {}
@@ -500,7 +501,11 @@ impl Replay {
         match &table.rows {
             RowShape::Columns(columns) => {
                 if !rows.is_empty() || is_true("head") {
-                    let headings: Vec<&str> = columns.values().map(String::as_str).collect();
+                    let headings: Vec<&str> = columns
+                        .values()
+                        .filter_map(|names| names.first())
+                        .map(String::as_str)
+                        .collect();
                     lines.push(format!("| {} |", headings.join(" | ")));
                 }
                 for row in rows {

@@ -11,8 +11,9 @@ use minijinja::machinery::{Span, parse, parse_expr};
 use minijinja::value::{Value, ValueKind};
 
 use super::types::Type;
+use super::vocabulary::{FILTERS, TESTS, names};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::{hint, suggest};
 
 /// The names an expression sees.
 pub trait Scope {
@@ -76,7 +77,7 @@ pub fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
             code: Code::NotACondition,
             span: 0..source.len(),
             template: None,
-            message: format!("a condition is a boolean or a list, and this is {kind}"),
+            message: format!("a condition must be a boolean or a list, but this is {kind}"),
             help: condition_help(&kind),
         });
     }
@@ -115,9 +116,9 @@ pub fn is_too_long(source: &str) -> bool {
 
 fn condition_help(kind: &Type) -> Option<String> {
     match kind {
-        Type::Optional(_) => Some("say what you mean: `x is not none`".to_owned()),
-        Type::Integer => Some("say what you mean: `x > 0`".to_owned()),
-        Type::Text | Type::Word(_) => Some("say what you mean: `x != ''`".to_owned()),
+        Type::Optional(_) => Some("write a comparison: `x is not none`".to_owned()),
+        Type::Integer => Some("write a comparison: `x > 0`".to_owned()),
+        Type::Text | Type::Word(_) => Some("write a comparison: `x != ''`".to_owned()),
         _ => None,
     }
 }
@@ -269,10 +270,10 @@ impl<'s> Infer<'s> {
 
     fn too_long(&mut self, span: Range<usize>) {
         let message = format!(
-            "this is an expression of {} bytes, and the most is {MAX_LENGTH}",
+            "this expression has {} bytes, and the limit is {MAX_LENGTH}",
             span.len()
         );
-        let help = Some("give parts of it names of their own, under [let]".to_owned());
+        let help = Some("name parts of it in [let]".to_owned());
         self.problems.push(Problem {
             code: Code::ExpressionSyntax,
             span,
@@ -359,11 +360,11 @@ impl<'s> Infer<'s> {
                     Stmt::Do(stmt) => stmt.span(),
                     _ => Span::default(),
                 };
-                let help = "a template has if, for, set, with and include".to_owned();
+                let help = "templates support if, for, set, with and include".to_owned();
                 self.problem(
                     Code::ExpressionSyntax,
                     span,
-                    "this kind of block has no use in a chart".to_owned(),
+                    "this kind of block is not supported".to_owned(),
                     Some(help),
                 );
             }
@@ -382,11 +383,11 @@ impl<'s> Infer<'s> {
                     meant
                         .iter()
                         .for_each(|name| self.scope.used(&format!("template:{name}")));
-                    let help = meant.map(|name| format!("did you mean `{name}`?"));
+                    let help = hint(&name_text, known.iter().map(String::as_str));
                     self.problem(
                         Code::UnknownTemplate,
                         name.span(),
-                        format!("there is no template `{name_text}`"),
+                        format!("unknown template `{name_text}`"),
                         help,
                     );
                 }
@@ -464,7 +465,7 @@ impl<'s> Infer<'s> {
             self.problem(
                 Code::NotACondition,
                 expr.span(),
-                format!("a condition is a boolean or a list, and this is {kind}"),
+                format!("a condition must be a boolean or a list, but this is {kind}"),
                 help,
             );
         }
@@ -479,7 +480,7 @@ impl<'s> Infer<'s> {
                 self.problem(
                     Code::WrongOperand,
                     span,
-                    format!("a list is expected, and this is {other}"),
+                    format!("expected a list, but this is {other}"),
                     None,
                 );
                 Type::Any
@@ -548,8 +549,7 @@ impl<'s> Infer<'s> {
                     None => {
                         let help = "add the `else`".to_owned();
                         let message =
-                            "without `else` this is undefined where the test does not hold"
-                                .to_owned();
+                            "without `else` this is undefined when the test is false".to_owned();
                         self.problem(Code::ExpressionSyntax, choice.span(), message, Some(help));
                         then
                     }
@@ -559,23 +559,23 @@ impl<'s> Infer<'s> {
             Expr::Test(test) => {
                 self.expr(&test.expr);
                 self.args(&test.args);
-                if !TESTS.contains(&test.name) {
-                    let help = did_you_mean(test.name, TESTS);
+                if names(TESTS).all(|name| name != test.name) {
+                    let help = hint(test.name, names(TESTS));
                     self.problem(
                         Code::UnknownTest,
                         test.span(),
-                        format!("there is no test `{}`", test.name),
+                        format!("unknown test `{}`", test.name),
                         help,
                     );
                 }
                 Type::Boolean
             }
             Expr::Call(call) => {
-                let help = "a chart has names and filters, no functions and no methods".to_owned();
+                let help = "use names, filters and tests".to_owned();
                 self.problem(
                     Code::ExpressionSyntax,
                     call.span(),
-                    "nothing can be called here".to_owned(),
+                    "functions and methods are not supported".to_owned(),
                     Some(help),
                 );
                 Type::Any
@@ -595,11 +595,11 @@ impl<'s> Infer<'s> {
         let meant = suggest(name, names.iter().map(String::as_str));
         // What was meant is clear, and so it is not unused.
         meant.iter().for_each(|name| self.scope.used(name));
-        let help = meant.map(|name| format!("did you mean `{name}`?"));
+        let help = hint(name, names.iter().map(String::as_str));
         self.problem(
             Code::UnknownName,
             span,
-            format!("there is no name `{name}` here"),
+            format!("unknown name `{name}`"),
             help,
         );
         Type::Any
@@ -609,14 +609,11 @@ impl<'s> Infer<'s> {
         match kind {
             Type::Any => Type::Any,
             Type::Record(fields) => fields.get(name).cloned().unwrap_or_else(|| {
-                let names: Vec<&str> = fields.keys().map(String::as_str).collect();
-                let help = did_you_mean(name, &names).or_else(|| {
-                    (!names.is_empty()).then(|| format!("it has {}", names.join(", ")))
-                });
+                let help = hint(name, fields.keys().map(String::as_str));
                 self.problem(
                     Code::UnknownName,
                     span,
-                    format!("there is no `{name}` in this"),
+                    format!("unknown name `{name}`"),
                     help,
                 );
                 Type::Any
@@ -681,7 +678,7 @@ impl<'s> Infer<'s> {
             self.problem(
                 Code::WrongOperand,
                 expr.span(),
-                format!("an integer is expected, and this is {kind}"),
+                format!("expected an integer, but this is {kind}"),
                 None,
             );
         }
@@ -702,7 +699,7 @@ impl<'s> Infer<'s> {
                         self.problem(
                             Code::WrongOperand,
                             side.span(),
-                            format!("a text is expected, and this is {kind}"),
+                            format!("expected a text, but this is {kind}"),
                             None,
                         );
                     }
@@ -746,7 +743,7 @@ impl<'s> Infer<'s> {
                         self.problem(
                             Code::WrongOperand,
                             expr.span(),
-                            format!("only integers have an order, and this is {kind}"),
+                            format!("only integers can be ordered, but this is {kind}"),
                             None,
                         );
                     }
@@ -766,7 +763,7 @@ impl<'s> Infer<'s> {
                     } else if !item.can_equal(left) {
                         let (list, what) = (self.quoted(right_expr), self.quoted(left_expr));
                         let message = format!(
-                            "`{list}` never holds `{what}`: an item is {item}, and this is {left}"
+                            "`{what}` is never in `{list}`: an item is {item}, but this is {left}"
                         );
                         self.problem(
                             Code::UnlikeTypes,
@@ -781,7 +778,7 @@ impl<'s> Infer<'s> {
                         self.problem(
                             Code::WrongOperand,
                             left_expr.span(),
-                            format!("a text holds texts, and this is {left}"),
+                            format!("only a text can be in a text, but this is {left}"),
                             None,
                         );
                     }
@@ -789,7 +786,7 @@ impl<'s> Infer<'s> {
                 other => self.problem(
                     Code::WrongOperand,
                     right_expr.span(),
-                    format!("a list is expected, and this is {other}"),
+                    format!("expected a list, but this is {other}"),
                     None,
                 ),
             },
@@ -888,82 +885,17 @@ impl<'s> Infer<'s> {
             "int" | "abs" => Type::Integer,
             "default" | "d" => Type::Any,
             unknown => {
-                let help = did_you_mean(unknown, FILTERS);
+                let help = hint(unknown, names(FILTERS));
                 self.problem(
                     Code::UnknownFilter,
                     filter.span(),
-                    format!("there is no filter `{unknown}`"),
+                    format!("unknown filter `{unknown}`"),
                     help,
                 );
                 Type::Any
             }
         }
     }
-}
-
-/// The filters a chart may use; [`Infer::filter`] knows what each gives.
-const FILTERS: &[&str] = &[
-    "abs",
-    "brief",
-    "capitalize",
-    "count",
-    "d",
-    "default",
-    "first",
-    "flatten",
-    "indent",
-    "int",
-    "join",
-    "last",
-    "length",
-    "lines",
-    "list",
-    "lower",
-    "map",
-    "reject",
-    "rejectattr",
-    "replace",
-    "reverse",
-    "select",
-    "selectattr",
-    "sort",
-    "split",
-    "string",
-    "title",
-    "trim",
-    "unique",
-    "upper",
-];
-
-/// The tests a chart may use.
-const TESTS: &[&str] = &[
-    "none",
-    "defined",
-    "undefined",
-    "boolean",
-    "integer",
-    "number",
-    "string",
-    "sequence",
-    "iterable",
-    "mapping",
-    "startingwith",
-    "endingwith",
-    "eq",
-    "ne",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "in",
-    "true",
-    "false",
-    "odd",
-    "even",
-];
-
-fn did_you_mean(wrong: &str, known: &[&str]) -> Option<String> {
-    suggest(wrong, known.iter().copied()).map(|name| format!("did you mean `{name}`?"))
 }
 
 /// A suggestion where a literal is compared with a known set of words.

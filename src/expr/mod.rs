@@ -9,6 +9,7 @@ pub mod prompt;
 pub mod source;
 pub mod templates;
 pub mod types;
+pub mod vocabulary;
 
 use std::borrow::Cow;
 use std::fmt;

@@ -182,7 +182,7 @@ fn parse_hole(inside: &str) -> Result<Piece, String> {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !fits {
         return Err(format!(
-            "`{{{inside}}}` is no hole: write {{name}}, {{name:int}}, {{name:slug}} or {{name:one|two}}"
+            "`{{{inside}}}` is not a hole: write {{name}}, {{name:int}}, {{name:slug}} or {{name:one|two}}"
         ));
     }
     if let Kind::OneOf(words) = &kind

@@ -18,11 +18,13 @@ pub struct Content {
     pub head: bool,
     /// It has a line that is neither blank nor of a table.
     pub prose: bool,
+    /// It has a table without a column for `id`.
+    pub lacks: bool,
     /// How many lines it has.
     pub lines: usize,
     /// The rows, in order.
     pub rows: Vec<Row>,
-    /// What is wrong with rows that were left out.
+    /// What is wrong with rows that cannot be used.
     pub warnings: Vec<String>,
 }
 
@@ -30,12 +32,14 @@ pub struct Content {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     pub fields: Vec<(String, String)>,
+    /// Its `id` is a slug, or it needs none.
+    pub is_usable: bool,
 }
 
-/// Reads a pipe table. `columns` are (field, heading); a field named `id` must be a slug.
+/// Reads a pipe table. `columns` are (field, the headings that it may have); a field named `id` must be a slug.
 pub fn read_columns<'c>(
     text: &str,
-    columns: impl Iterator<Item = (&'c str, &'c str)> + Clone,
+    columns: impl Iterator<Item = (&'c str, &'c [String])> + Clone,
 ) -> Content {
     let lines: Vec<&str> = text
         .trim_start_matches('\u{feff}')
@@ -49,7 +53,7 @@ pub fn read_columns<'c>(
     };
     // The places of the columns, once a header was seen: None where a heading is missing.
     let mut places: Option<Vec<(&str, Option<usize>)>> = None;
-    let mut left_out = Warnings::default();
+    let mut unusable = Warnings::default();
     for (index, line) in lines.iter().enumerate() {
         if line.is_empty() {
             continue;
@@ -65,10 +69,14 @@ pub fn read_columns<'c>(
         let cells = cells(line);
         let heads_a_table = lines.get(index + 1).is_some_and(|next| is_separator(next));
         let Some(places) = places.as_ref().filter(|_| !heads_a_table) else {
-            places = Some(locate(&cells, columns.clone()));
+            let found = locate(&cells, columns.clone());
+            content.lacks |= found
+                .iter()
+                .any(|(field, place)| *field == "id" && place.is_none());
+            places = Some(found);
             continue;
         };
-        let fields: Vec<(String, String)> = places
+        let mut fields: Vec<(String, String)> = places
             .iter()
             .map(|(field, place)| {
                 let cell = place
@@ -77,30 +85,50 @@ pub fn read_columns<'c>(
                 ((*field).to_owned(), cell.to_owned())
             })
             .collect();
-        match fields.iter().find(|(field, _)| field == "id") {
-            Some((_, id)) if id.is_empty() => {}
-            Some((_, id)) if !is_slug(id) => left_out.push(|| {
-                let id = id.chars().take(MAX_SHOWN).collect::<String>();
-                let id = id.escape_debug();
-                format!(
-                    "line {}: `{id}` is no id (letters, digits, _ and -): the row is left out",
-                    index + 1
-                )
-            }),
-            _ => content.rows.push(Row { fields }),
+        if cells.iter().all(String::is_empty) {
+            continue;
         }
+        let has_column = places
+            .iter()
+            .any(|(field, place)| *field == "id" && place.is_some());
+        let mut is_usable = true;
+        if let Some((_, id)) = fields.iter_mut().find(|(field, _)| field == "id")
+            && !is_slug(id)
+        {
+            is_usable = false;
+            let shown = match id.as_str() {
+                "" => format!("line {}", index + 1),
+                id => {
+                    let id = id.chars().take(MAX_SHOWN).collect::<String>();
+                    id.escape_debug().to_string()
+                }
+            };
+            if has_column {
+                unusable.push(|| {
+                    let what = match id.as_str() {
+                        "" => "there is no id".to_owned(),
+                        _ => format!("`{shown}` is not an id (letters, digits, _ and -)"),
+                    };
+                    format!("line {}: {what}; the row counts as open", index + 1)
+                });
+            }
+            *id = shown;
+        }
+        content.rows.push(Row { fields, is_usable });
     }
-    content.warnings = left_out.into_texts(|more| format!("and {more} more rows are left out"));
-    if let Some(places) = places {
-        for (field, place) in places {
-            if place.is_none() {
-                let heading = columns
-                    .clone()
-                    .find(|(name, _)| *name == field)
-                    .map_or(field, |(_, heading)| heading);
-                content
-                    .warnings
-                    .push(format!("the table has no column `{heading}`"));
+    content.warnings = unusable.into_texts(|more| format!("and {more} more rows count as open"));
+    for (field, place) in places.into_iter().flatten() {
+        match place {
+            Some(_) => {}
+            // Said by `lacks`.
+            None if field == "id" => {}
+            None => {
+                let headings = columns.clone().find(|(name, _)| *name == field);
+                let heading = headings.and_then(|(_, headings)| headings.first());
+                content.warnings.push(format!(
+                    "the table has no column `{}`",
+                    heading.map_or(field, String::as_str)
+                ));
             }
         }
     }
@@ -126,13 +154,16 @@ pub fn read_lines(text: &str, pattern: &Pattern) -> Content {
                     (hole.to_owned(), value)
                 })
                 .collect();
-            content.rows.push(Row { fields });
+            content.rows.push(Row {
+                fields,
+                is_usable: true,
+            });
         }
     }
     content
 }
 
-/// True where `status` is one of `finished`, case and Markdown emphasis aside.
+/// True if `status` is one of `finished`, ignoring case and Markdown emphasis.
 pub fn is_finished(status: &str, finished: &[String]) -> bool {
     let status = plain(status).trim_matches('_').to_lowercase();
     finished.iter().any(|word| word.to_lowercase() == status)
@@ -140,17 +171,20 @@ pub fn is_finished(status: &str, finished: &[String]) -> bool {
 
 fn locate<'c>(
     header: &[String],
-    columns: impl Iterator<Item = (&'c str, &'c str)>,
+    columns: impl Iterator<Item = (&'c str, &'c [String])>,
 ) -> Vec<(&'c str, Option<usize>)> {
+    let is = |cell: &String, heading: &String| {
+        let cell = cell.trim_matches('_').trim();
+        cell.eq_ignore_ascii_case(heading)
+    };
+    // The first heading that is there counts: a table may have an `Id` and a `Task`.
+    let place = |headings: &[String]| {
+        headings
+            .iter()
+            .find_map(|heading| header.iter().position(|cell| is(cell, heading)))
+    };
     columns
-        .map(|(field, heading)| {
-            (
-                field,
-                header
-                    .iter()
-                    .position(|cell| cell.eq_ignore_ascii_case(heading)),
-            )
-        })
+        .map(|(field, headings)| (field, place(headings)))
         .collect()
 }
 
@@ -205,10 +239,23 @@ mod tests {
 
     use super::*;
 
-    const COLUMNS: [(&str, &str); 2] = [("id", "Id"), ("status", "Status")];
+    fn read(text: &str) -> Content {
+        let columns = [
+            (
+                "id",
+                vec!["Id".to_owned(), "Task".to_owned(), "#".to_owned()],
+            ),
+            ("status", vec!["Status".to_owned()]),
+        ];
+        let columns = columns.iter();
+        read_columns(
+            text,
+            columns.map(|(field, headings)| (*field, headings.as_slice())),
+        )
+    }
 
     fn rows(text: &str) -> Vec<String> {
-        read_columns(text, COLUMNS.into_iter())
+        read(text)
             .rows
             .iter()
             .map(|row| {
@@ -217,6 +264,7 @@ mod tests {
                     .map(|(_, value)| value.as_str())
                     .collect::<Vec<_>>()
                     .join("/")
+                    + if row.is_usable { "" } else { " (unusable)" }
             })
             .collect()
     }
@@ -264,11 +312,30 @@ mod tests {
                 "| Id | Status |\n|---|---|\n| 1 | a |\n\n| Status | Id |\n|---|---|\n| b | 2 |\n",
                 &["1/a", "2/b"],
             ),
-            ("empty id", "| Id | Status |\n|---|---|\n|  | a |\n", &[]),
+            (
+                "other headings",
+                "| **Task** | Status |\n|---|---|\n| 1 | a |\n\n| # | Status |\n|---|---|\n| 2 | b |\n",
+                &["1/a", "2/b"],
+            ),
+            (
+                "the first heading counts",
+                "| Task | __ID__ | Status |\n|---|---|---|\n| Write it | 1 | a |\n",
+                &["1/a"],
+            ),
+            (
+                "no id",
+                "| Id | Status |\n|---|---|\n|  | a |\n|  |  |\n",
+                &["line 3/a (unusable)"],
+            ),
+            (
+                "no column",
+                "| Name | Status |\n|---|---|\n| x | a |\n",
+                &["line 3/a (unusable)"],
+            ),
             (
                 "bad id",
                 "| Id | Status |\n|---|---|\n| ../x | a |\n| 2 | b |\n",
-                &["2/b"],
+                &["../x/a (unusable)", "2/b"],
             ),
             ("empty", "", &[]),
         ];
@@ -279,26 +346,25 @@ mod tests {
 
     #[test]
     fn a_row_without_a_usable_id_is_named() {
-        let content = read_columns(
-            "| Id | Status |\n|---|---|\n| ../x | a |\n",
-            COLUMNS.into_iter(),
-        );
+        let content = read("| Id | Status |\n|---|---|\n| ../x | a |\n|  | b |\n");
         assert_eq!(
             content.warnings,
-            ["line 3: `../x` is no id (letters, digits, _ and -): the row is left out"]
+            [
+                "line 3: `../x` is not an id (letters, digits, _ and -); the row counts as open",
+                "line 4: there is no id; the row counts as open"
+            ]
         );
-        let content = read_columns(
-            "| Id | State |\n|---|---|\n| 1 | a |\n",
-            COLUMNS.into_iter(),
-        );
+        let content = read("| Id | State |\n|---|---|\n| 1 | a |\n");
         assert_eq!(content.warnings, ["the table has no column `Status`"]);
+        let content = read("| Name | Status |\n|---|---|\n| 1 | a |\n");
+        assert!(content.lacks && content.warnings.is_empty());
     }
 
     #[test]
     fn prose_and_head() {
-        let prose = read_columns("# Tasks\n\n| Id | Status |\n", COLUMNS.into_iter());
+        let prose = read("# Tasks\n\n| Id | Status |\n");
         assert!(prose.prose && prose.head);
-        let blank = read_columns("\n \n", COLUMNS.into_iter());
+        let blank = read("\n \n");
         assert!(!blank.prose && !blank.head && blank.exists && blank.lines == 2);
     }
 

@@ -12,7 +12,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         .map(|(id, cycle)| {
             let mut path = vec![Step::from("cycles"), Step::from(id), Step::from("advance")];
             path.extend(cycle.advance.len().checked_sub(1).map(Step::from));
-            let message = format!("where no guard holds, `{id}` is over and leads nowhere");
+            let message = format!("when no guard is true, `{id}` is over and nothing comes next");
             subject.flaw(
                 Code::AdvanceRunsOut,
                 &path,

@@ -1,4 +1,4 @@
-//! `constant-guard`: a guard that always holds, or never.
+//! `constant-guard`: a guard that is always true or never true.
 
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
@@ -65,10 +65,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             let guard = guard?;
             let path = [path, vec![Step::from("guard")]].concat();
             let (holds, help) = match constant(&guard.0)? {
-                true => ("always holds", "leave the guard out"),
+                true => ("is always true", "remove the guard"),
                 false => (
-                    "never holds",
-                    "take the rule out, or say when it is to hold",
+                    "is never true",
+                    "remove the rule, or fix its guard",
                 ),
             };
             Some(subject.flaw(

@@ -33,10 +33,10 @@ fn visit_list(items: &DeArray<'_>, flaws: &mut Vec<Flaw>) {
             DeValue::String(text) if seen.contains(&text.as_ref()) => {
                 let flaw = Flaw::new(
                     Code::DuplicateEntry,
-                    format!("`{text}` is in this list already"),
+                    format!("`{text}` is already in this list"),
                 );
                 flaws.push(
-                    flaw.help("take one of the two out".to_owned())
+                    flaw.help("remove one of the two".to_owned())
                         .at(Some(item.span())),
                 );
             }

@@ -11,19 +11,19 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     for (event, index, rule) in subject.rules() {
         if rule.invoke.is_none() && rule.effects().is_empty() {
             let path = [Step::from("on"), Step::from(event), Step::from(index)];
-            let help = "give it `assign`, `say`, `allow` or the like, or take it out";
-            let message = format!("rule {} of {event} does nothing", index + 1);
+            let help = "add `assign`, `say`, `allow` or the like, or remove it";
+            let message = format!("rule {} of {event} has no effect", index + 1);
             flaws.push(subject.flaw(Code::IdleRule, &path, message, help));
         }
     }
     for (name, command) in &subject.chart.commands {
         if command.rule.effects().is_empty() && command.raise.is_empty() {
             let path = [Step::from("commands"), Step::from(name)];
-            let help = "give it `assign`, `say`, `target` or `advance`, or take it out";
+            let help = "add `assign`, `say`, `target` or `advance`, or remove it";
             flaws.push(subject.flaw(
                 Code::IdleRule,
                 &path,
-                format!("`taskie run {name}` does nothing"),
+                format!("`taskie run {name}` has no effect"),
                 help,
             ));
         }

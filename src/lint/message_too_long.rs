@@ -43,7 +43,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         let length = literal_length(&text.0, &template);
         if length > LIMIT {
             let message = format!(
-                "this message has {length} characters before anything is filled in, and the host shows 10,000"
+                "this message has {length} characters before its holes are filled, but the host shows only 10,000"
             );
             flaws.push(subject.flaw(
                 Code::MessageTooLong,

@@ -15,7 +15,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             let path = [Step::from("templates"), Step::from(index)];
             let place = document.locate_exactly(&path)?;
             let name = subject.text.get(place.clone()).unwrap_or_default();
-            let message = format!("there is no folder {name} beside the chart");
+            let message = format!("the folder {name} does not exist beside the chart");
             Some(Flaw::new(Code::UnknownTemplate, message).at(Some(place)))
         })
         .collect()

@@ -12,7 +12,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     if chart.cycles.is_empty() || phases.any(|entry| entry.phase.kind == Some(PhaseType::Final)) {
         return Vec::new();
     }
-    let help = "say of the last phase that it is: type = \"final\"";
-    let message = "there are review cycles here, and no phase is final".to_owned();
+    let help = "mark the last phase: type = \"final\"";
+    let message = "the chart has review cycles, but no final phase".to_owned();
     vec![subject.flaw(Code::NoFinal, &[Step::from("phases")], message, help)]
 }

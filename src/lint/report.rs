@@ -140,7 +140,7 @@ fn human(charts: &[Checked]) -> String {
             // A string takes whatever is written.
             let _ = handler.render_report(&mut text, &report);
             if let Some(note) = report.note() {
-                text.push_str("  how it comes to that:\n");
+                text.push_str("  counterexample:\n");
                 note.lines()
                     .for_each(|line| text.push_str(&item(line, 9, width)));
             }
@@ -154,7 +154,7 @@ fn human(charts: &[Checked]) -> String {
         text.push_str(&explored(chart, width));
         if let Some(flaw) = chart.flaws.first() {
             text.push_str(&format!(
-                "  `taskie check-chart --explain {}` tells more of a code.\n",
+                "  `taskie check-chart --explain {}` explains this code.\n",
                 flaw.code
             ));
         }
@@ -165,7 +165,7 @@ fn human(charts: &[Checked]) -> String {
 /// What exploring has come to: every property where nothing was found, else how many hold.
 fn explored(chart: &Checked, width: usize) -> String {
     let Some(report) = &chart.explored else {
-        return "  Its states were not explored: what is above comes first.\n".to_owned();
+        return "  Its states were not explored: fix the findings above first.\n".to_owned();
     };
     let states = in_groups(report.states);
     let count = |is_wanted: fn(&Verdict) -> bool| {
@@ -185,7 +185,7 @@ fn explored(chart: &Checked, width: usize) -> String {
         report.cut.as_deref().unwrap_or("cut off")
     };
     let mut text = format!(
-        "\n  {states} states and {} ways between them explored, {extent}:\n",
+        "\n  {states} states and {} transitions explored, {extent}:\n",
         in_groups(report.transitions)
     );
     for result in &report.results {

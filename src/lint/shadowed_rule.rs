@@ -37,8 +37,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             } else if let Some(twin) = earlier.iter().position(|earlier| earlier == rule) {
                 tell(
                     index,
-                    format!("rule {} of {event} is rule {} again", index + 1, twin + 1),
-                    "take one of the two out",
+                    format!("rule {} of {event} repeats rule {}", index + 1, twin + 1),
+                    "remove one of the two",
                 );
             }
         }

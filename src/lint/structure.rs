@@ -85,7 +85,7 @@ pub(super) fn read(text: &str) -> Reading {
                     let path = [path.as_slice(), &[Step::from(key)]].concat();
                     let meant = suggest(key, known.iter().map(String::as_str));
                     let help = meant.map(|key| format!("did you mean `{key}`?"));
-                    let flaw = Flaw::new(Code::UnknownKey, format!("there is no key `{key}` here"));
+                    let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
                     flaws.push(flaw.help(help).at(locate(text, &path)));
                     match meant {
                         Some(meant) => misspelt.push((path, meant.to_owned())),
@@ -101,11 +101,7 @@ pub(super) fn read(text: &str) -> Reading {
             _ => {
                 let value = error.instance().as_ref();
                 let message = match expected(error.kind()) {
-                    Some(wanted) => format!(
-                        "{} is expected here, and this is {}",
-                        wanted,
-                        kind_of(value)
-                    ),
+                    Some(wanted) => format!("expected {}, found {}", wanted, kind_of(value)),
                     None => error.to_string(),
                 };
                 flaws.push(Flaw::new(Code::WrongType, message).at(locate(text, &path)));
@@ -196,7 +192,7 @@ fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
         let count = if run.len() > RUN { 1 } else { run.len() };
         let last = run.last().map_or(0, |(line, _)| *line);
         run.into_iter().take(count).map(move |(line, flaw)| {
-            let help = format!("nothing makes sense from here to line {last}: the rest is checked once this is mended");
+            let help = format!("nothing can be parsed from here to line {last}: fix this first, then the rest is checked");
             flaw.help((count == 1 && line + RUN <= last).then_some(help))
         })
     });

@@ -30,8 +30,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             flaws.push(subject.flaw(
                 Code::UnusedName,
                 &path,
-                format!("{what} `{name}` is used nowhere"),
-                "take it out",
+                format!("{what} `{name}` is unused"),
+                "remove it",
             ));
         }
     };

@@ -15,7 +15,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         .into_iter()
         .filter(|name| !subject.uses.contains(&format!("template:{name}")))
         .map(|name| {
-            let message = format!("template `{name}` is used nowhere");
+            let message = format!("template `{name}` is unused");
             subject.flaw(
                 Code::UnusedTemplate,
                 &[Step::from("templates")],

@@ -1,11 +1,8 @@
-//! What an agent, a reviewer or a user would be told, without telling them: one text of a chart rendered for an
-//! instance, or what the hook would answer now.
+//! Previews: what the hook would do at the next stop, or one template, for the state as it is or as a user assumes it.
 //!
-//! [`texts`] says what there is to render and what each text needs, [`suppose`] reads `--set`, [`preview`] renders
-//! one text, [`next`] asks `decide`. Nothing here writes, locks or starts a process.
+//! [`assumptions`] reads `--set`, [`preview`] asks `decide` or renders a template. Nothing here writes, locks or starts a
+//! process.
 
-pub(crate) mod next;
+pub(crate) mod assumptions;
+pub(crate) mod error;
 pub(crate) mod preview;
-pub(crate) mod suppose;
-pub(crate) mod texts;
-pub(crate) mod trouble;

@@ -10,15 +10,19 @@ use minijinja::value::Value;
 use walkdir::WalkDir;
 
 use super::git::Git;
-use super::store::{self, Reading};
-use crate::chart::{Chart, FileSet};
+use super::state_file::{self, Reading};
+use super::{driver, file};
+use crate::chart::field::name_part;
+use crate::chart::{Chart, FileSet, RowShape};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
-use crate::engine::records;
+use crate::engine::names::or_invalid;
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
-use crate::files::pattern::is_slug;
+use crate::files::pattern::{Capture, Pattern, is_slug};
+use crate::files::shown;
+use crate::files::table::{self, Content};
 use crate::files::timestamp;
 use crate::shell::find::{self, Instance};
 
@@ -31,11 +35,11 @@ pub(crate) struct Snapshot {
     /// What `state.json` holds.
     pub(crate) state: Reading,
     context: Context,
-    names: OnceLock<Vec<String>>,
-    nested: OnceLock<Vec<String>>,
-    tables: Mutex<HashMap<String, Value>>,
+    names: OnceLock<Result<Vec<String>, Fault>>,
+    nested: OnceLock<Result<Vec<String>, Fault>>,
+    tables: Mutex<HashMap<String, Result<Value, Fault>>>,
     config: OnceLock<Result<Context, String>>,
-    siblings: OnceLock<Value>,
+    siblings: OnceLock<Result<Value, Fault>>,
     git: Arc<Git>,
     warnings: Mutex<Vec<String>>,
     notes: Mutex<Vec<String>>,
@@ -44,13 +48,13 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// Reads the state; everything else waits until it is asked for.
     pub(crate) fn take(chart: &Arc<Chart>, root: &Path, instance: &Instance) -> Self {
-        let state = store::read(chart, &root.join(&instance.dir));
+        let state = state_file::read(chart, &root.join(&instance.dir));
         Self::with_state(
             chart,
             root,
             instance,
             state,
-            &instance.dir.join(store::FILE),
+            &instance.dir.join(state_file::FILE),
         )
     }
 
@@ -70,8 +74,8 @@ impl Snapshot {
         match &state {
             Reading::Broken(why) => {
                 let halt = match chart.cycles.is_empty() {
-                    true => "Nothing is decided and nothing is written until it is mended.",
-                    false => "No review runs and nothing is written until it is mended.",
+                    true => "Nothing is decided and nothing is written until it is fixed.",
+                    false => "No review runs and nothing is written until it is fixed.",
                 };
                 warnings.push(format!(
                     "{}: {why}{} {halt}",
@@ -152,77 +156,128 @@ impl Snapshot {
     }
 
     /// The files directly in the directory, sorted.
-    pub(crate) fn names(&self) -> &[String] {
-        self.names.get_or_init(|| files_in(&self.dir()))
+    pub(crate) fn names(&self) -> Result<&[String], Fault> {
+        let names = self.names.get_or_init(|| {
+            files_in(&self.dir()).map_err(|error| unreadable(&self.instance.dir, &error))
+        });
+        names.as_deref().map_err(Clone::clone)
     }
 
     /// The files in subfolders, from the directory, sorted.
-    fn nested(&self) -> &[String] {
-        self.nested.get_or_init(|| {
+    fn nested(&self) -> Result<&[String], Fault> {
+        let nested = self.nested.get_or_init(|| {
             let dir = self.dir();
-            let mut names: Vec<String> = WalkDir::new(&dir)
-                .min_depth(2)
-                .into_iter()
-                .flatten()
-                .filter(|entry| entry.file_type().is_file())
-                .filter_map(|entry| {
-                    entry
-                        .path()
-                        .strip_prefix(&dir)
-                        .ok()
-                        .map(|path| path.to_string_lossy().into_owned())
-                })
-                .collect();
+            let mut names = Vec::new();
+            for entry in WalkDir::new(&dir).min_depth(2) {
+                let entry = entry.map_err(|error| {
+                    let below = error.path().and_then(|path| path.strip_prefix(&dir).ok());
+                    let path = self.instance.dir.join(below.unwrap_or(Path::new("")));
+                    unreadable(&path, &error.into())
+                })?;
+                if entry.file_type().is_file()
+                    && let Ok(path) = entry.path().strip_prefix(&dir)
+                {
+                    names.push(path.to_string_lossy().into_owned());
+                }
+            }
             names.sort_unstable();
-            names
-        })
+            Ok(names)
+        });
+        nested.as_deref().map_err(Clone::clone)
     }
 
     fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.instance.dir.to_string_lossy())
     }
 
-    fn files(&self, set: &str) -> Value {
+    fn files(&self, set: &str) -> Result<Value, Fault> {
         let Some(set) = self.chart.files.get(set) else {
-            return Value::from(Vec::<Value>::new());
+            return Ok(Value::from(Vec::<Value>::new()));
         };
-        let names = if set.is_nested() {
-            self.nested()
-        } else {
-            self.names()
-        };
-        self.set(set, &self.instance.dir, names)
+        if !set.is_nested() {
+            return self.set(set, &self.instance.dir, self.names()?);
+        }
+        let mut names = [self.names()?, self.nested()?].concat();
+        names.sort_unstable();
+        self.set(set, &self.instance.dir, &names)
     }
 
     /// The files of a set among those in a directory, which is given from the root.
-    fn set(&self, set: &FileSet, dir: &Path, names: &[String]) -> Value {
-        records::files(set, dir, names, |name| {
-            let file = dir.join(name);
-            match read_regular(&self.root.join(&file)) {
-                Ok(text) => text.unwrap_or_default(),
-                Err(error) => {
-                    self.warn(format!("{} cannot be read: {error}.", file.display()));
-                    Vec::new()
-                }
+    fn set(&self, set: &FileSet, dir: &Path, names: &[String]) -> Result<Value, Fault> {
+        let mut files: Vec<Value> = Vec::new();
+        for name in names {
+            let Some(captures) = set.matches(name) else {
+                continue;
+            };
+            // What a name stands for ends up in paths and in texts for the agent.
+            if !captures.is_empty() && is_odd(name) {
+                self.warn(format!(
+                    "{} is ignored: its name has characters that no file of a plan or a queue has.",
+                    shown(&dir.join(name).to_string_lossy())
+                ));
+                continue;
             }
-        })
+            let path = format!("{}/{name}", dir.to_string_lossy());
+            let fixed = [
+                ("name", Value::from(shown(name).into_owned())),
+                ("path", Value::from(shown(&path).into_owned())),
+            ];
+            let captured = captures.into_iter().map(|(hole, capture)| {
+                let value = match capture {
+                    Capture::Text(text) => Value::from(text),
+                    Capture::Integer(number) => Value::from(number),
+                };
+                (hole, value)
+            });
+            let lines = match &set.line {
+                Some(line) => Some(("lines", Value::from(self.lines(&dir.join(name), line)?))),
+                None => None,
+            };
+            let record = fixed.into_iter().chain(captured).chain(lines);
+            files.push(Value::from_pairs(record));
+        }
+        Ok(Value::from(files))
+    }
+
+    /// The lines of a file that fit, as records.
+    fn lines(&self, path: &Path, line: &Pattern) -> Result<Vec<Value>, Fault> {
+        let text = file::read(&self.root, &self.root.join(path), file::LIMIT)
+            .map_err(|error| unreadable(path, &error))?
+            .unwrap_or_default();
+        let content = table::read_lines(&String::from_utf8_lossy(&text), line);
+        let record = |row: &table::Row| {
+            let fields = row.fields.iter();
+            Value::from_pairs(
+                fields.map(|(name, value)| (name.as_str(), Value::from(value.as_str()))),
+            )
+        };
+        Ok(content.rows.iter().map(record).collect())
+    }
+
+    /// Who drives the instance, as `session` sees it.
+    fn driver(&self, session: Option<&str>) -> Value {
+        match driver::of(&self.home(), &self.instance.name) {
+            None => Value::from(()),
+            Some(driver) if Some(driver.as_str()) == session => Value::from("this"),
+            Some(_) => Value::from("other"),
+        }
     }
 
     /// The settings, each of its type. One that is wrong makes all of them unusable: nothing is decided on a guess.
     fn config(&self) -> Result<&Context, Fault> {
         let config = self.config.get_or_init(|| {
-            let file = Path::new(&self.chart.scope.home).join(store::CONFIG);
-            let read = read_optional(&self.root.join(&file))
+            let path = Path::new(&self.chart.scope.home).join(state_file::CONFIG);
+            let read = file::read(&self.root, &self.root.join(&path), file::LIMIT)
                 .map_err(|error| format!("it cannot be read: {error}"))
-                .and_then(|bytes| store::parse_config(&self.chart, bytes.as_deref()));
+                .and_then(|bytes| state_file::parse_config(&self.chart, bytes.as_deref()));
             match read {
                 Ok((config, unknown)) => {
                     for key in unknown {
-                        self.warn(format!("{}: {key}{}", file.display(), full_stop(&key)));
+                        self.warn(format!("{}: {key}{}", path.display(), full_stop(&key)));
                     }
                     Ok(config)
                 }
-                Err(why) => Err(format!("{}: {why}", file.display())),
+                Err(why) => Err(format!("{}: {why}", path.display())),
             }
         });
         config.as_ref().map_err(|why| Fault::File(why.clone()))
@@ -233,7 +288,7 @@ impl Snapshot {
         let file = Chart::prompt_file(name);
         let shown = Path::new(&self.chart.scope.home).join(&file);
         let unusable = |why: String| Fault::File(format!("{}: {why}", shown.display()));
-        let Some(bytes) = read_optional(&self.home().join(&file))
+        let Some(bytes) = file::read(&self.root, &self.home().join(&file), file::LIMIT)
             .map_err(|error| unusable(format!("it cannot be read: {error}")))?
         else {
             return Ok(Value::from(()));
@@ -259,17 +314,19 @@ impl Snapshot {
     }
 
     /// The other instances.
-    fn siblings(&self) -> Value {
-        let names = find::names(&self.root, &self.chart.scope);
+    fn siblings(&self) -> Result<Value, Fault> {
+        let scope = &self.chart.scope;
+        let names = find::names(&self.root, scope)
+            .map_err(|error| unreadable(&find::folder(scope), &error))?;
         let others = names.iter().filter(|name| **name != self.instance.name);
-        others.map(|name| self.sibling(name)).collect()
+        Ok(others.map(|name| self.sibling(name)).collect())
     }
 
     fn sibling(&self, name: &str) -> Value {
         let chart = &self.chart;
         let dir = find::folder(&chart.scope).join(name);
         let whole = self.root.join(&dir);
-        let state = store::read(chart, &whole);
+        let state = state_file::read(chart, &whole);
         let context = match &state {
             Reading::Sound { context, .. } => Some(context.clone()),
             Reading::Missing => Some(context::initial(chart)),
@@ -280,30 +337,34 @@ impl Snapshot {
             value.map_or_else(|| Value::from(()), context::to_value)
         };
         let fields = chart.context.keys();
-        let names = files_in(&whole);
-        let sets = chart.files.iter().filter(|(_, set)| !set.is_nested());
+        let listed = files_in(&whole).map_err(|error| unreadable(&dir, &error));
+        let sets = || chart.files.iter().filter(|(_, set)| !set.is_nested());
+        let files = listed.and_then(|names| {
+            sets()
+                .map(|(set, patterns)| Ok((set.as_str(), self.set(patterns, &dir, &names)?)))
+                .collect::<Result<Vec<_>, Fault>>()
+                .map(|files| (files, names))
+        });
+        let is_unreadable = matches!(state, Reading::Broken(_)) || files.is_err();
+        // What cannot be read is its own session's to fix.
+        let (files, names) = files.unwrap_or_else(|_| {
+            let none = sets().map(|(set, _)| (set.as_str(), Value::from(Vec::<Value>::new())));
+            (none.collect(), Vec::new())
+        });
         Value::from_pairs([
             ("name", Value::from(name)),
             ("path", Value::from(dir.to_string_lossy())),
             ("idle_hours", Value::from(idle_hours(&whole, &names))),
-            (
-                "unreadable",
-                Value::from(matches!(state, Reading::Broken(_))),
-            ),
+            ("unreadable", Value::from(is_unreadable)),
             (
                 "context",
                 Value::from_pairs(fields.map(|name| (name.as_str(), field(name)))),
             ),
-            (
-                "files",
-                Value::from_pairs(
-                    sets.map(|(set, patterns)| (set.as_str(), self.set(patterns, &dir, &names))),
-                ),
-            ),
+            ("files", Value::from_pairs(files)),
         ])
     }
 
-    fn table(&self, name: &str) -> Value {
+    fn table(&self, name: &str) -> Result<Value, Fault> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = tables.get(name) {
             return value.clone();
@@ -313,63 +374,149 @@ impl Snapshot {
         value
     }
 
-    fn read_table(&self, name: &str) -> Value {
+    fn read_table(&self, name: &str) -> Result<Value, Fault> {
         let Some(table) = self.chart.tables.get(name) else {
-            return Value::from(());
+            return Ok(Value::from(()));
         };
-        let file = table.file.render(|hole| match self.context.get(hole) {
-            Some(serde_json::Value::String(text)) if is_slug(text) => Ok(text.clone()),
-            _ => Err(()),
-        });
-        let text = file.as_ref().ok().and_then(|file| {
-            read_regular(&self.dir().join(file)).unwrap_or_else(|error| {
-                let warning = format!("{} cannot be read: {error}.", self.path(file));
-                self.warnings
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(warning);
-                None
-            })
-        });
-        let content = records::content(table, text.as_deref());
-        if let Ok(file) = file {
+        let file = table
+            .file
+            .render(|hole| self.context.get(hole).and_then(name_part).ok_or(()));
+        let text = match &file {
+            Ok(file) => file::read(&self.root, &self.dir().join(file), file::LIMIT)
+                .map_err(|error| unreadable(&self.instance.dir.join(file), &error))?,
+            Err(()) => None,
+        };
+        let content = match (&text, &table.rows) {
+            (None, _) => Content::default(),
+            (Some(text), RowShape::Columns(columns)) => table::read_columns(
+                &String::from_utf8_lossy(text),
+                columns
+                    .iter()
+                    .map(|(field, headings)| (field.as_str(), headings.as_slice())),
+            ),
+            (Some(text), RowShape::Line(pattern)) => {
+                table::read_lines(&String::from_utf8_lossy(text), pattern)
+            }
+        };
+        // Rows that have files of their own, and no table that names them: nobody knows which rows there are.
+        let orphan = match (&file, &text, &table.path) {
+            (Ok(_), None, Some(path)) => self
+                .names()?
+                .iter()
+                .find(|name| path.matches(name).is_some()),
+            _ => None,
+        };
+        if let Ok(file) = &file {
             let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
             warnings.extend(
                 content
                     .warnings
                     .iter()
-                    .map(|warning| format!("{}: {warning}.", self.path(&file))),
+                    .map(|warning| format!("{}: {warning}.", self.path(file))),
             );
         }
-        records::table(table, &content)
+        let mut open = Vec::new();
+        let rows: Vec<Value> = content
+            .rows
+            .iter()
+            .filter_map(|row| {
+                let field = |name: &str| {
+                    row.fields
+                        .iter()
+                        .find(|(field, _)| field == name)
+                        .map(|(_, value)| value.as_str())
+                };
+                let done = field("status")
+                    .is_some_and(|status| table::is_finished(status, &table.finished));
+                let path = table.path.as_ref().and_then(|path| {
+                    path.render(|hole| {
+                        field(hole)
+                            .filter(|value| is_slug(value))
+                            .map(str::to_owned)
+                            .ok_or(())
+                    })
+                    .ok()
+                });
+                let fields = row
+                    .fields
+                    .iter()
+                    .map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
+                let made = [("done", Value::from(done)), ("path", Value::from(path))];
+                let value = Value::from_pairs(fields.chain(made));
+                if !done {
+                    open.push(value.clone());
+                }
+                row.is_usable.then_some(value)
+            })
+            .collect();
+        let (rows, open) = match orphan {
+            None => (Value::from(rows), Value::from(open)),
+            Some(orphan) => {
+                let missing = file
+                    .as_deref()
+                    .map(|file| self.path(file))
+                    .unwrap_or_default();
+                let why = format!("{missing} is missing, and there is a {}", shown(orphan));
+                let undecided = || or_invalid(Err(Fault::File(why.clone())));
+                (undecided(), undecided())
+            }
+        };
+        Ok(Value::from_pairs([
+            ("exists", Value::from(content.exists)),
+            ("head", Value::from(content.head)),
+            ("prose", Value::from(content.prose)),
+            ("lacks", Value::from(content.lacks)),
+            ("lines", Value::from(content.lines)),
+            ("rows", rows),
+            ("open", open),
+        ]))
     }
 
-    fn modified(&self, name: &str) -> Option<std::time::SystemTime> {
-        fs::metadata(self.dir().join(name)).ok()?.modified().ok()
+    /// When a file was modified; `None` where there is none. What a link leads to does not count.
+    fn modified(&self, name: &str) -> Result<Option<std::time::SystemTime>, Fault> {
+        let modified = fs::symlink_metadata(self.dir().join(name)).and_then(|meta| meta.modified());
+        match modified {
+            Ok(modified) => Ok(Some(modified)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(&self.instance.dir.join(name), &error)),
+        }
     }
 }
 
-/// The files directly in a directory, sorted.
-fn files_in(dir: &Path) -> Vec<String> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .filter(|entry| {
-            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            if is_link {
-                entry.path().is_file()
-            } else {
-                entry.file_type().is_ok_and(|kind| kind.is_file())
-            }
-        })
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+/// The files directly in a directory, sorted; none where there is no directory.
+fn files_in(dir: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_file() || kind.is_symlink() && entry.path().is_file() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
     names.sort_unstable();
-    names
+    Ok(names)
+}
+
+/// A name that is not UTF-8, or that would change the text that names it.
+fn is_odd(name: &str) -> bool {
+    shown(name) != name || name.contains('\u{fffd}')
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Fault {
+    Fault::File(format!(
+        "{} cannot be read: {error}",
+        shown(&path.to_string_lossy())
+    ))
 }
 
 /// Whole hours since a directory or a file in it was modified.
 fn idle_hours(dir: &Path, names: &[String]) -> u64 {
-    let modified = |path: PathBuf| fs::metadata(path).ok()?.modified().ok();
+    let modified = |path: PathBuf| fs::symlink_metadata(path).ok()?.modified().ok();
     let files = names.iter().map(|name| dir.join(name));
     let last = files.chain([dir.to_owned()]).filter_map(modified).max();
     let idle = last.and_then(|last| last.elapsed().ok());
@@ -379,29 +526,6 @@ fn idle_hours(dir: &Path, names: &[String]) -> u64 {
 /// What ends a sentence that is `why` so far: a question stands at the end of some.
 fn full_stop(why: &str) -> &'static str {
     if why.ends_with('?') { "" } else { "." }
-}
-
-/// A file's bytes; `None` where there is none. A pipe or a device, which would be read for ever, is an error.
-fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let read = fs::metadata(path).and_then(|meta| match meta.is_file() {
-        true => fs::read(path),
-        false => Err(io::Error::other("it is not a regular file")),
-    });
-    match read {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// The same for a file that a default stands in for: a link that leads nowhere is told, not taken for no file.
-fn read_optional(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match read_regular(path)? {
-        None if path.is_symlink() => {
-            Err(io::Error::other("it is a symbolic link that leads nowhere"))
-        }
-        read => Ok(read),
-    }
 }
 
 impl World for Snapshot {
@@ -421,10 +545,10 @@ impl World for Snapshot {
                 ("path", Value::from(self.instance.dir.to_string_lossy())),
                 ("home", Value::from(self.chart.scope.home.as_str())),
             ]),
-            Source::Files(set) => self.files(set),
-            Source::Table(name) => self.table(name),
+            Source::Files(set) => self.files(set)?,
+            Source::Table(name) => self.table(name)?,
             Source::Answers { answer, review } => {
-                let newer = match (self.modified(answer), self.modified(review)) {
+                let newer = match (self.modified(answer)?, self.modified(review)?) {
                     (Some(answer), Some(review)) => answer >= review,
                     _ => false,
                 };
@@ -441,13 +565,18 @@ impl World for Snapshot {
                     false
                 }))
             }
-            Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone(),
+            Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
+            Source::Driver { session } => self.driver(session.as_deref()),
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {
-                let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten();
-                let names = entries.flatten().map(|entry| entry.file_name());
+                let entries = match fs::read_dir(self.root.join(folder)) {
+                    Ok(entries) => Some(entries),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                    Err(error) => return Err(unreadable(Path::new(folder), &error)),
+                };
+                let names = entries.into_iter().flatten().flatten();
                 names
-                    .map(|name| Value::from(name.to_string_lossy()))
+                    .map(|entry| Value::from(entry.file_name().to_string_lossy()))
                     .collect()
             }
             Source::Prompt(name) => self.prompt(name)?,

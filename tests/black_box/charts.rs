@@ -52,7 +52,12 @@ fn told(cases: &[Case<'_>]) {
         let ran = feed(project.command(["--chart", &chart, "hook", "stop"]), "{}");
         let answer = ran.json()["systemMessage"].as_str().unwrap().to_owned();
         assert_eq!(ran.code, 0);
-        assert!(answer.starts_with("taskie could not decide about this Stop and lets it through: the chart cannot be used: "), "{answer}");
+        assert!(
+            answer.starts_with(
+                "taskie could not decide about this Stop and allows it: the chart cannot be used: "
+            ),
+            "{answer}"
+        );
         assert!(answer.contains(message), "{answer}");
     }
 }
@@ -151,7 +156,7 @@ fn names_that_the_command_line_cannot_have() {
             "[phases.continue-task]",
             "[phases.post-plan-review]\n\n[phases.continue-task]",
             "bad-name",
-            "`post-{cycle}` makes a phase `post-plan-review`, and there is one already",
+            "`post-{cycle}` makes a phase `post-plan-review`, which already exists",
         ),
     ]);
 }
@@ -163,21 +168,31 @@ fn paths_that_lead_elsewhere() {
             "\".taskie\"",
             "\"../x\"",
             "bad-pattern",
-            "`../x` leads elsewhere",
+            "`../x` must be inside the ",
         ),
-        case("\".taskie\"", "\"\"", "bad-pattern", "`` leads elsewhere"),
-        case("\"plans/*\"", "\"/*\"", "bad-pattern", "`` leads elsewhere"),
+        case(
+            "\".taskie\"",
+            "\"\"",
+            "bad-pattern",
+            "`` must be inside the ",
+        ),
+        case(
+            "\"plans/*\"",
+            "\"/*\"",
+            "bad-pattern",
+            "`` must be inside the ",
+        ),
         case(
             "\".review-{n}.log\"",
             "\"../{n}.log\"",
             "bad-pattern",
-            "`../{n}.log` leads elsewhere",
+            "`../{n}.log` must be inside the instance's directory",
         ),
         case(
             "\"{base}-review-{n}.md\"",
             "\"/tmp/{n}.md\"",
             "bad-pattern",
-            "`/tmp/{n}.md` leads elsewhere",
+            "`/tmp/{n}.md` must be inside the instance's directory",
         ),
     ]);
 }
@@ -190,7 +205,7 @@ fn keys_that_would_be_passed_over() {
             "[[on.Stop]]",
             "[[on.stop]]",
             "unknown-event",
-            "there is no event `stop`",
+            "unknown event `stop`",
         ),
         case(
             "\nallow = true",
@@ -208,13 +223,13 @@ fn keys_that_would_be_passed_over() {
             "verdicts = [\"PASS\", \"FAIL\"]",
             "verdicts = []",
             "missing-key",
-            "`review` has no verdict to give",
+            "`verdicts` of `review` is empty",
         ),
         case(
             "\"/is_error\"",
             "\"is_error\"",
             "bad-pattern",
-            "`is_error` is no JSON pointer",
+            "`is_error` is not a JSON pointer",
         ),
         case(
             "default = 8\n",
@@ -255,25 +270,25 @@ fn names_and_expressions_without_end() {
             "\n[let]\n",
             format!("\n[let]\n{deep}l3000 = \"true\"\n"),
             "self-reference",
-            "`l0` leads more than 32 names deep",
+            "`l0` refers to other names more than 32 levels deep",
         ),
         case(
             free,
             format!("\"{}true\"", "not ".repeat(5000)),
             "expression-syntax",
-            "this is an expression of 20004 bytes",
+            "this expression has 20004 bytes",
         ),
         case(
             free,
             format!("\"true{}\"", " and true".repeat(5000)),
             "expression-syntax",
-            "this is an expression of 45004 bytes",
+            "this expression has 45004 bytes",
         ),
         case(
             "{% include 'passed.md' %}",
             format!("{{{{ {}true }}}}", "not ".repeat(5000)),
             "expression-syntax",
-            "this is an expression of 20008 bytes",
+            "this expression has 20008 bytes",
         ),
     ]);
 }

@@ -285,7 +285,7 @@ fn the_list_of_codes_is_fresh() {
         .find(|(old, new)| old != new);
     assert!(
         stored == list,
-        "docs/rules/README.md is stale, first at {differs:?}\nmake it anew: TASKIE_UPDATE_DOCS=1 cargo test --test black_box the_list_of_codes"
+        "docs/rules/README.md is stale, first at {differs:?}\ngenerate it again: TASKIE_UPDATE_DOCS=1 cargo test --test black_box the_list_of_codes"
     );
 }
 
@@ -412,9 +412,9 @@ fn concise_is_a_line_each() {
     let ran = faulty().run(&["check-chart", "--format=concise", "chart.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     let expected = "\
-chart.toml:35:9: unknown-name: there is no name `cycl` here
-chart.toml:68:9: unknown-key: there is no key `gaurd` here
-templates/review.md:2:4: unknown-name: there is no `subjct` in this
+chart.toml:35:9: unknown-name: unknown name `cycl`
+chart.toml:68:9: unknown-key: unknown key `gaurd`
+templates/review.md:2:4: unknown-name: unknown name `subjct`
 ";
     assert_eq!(ran.stdout, expected);
 }
@@ -424,9 +424,9 @@ fn github_shows_them_in_the_change() {
     let ran = faulty().run(&["check-chart", "--format=github", "chart.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     let expected = "\
-::error file=chart.toml,line=35,col=9,endLine=35,endColumn=13,title=unknown-name::there is no name `cycl` here%0Adid you mean `cycle`?
-::error file=chart.toml,line=68,col=9,endLine=68,endColumn=26,title=unknown-key::there is no key `gaurd` here%0Adid you mean `guard`?
-::error file=templates/review.md,line=2,col=4,endLine=2,endColumn=16,title=unknown-name::there is no `subjct` in this%0Adid you mean `subject`?
+::error file=chart.toml,line=35,col=9,endLine=35,endColumn=13,title=unknown-name::unknown name `cycl`%0Adid you mean `cycle`?
+::error file=chart.toml,line=68,col=9,endLine=68,endColumn=26,title=unknown-key::unknown key `gaurd`%0Adid you mean `guard`?
+::error file=templates/review.md,line=2,col=4,endLine=2,endColumn=16,title=unknown-name::unknown name `subjct`%0Adid you mean `subject`?
 ";
     assert_eq!(ran.stdout, expected);
 }
@@ -445,9 +445,9 @@ fn json_keeps_its_promise() {
         "version": 1,
         "charts": [{ "file": "chart.toml", "findings": 3, "explored": null }],
         "findings": [
-            finding("unknown-name", "there is no name `cycl` here", "cycle", "chart.toml", 35, 9, 13),
-            finding("unknown-key", "there is no key `gaurd` here", "guard", "chart.toml", 68, 9, 26),
-            finding("unknown-name", "there is no `subjct` in this", "subject", "templates/review.md", 2, 4, 16),
+            finding("unknown-name", "unknown name `cycl`", "cycle", "chart.toml", 35, 9, 13),
+            finding("unknown-key", "unknown key `gaurd`", "guard", "chart.toml", 68, 9, 26),
+            finding("unknown-name", "unknown name `subjct`", "subject", "templates/review.md", 2, 4, 16),
         ],
     });
     assert_eq!(ran.json(), expected);
@@ -578,7 +578,7 @@ fn exit_codes() {
     )
     .unwrap();
     let code = |args: &[&str]| project.run(&[&["check-chart"], args].concat()).code;
-    assert_eq!(code(&[]), 0);
+    assert_eq!(code(&["good.toml"]), 0);
     assert_eq!(code(&["chart.toml"]), 1);
     assert_eq!(code(&["--format=xml", "chart.toml"]), 2);
     assert_eq!(code(&["--nope"]), 2);
@@ -627,7 +627,7 @@ fn a_chart_comes_from_stdin_too() {
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     assert!(
         ran.stdout
-            .contains("stdin:1:6: wrong-type: a text is expected here, and this is `3`\n"),
+            .contains("stdin:1:6: wrong-type: expected a text, found `3`\n"),
         "{}",
         ran.stdout
     );
@@ -665,27 +665,27 @@ fn names_that_are_taken() {
     let cases = [
         (
             "[context]\nreview = { type = \"boolean\", default = false }\n",
-            "`review` would hide what expressions call so",
+            "`review` shadows a built-in name",
         ),
         (
             "[let]\ncycle = \"phase == 'done'\"\n",
-            "`cycle` would hide what expressions call so",
+            "`cycle` shadows a built-in name",
         ),
         (
             "[let]\nclean = \"phase == 'done'\"\n",
-            "`clean` is a context field, which hides this",
+            "`clean` is already a context field",
         ),
         (
             "[files]\nchapters = [\"{name}-{n:int}.md\"]\n",
-            "`{name}` would hide the item's own `it.name`",
+            "`{name}` shadows the item's own `it.name`",
         ),
         (
             "[tables]\ntasks = { file = \"tasks.md\", columns = { path = \"Id\", status = \"Status\" }, finished = [\"done\"] }\n",
-            "`path` would hide the row's own `it.path`",
+            "`path` shadows the row's own `it.path`",
         ),
         (
             "[tables]\ntasks = { file = \"tasks.md\", line = \"- {done}\" }\n",
-            "`{done}` would hide the item's own `it.done`",
+            "`{done}` shadows the item's own `it.done`",
         ),
     ];
     for (fragment, message) in cases {
@@ -806,4 +806,66 @@ fn what_is_computed_of_an_input_refutes_nothing() {
     for (guard, expected) in cases {
         assert_eq!(verdict(guard), expected, "{guard}");
     }
+}
+
+/// A file name takes a number from a field, and a set with a pattern for subfolders keeps the files above them.
+#[test]
+fn file_names_take_what_their_patterns_say() {
+    let more = "\n[tables.numbered]\nfile = \"n-{reviews}.md\"\nline = \"- {what}\"\n\n\
+                [commands.look]\nabout = \"Look\"\n\
+                say = \"{{ tables.numbered.rows | length }}: {{ files.deep | map(attribute='name') | list | brief(' ') }}\"\n";
+    let files = "[files]\ndeep = [\"*.md\", \"*/**/*.md\"]";
+    let chart = BASE.replace("[files]", files) + more;
+    assert_eq!(found(&chart), Vec::<String>::new());
+    let project = with_chart(&chart);
+    let text = project.root.join(".texts/texts/one");
+    fs::create_dir_all(text.join("sub")).unwrap();
+    let state =
+        r#"{"phase": "write", "next_phase": null, "reviews": 2, "max_reviews": 3, "clean": false}"#;
+    for (name, content) in [
+        ("state.json", state),
+        ("n-2.md", "- a\n- b\n"),
+        ("sub/x.md", ""),
+    ] {
+        fs::write(text.join(name), content).unwrap();
+    }
+    let ran = project.run(&["--chart", "chart.toml", "run", "look"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "2: n-2.md sub/x.md\n", "")
+    );
+    // What cannot be in a file name is no hole of one, nor is a name that nobody knows.
+    for (right, wrong) in [
+        ("n-{reviews}.md", "n-{clean}.md"),
+        ("subject = [\"text.md\"]", "subject = [\"text-{claen}.md\"]"),
+    ] {
+        let line = 1 + chart[..chart.find(right).unwrap()].matches('\n').count();
+        assert_eq!(
+            found(&chart.replace(right, wrong)),
+            [format!("{line}: bad-pattern")]
+        );
+    }
+}
+
+/// A finding in a phase that is made for each cycle is at its own table, once, whatever the cycles are called.
+#[test]
+fn a_phase_of_each_cycle_is_found_where_it_is_written() {
+    let chart = BASE
+        .replace("text-review", "post")
+        .replace(
+            "\"{cycle}\" = { guard = \"free\"",
+            "\"{cycle}\" = { guard = \"fre\"",
+        )
+        .replace(
+            "guard = \"next_phase == it.id\"",
+            "guard = \"next_phase == it.di\"",
+        );
+    let line = |part: &str| 1 + chart[..chart.find(part).unwrap()].matches('\n').count();
+    assert_eq!(
+        found(&chart),
+        [
+            format!("{}: unknown-name", line("\"fre\"")),
+            format!("{}: unknown-name", line("it.di")),
+        ]
+    );
 }

@@ -51,13 +51,13 @@ fn every_block_is_of_a_language_that_a_test_reads() {
 #[test]
 fn the_commands_work_in_order_as_typed() {
     let project = installed();
-    let mut told = Vec::new();
+    let mut typed_lines = Vec::new();
     for block in texts(README, "sh") {
         let ran = typed(&project, &block);
         // A preview says on stderr what it is a preview of.
         let stderr = match block.contains("taskie render --next") {
             true => {
-                let of = "taskie: plan-review 1 is due: the next stop runs this";
+                let of = "taskie: plan-review 1 is due";
                 assert!(ran.stderr.starts_with(of), "{}", ran.stderr);
                 assert!(ran.stdout.contains("/hello/plan-review-1.md"));
                 ""
@@ -68,7 +68,7 @@ fn the_commands_work_in_order_as_typed() {
         let clients = block
             .lines()
             .filter_map(|line| line.strip_prefix("claude "));
-        told.extend(clients.map(str::to_owned));
+        typed_lines.extend(clients.map(str::to_owned));
     }
     let called = project
         .calls()
@@ -78,8 +78,8 @@ fn the_commands_work_in_order_as_typed() {
     let called: Vec<_> = called.iter().filter(|call| *call != "--version").collect();
     assert_eq!(
         called,
-        told.iter().collect::<Vec<_>>(),
-        "what `claude` was told"
+        typed_lines.iter().collect::<Vec<_>>(),
+        "the calls of `claude`"
     );
     let trace = fs::read_to_string(project.root.join("trace.jsonl")).unwrap();
     assert_eq!(trace.lines().count(), 1);
@@ -293,4 +293,40 @@ fn links_lead_to_files() {
         }
     }
     assert!(seen > 20, "{seen}");
+}
+
+/// Files of this repository that a document names in back quotes exist; where a name has capitals in it
+/// (`src/lint/CODE.rs`), the reader fills it in.
+#[test]
+fn files_that_are_named_exist() {
+    let folders = [
+        "src/",
+        "tests/",
+        "docs/",
+        "plugin/",
+        "templates/",
+        "examples/",
+        ".ci/",
+    ];
+    let mut named = 0;
+    for document in [
+        README,
+        "CONTRIBUTING.md",
+        "docs/architecture.md",
+        "docs/glossary.md",
+        "docs/commands.md",
+        "docs/chart-files.md",
+    ] {
+        let text = fs::read_to_string(root().join(document)).unwrap();
+        let prose: String = text.split("```").step_by(2).collect();
+        for name in prose.split('`').skip(1).step_by(2) {
+            let is_hole = name.contains(|sign: char| sign.is_ascii_uppercase() || sign == ' ');
+            if is_hole || !folders.iter().any(|folder| name.starts_with(folder)) {
+                continue;
+            }
+            named += 1;
+            assert!(root().join(name).exists(), "{document} names {name}");
+        }
+    }
+    assert!(named > 20, "{named}");
 }

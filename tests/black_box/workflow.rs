@@ -106,3 +106,114 @@ fn a_hook_on_a_terminal_says_what_it_waits_for() {
         "taskie: waiting for the Stop event as JSON on stdin; try: echo '{}' | taskie hook stop\n"
     );
 }
+
+/// The code review of task 1 ends; task 2 is left in a table that people head in many ways.
+#[test]
+fn open_tasks_are_found_whatever_the_heading() {
+    for heading in [
+        "Id", "ID", "Task", "Task ID", "Task #", "#", "**Id**", "__Task__", "`#`",
+    ] {
+        let project = Project::valid();
+        project.write(
+            "tasks.md",
+            format!("| {heading} | Status |\n|---|---|\n| 1 | done |\n| 2 | pending |\n"),
+        );
+        project.set_state(json!({ "consecutive_clean": 1 }));
+        project.reviewer(&Reviewer::pass());
+        let ran = project.stop();
+        assert_eq!(project.state()["next_phase"], "complete-task", "{heading}");
+        assert_eq!(ran.stderr, "", "{heading}");
+        let entered = project.run(&["enter", "complete-task"]);
+        assert_eq!(entered.code, 0, "{heading}: {}", entered.stderr);
+        assert_eq!(project.state()["current_task"], "2", "{heading}");
+    }
+}
+
+#[test]
+fn a_row_without_a_usable_id_counts_as_open() {
+    for (rows, open, warning) in [
+        (
+            "| Id | Status |\n|---|---|\n| 1 | done |\n| 1.2 | pending |\n",
+            "1.2",
+            "line 4: `1.2` is not an id (letters, digits, _ and -); the row counts as open",
+        ),
+        (
+            "| Id | Status |\n|---|---|\n| 1 | done |\n| | pending |\n",
+            "line 4",
+            "line 4: there is no id; the row counts as open",
+        ),
+    ] {
+        let project = Project::valid();
+        project.write("tasks.md", rows);
+        project.set_state(json!({ "consecutive_clean": 1 }));
+        project.reviewer(&Reviewer::pass());
+        let ran = project.stop();
+        assert_eq!(project.state()["next_phase"], "complete-task", "{rows}");
+        assert_eq!(
+            ran.stderr,
+            format!("taskie: .taskie/plans/{PLAN}/tasks.md: {warning}.\n")
+        );
+        project.set_state(json!({ "next_phase": null, "phase_iteration": null }));
+        let ran = project.run(&["enter", "complete"]);
+        assert_eq!(
+            (ran.code, ran.stderr.lines().nth(1)),
+            (
+                1,
+                Some(format!("taskie: These tasks are still open: {open}.").as_str())
+            ),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
+fn a_table_without_ids_blocks_and_is_not_the_end() {
+    let project = Project::valid();
+    project.write(
+        "tasks.md",
+        "| Name | Status |\n|---|---|\n| One | done |\n| Two | pending |\n",
+    );
+    project.set_state(json!({ "consecutive_clean": 1 }));
+    project.reviewer(&Reviewer::pass());
+    project.stop();
+    assert_eq!(project.state()["next_phase"], "complete-task");
+    let flaw = "tasks.md has no column for the id of a task (Id, Task ID, Task #, # or Task)";
+    assert_eq!(
+        project.stop().json(),
+        json!({ "decision": "block", "reason": format!("Plan '{PLAN}': {flaw}") })
+    );
+}
+
+#[test]
+fn a_plan_without_its_files_is_not_complete() {
+    for (file, why) in [
+        ("plan.md", "There is no plan.md."),
+        ("tasks.md", "There are no tasks in tasks.md."),
+    ] {
+        let project = Project::valid();
+        project.set_state(json!({ "next_phase": "complete", "phase_iteration": null }));
+        std::fs::remove_file(project.plan().join(file)).unwrap();
+        let ran = project.run(&["enter", "complete"]);
+        assert_eq!(
+            (ran.code, ran.stderr),
+            (1, format!("taskie: {why}\n  help: nothing was written\n"))
+        );
+    }
+}
+
+#[test]
+fn a_second_pause_says_that_it_is_paused() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    assert_eq!(project.run(&["run", "pause"]).code, 0);
+    let ran = project.run(&["run", "pause"]);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            1,
+            "taskie: The loop is paused already, before code-review: `taskie run resume` takes it up again.\n  help: \
+             nothing was written\n"
+        )
+    );
+}

@@ -30,7 +30,6 @@ use super::state::number;
 use super::trace::{Trace, plain};
 use super::{PropertyResult, Verdict};
 use crate::chart::Chart;
-use crate::chart::field::admit;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::fault::Fault;
@@ -302,7 +301,7 @@ impl<'s> Judge<'s> {
                     continue;
                 }
                 let (key, kind) = self.chart.context.get_index(field)?;
-                if let Err(expected) = admit(self.chart, kind, tree.value(*value)) {
+                if let Err(expected) = kind.accepts(&self.chart.phases, tree.value(*value)) {
                     let claim = format!(
                         "`{key}` is {expected}, and it becomes {}",
                         plain(tree.value(*value))

@@ -1,0 +1,200 @@
+//! Cycles, what they share filled in, and one phase for each cycle where a phase's name has a hole.
+
+use indexmap::IndexMap;
+
+use super::resolver::{CYCLE_HOLE, Resolver, at, name_fields};
+use crate::chart::model::{CycleSource, FilePattern, Phase, Source};
+use crate::chart::{Cycle, PhaseEntry};
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::Step;
+use crate::expr::single_expression;
+
+impl Resolver<'_> {
+    /// `None` where a cycle lacks a key; the flaws say which.
+    pub(super) fn cycles(&mut self, source: &Source) -> Option<IndexMap<String, Cycle>> {
+        let mut cycles = IndexMap::new();
+        let mut complete = true;
+        for (id, own) in &source.cycles {
+            match self.cycle(id, own, source) {
+                Some(cycle) => {
+                    cycles.insert(id.clone(), cycle);
+                }
+                None => complete = false,
+            }
+        }
+        self.file_names(source, &cycles);
+        complete.then_some(cycles)
+    }
+
+    /// No review takes the place of another one: not of an earlier one of its cycle, nor of another cycle's.
+    fn file_names(&mut self, source: &Source, cycles: &IndexMap<String, Cycle>) {
+        let place = |id: &str, key: &str, is_own: bool| match is_own {
+            true => vec![Step::from("cycles"), Step::from(id), Step::from(key)],
+            false => vec![Step::from("cycle"), Step::from(key)],
+        };
+        for (index, (id, cycle)) in cycles.iter().enumerate() {
+            let own = source.cycles.get(id);
+            for (key, pattern, is_own) in [
+                (
+                    "review",
+                    &cycle.review,
+                    own.is_some_and(|own| own.review.is_some()),
+                ),
+                (
+                    "answer",
+                    &cycle.answer,
+                    own.is_some_and(|own| own.answer.is_some()),
+                ),
+            ] {
+                // A misspelt hole is told of already, and may have been meant for it.
+                if pattern.holes().all(|(hole, _)| {
+                    hole == "base" || hole != "n" && source.context.contains_key(hole)
+                }) {
+                    let help = "add `{n}`, the number of the review";
+                    let message = format!("every {key} of a cycle would have the same file name");
+                    self.flaw(Code::BadPattern, &place(id, key, is_own), message, help);
+                }
+            }
+            let same = |other: &Cycle| other.base == cycle.base && other.review == cycle.review;
+            if let Some(other) = cycles.values().take(index).find(|other| same(other)) {
+                let is_own = own.is_some_and(|own| own.base.is_some());
+                let message = format!(
+                    "the reviews of `{id}` and `{}` would have the same file names",
+                    other.id
+                );
+                self.flaw(
+                    Code::BadPattern,
+                    &place(id, "base", is_own),
+                    message,
+                    "give each cycle its own base",
+                );
+            }
+        }
+    }
+
+    fn cycle(&mut self, id: &str, own: &CycleSource, source: &Source) -> Option<Cycle> {
+        let shared = &source.cycle;
+        let fields = name_fields(source);
+        let holes = [&["base", "n"], fields.as_slice()].concat();
+        macro_rules! required {
+            ($key:ident) => {{
+                let value = own.$key.clone().or_else(|| shared.$key.clone());
+                let key = stringify!($key);
+                let nowhere = source.cycles.len() > 1
+                    && source.cycles.values().all(|cycle| cycle.$key.is_none());
+                if value.is_none() && nowhere {
+                    let help = "add it to [cycle], which all cycles share";
+                    self.flaw(
+                        Code::MissingKey,
+                        at!["cycle"],
+                        format!("no cycle has `{key}`"),
+                        help,
+                    );
+                } else if value.is_none() {
+                    let message = format!("cycle `{id}` has no `{key}`");
+                    let help = "add it here, or to [cycle], which all cycles share";
+                    self.flaw(Code::MissingKey, at!["cycles", id], message, help);
+                }
+                value
+            }};
+        }
+        macro_rules! name {
+            ($key:ident, $holes:expr) => {{
+                let place = if own.$key.is_some() {
+                    vec![
+                        Step::from("cycles"),
+                        Step::from(id),
+                        Step::from(stringify!($key)),
+                    ]
+                } else {
+                    vec![Step::from("cycle"), Step::from(stringify!($key))]
+                };
+                required!($key).and_then(|pattern| self.name_pattern(&place, &pattern, $holes))
+            }};
+        }
+        let mut text = shared.text.clone();
+        text.extend(own.text.clone());
+        let (subject, place) = match &own.subject {
+            Some(own) => (own.clone(), at!["cycles", id, "subject"].to_vec()),
+            None => (
+                shared.subject.clone().unwrap_or_default(),
+                at!["cycle", "subject"].to_vec(),
+            ),
+        };
+        for (index, name) in subject.iter().enumerate() {
+            if single_expression(&name.0).is_none() {
+                let place = [place.as_slice(), at![index]].concat();
+                self.name_pattern(&place, &FilePattern(name.0.clone()), &holes);
+            }
+        }
+        // Every key is looked at before the first missing one ends it, so that all are reported.
+        let (count, limit, exit) = (required!(count), required!(limit), required!(exit));
+        let (entry, post, advance) = (required!(entry), required!(post), required!(advance));
+        let (base, review, answer) = (
+            name!(base, &fields),
+            name!(review, &holes),
+            name!(answer, &holes),
+        );
+        Some(Cycle {
+            id: id.to_owned(),
+            count: count?,
+            limit: limit?,
+            exit: exit?,
+            entry: entry?,
+            post: post?.replace(CYCLE_HOLE, id),
+            base: base?,
+            review: review?,
+            answer: answer?,
+            subject,
+            ready: own.ready.clone().or_else(|| shared.ready.clone()),
+            resume: own.resume.clone().or_else(|| shared.resume.clone()),
+            stage: own.stage.clone().or_else(|| shared.stage.clone()),
+            text,
+            advance: advance?,
+        })
+    }
+
+    pub(super) fn phases(&mut self, source: &Source) -> IndexMap<String, PhaseEntry> {
+        let mut phases = IndexMap::new();
+        for (name, phase) in &source.phases {
+            if !name.contains(CYCLE_HOLE) {
+                phases.insert(
+                    name.clone(),
+                    PhaseEntry {
+                        phase: phase.clone(),
+                        key: name.clone(),
+                        cycle: None,
+                    },
+                );
+                continue;
+            }
+            for (id, cycle) in &source.cycles {
+                let stage = phase.stage.clone().or_else(|| cycle.stage.clone());
+                let phase = Phase {
+                    stage,
+                    ..phase.clone()
+                };
+                let made = name.replace(CYCLE_HOLE, id);
+                if source.phases.contains_key(&made) || phases.contains_key(&made) {
+                    let message = format!("`{name}` makes a phase `{made}`, which already exists");
+                    self.flaw(Code::BadName, at!["phases", name], message, "");
+                }
+                phases.insert(
+                    made,
+                    PhaseEntry {
+                        phase,
+                        key: name.clone(),
+                        cycle: Some(id.clone()),
+                    },
+                );
+            }
+        }
+        self.known(
+            at!["initial"],
+            Code::UnknownPhase,
+            &source.initial,
+            phases.keys().map(String::as_str),
+        );
+        phases
+    }
+}

@@ -1,0 +1,286 @@
+//! Fields, settings and options: their types, bounds and defaults, and what is assigned to them.
+
+use indexmap::IndexMap;
+
+use super::resolver::{Resolver, at};
+use crate::chart::field::Phases;
+use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source};
+use crate::diagnostic::code::Code;
+use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::toml::Step;
+use crate::expr::source::Literal;
+
+impl Resolver<'_> {
+    /// Fields that others name, and assignments.
+    pub(super) fn fields(&mut self, source: &Source, phases: &Phases) {
+        let fields = || source.context.keys().map(String::as_str);
+        self.known(at!["state"], Code::UnknownField, &source.state, fields());
+        if let Some(field) = source.context.get(&source.state)
+            && field.kind != FieldType::Phase
+        {
+            let message = format!(
+                "`{}` holds the phase and must be of type phase",
+                source.state
+            );
+            self.flaw(
+                Code::WrongType,
+                at!["context", &source.state, "type"],
+                message,
+                "",
+            );
+        }
+        if let Some(next) = &source.next {
+            self.known(at!["next"], Code::UnknownField, next, fields());
+        } else if !source.cycles.is_empty() {
+            let help = "name the context field that holds the phase that comes next: next = \"next_phase\"";
+            self.flaw(
+                Code::MissingKey,
+                at!["cycles"],
+                "a chart with cycles needs `next`",
+                help,
+            );
+        }
+        self.typed("context", &source.context, phases);
+        self.typed("config", &source.config, phases);
+        self.options(source, phases);
+        self.cycle_fields(at!["cycle"], &source.cycle, source, phases);
+        for (id, own) in &source.cycles {
+            self.cycle_fields(at!["cycles", id], own, source, phases);
+        }
+        for (name, phase) in &source.phases {
+            self.assigned(at!["phases", name, "entry"], &phase.entry, source, phases);
+        }
+        for (event, rules) in &source.on {
+            for (index, rule) in rules.iter().enumerate() {
+                self.assigned(
+                    at!["on", event, index, "assign"],
+                    &rule.assign,
+                    source,
+                    phases,
+                );
+            }
+        }
+        for (name, command) in &source.commands {
+            self.assigned(
+                at!["commands", name, "assign"],
+                &command.assign,
+                source,
+                phases,
+            );
+        }
+    }
+
+    /// Fields of the state or of the settings: their types, bounds and defaults.
+    fn typed(&mut self, table: &str, fields: &IndexMap<String, Field>, phases: &Phases) {
+        for (name, field) in fields {
+            if field
+                .pattern
+                .as_deref()
+                .is_some_and(|pattern| pattern != "[A-Za-z0-9_-]+")
+            {
+                let help = "remove it, or write [A-Za-z0-9_-]+";
+                let message = "the only supported pattern is [A-Za-z0-9_-]+";
+                self.flaw(Code::BadPattern, at![table, name, "pattern"], message, help);
+            }
+            let misfit = match &field.default {
+                None if field.kind == FieldType::Phase || field.nullable => None,
+                None => Some(format!(
+                    "`{name}` needs a default, because it cannot be null"
+                )),
+                Some(Literal::Text(text)) if field.kind == FieldType::Phase => {
+                    let known = phases.keys().map(String::as_str);
+                    let path = at![table, name, "default"];
+                    self.known(path, Code::UnknownPhase, &text.0, known);
+                    None
+                }
+                Some(default) => field
+                    .accepts(phases, &default.json())
+                    .err()
+                    .map(|wanted| format!("the default of `{name}` must be {wanted}")),
+            };
+            for (key, is_given, kind, of) in [
+                (
+                    "minimum",
+                    field.minimum.is_some(),
+                    FieldType::Integer,
+                    "an integer",
+                ),
+                (
+                    "pattern",
+                    field.pattern.is_some(),
+                    FieldType::String,
+                    "a string",
+                ),
+            ] {
+                if is_given && field.kind != kind {
+                    let message = format!("only {of} can have a `{key}`");
+                    self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
+                }
+            }
+            if let Some(message) = misfit {
+                let path = at![table, name, "default"];
+                self.flaw(Code::BadDefault, path, message, "");
+            }
+        }
+    }
+
+    fn options(&mut self, source: &Source, phases: &Phases) {
+        for (name, arg) in &source.args {
+            let default = arg.default.as_ref();
+            let fits = default.map_or(Ok(()), |default| {
+                arg.field().accepts_literal(phases, default)
+            });
+            if let Err(wanted) = fits {
+                let message = format!("the default of option `{name}` must be {wanted}");
+                let path = at!["args", name, "default"];
+                self.flaw(Code::BadDefault, path, message, "");
+            }
+            if arg.one_of.is_some() && !matches!(arg.kind, FieldType::String | FieldType::Phase) {
+                let message = "only a string can have `one_of`";
+                let help = "make the option a string, or remove `one_of`";
+                self.flaw(Code::WrongType, at!["args", name, "one_of"], message, help);
+            }
+            if arg.stdin
+                && (arg.kind != FieldType::String || arg.positional || arg.default.is_some())
+            {
+                let message =
+                    "an option read from stdin is a string, without `positional` and `default`";
+                let help = "make it a string, and remove `positional` and `default`";
+                self.flaw(
+                    Code::ConflictingKeys,
+                    at!["args", name, "stdin"],
+                    message,
+                    help,
+                );
+            }
+            if arg.minimum.is_some() && arg.kind != FieldType::Integer {
+                let message = "only an integer can have a `minimum`";
+                self.flaw(
+                    Code::WrongType,
+                    at!["args", name, "minimum"],
+                    message,
+                    "remove it",
+                );
+            }
+        }
+    }
+
+    fn cycle_fields(&mut self, path: &[Step], own: &CycleSource, source: &Source, phases: &Phases) {
+        for (key, field) in [("count", &own.count), ("limit", &own.limit)] {
+            let Some(field) = field else { continue };
+            let path = [path, &[Step::from(key)]].concat();
+            self.known(
+                &path,
+                Code::UnknownField,
+                field,
+                source.context.keys().map(String::as_str),
+            );
+            if source
+                .context
+                .get(field)
+                .is_some_and(|field| field.kind != FieldType::Integer)
+            {
+                self.flaw(
+                    Code::WrongType,
+                    &path,
+                    format!("`{field}` counts reviews and must be an integer"),
+                    "",
+                );
+            }
+        }
+        if let Some(entry) = &own.entry {
+            let path = [path, &[Step::from("entry")]].concat();
+            self.assigned(&path, entry, source, phases);
+        }
+    }
+
+    fn assigned(&mut self, path: &[Step], assign: &Assign, source: &Source, phases: &Phases) {
+        for (name, value) in assign {
+            let path = [path, &[Step::from(name)]].concat();
+            self.known(
+                &path,
+                Code::UnknownField,
+                name,
+                source.context.keys().map(String::as_str),
+            );
+            let Some(field) = source.context.get(name) else {
+                continue;
+            };
+            if let Err(wanted) = field.accepts_literal(phases, value) {
+                let close = match (field.kind, value) {
+                    (FieldType::Phase, Literal::Text(text)) => {
+                        suggest(&text.0, phases.keys().map(String::as_str))
+                    }
+                    _ => None,
+                };
+                let help = close.map(|name| format!("did you mean `{name}`?"));
+                let message = format!("`{name}` must be {wanted}");
+                self.flaw(
+                    Code::WrongAssignment,
+                    &path,
+                    message,
+                    help.unwrap_or_default(),
+                );
+            }
+        }
+    }
+
+    /// Turns every `clear` into assignments of null, which is what it stands for.
+    pub(super) fn cleared(&mut self, source: &mut Source) {
+        let context = &source.context;
+        for (name, phase) in &mut source.phases {
+            self.clear(at!["phases", name], &phase.clear, &mut phase.entry, context);
+        }
+        let shared = (at!["cycle"].to_vec(), &mut source.cycle);
+        let own = source.cycles.iter_mut();
+        let own = own.map(|(id, cycle)| (at!["cycles", id].to_vec(), cycle));
+        for (path, cycle) in std::iter::once(shared).chain(own) {
+            let clear = cycle.clear.clone().unwrap_or_default();
+            let mut entry = cycle.entry.clone().unwrap_or_default();
+            self.clear(&path, &clear, &mut entry, context);
+            if !entry.is_empty() {
+                cycle.entry = Some(entry);
+            }
+        }
+        for (event, rules) in &mut source.on {
+            for (index, rule) in rules.iter_mut().enumerate() {
+                let path = at!["on", event, index];
+                self.clear(path, &rule.clear, &mut rule.assign, context);
+            }
+        }
+        for (name, command) in &mut source.commands {
+            let path = at!["commands", name];
+            self.clear(path, &command.clear, &mut command.assign, context);
+        }
+    }
+
+    fn clear(
+        &mut self,
+        path: &[Step],
+        clear: &[String],
+        assign: &mut Assign,
+        context: &IndexMap<String, Field>,
+    ) {
+        for (index, name) in clear.iter().enumerate() {
+            let path = [path, at!["clear", index]].concat();
+            let known = context.keys().map(String::as_str);
+            self.known(&path, Code::UnknownField, name, known);
+            match context.get(name) {
+                Some(_) if assign.contains_key(name) => {
+                    let message = format!("`{name}` is cleared and assigned");
+                    let help = "remove one of the two";
+                    self.flaw(Code::ConflictingKeys, &path, message, help);
+                }
+                Some(field) if !field.nullable => {
+                    let message = format!("`{name}` cannot be null");
+                    let help = format!("set `nullable = true` in [context.{name}]");
+                    self.flaw(Code::WrongAssignment, &path, message, help);
+                }
+                Some(_) => {
+                    assign.insert(name.clone(), Literal::Null);
+                }
+                None => {}
+            }
+        }
+    }
+}

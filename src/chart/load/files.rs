@@ -1,0 +1,149 @@
+//! Sets of files, and tables.
+
+use indexmap::IndexMap;
+
+use super::resolver::{Resolver, at, name_fields};
+use crate::chart::model::{Files, Source, Table as TableSource};
+use crate::chart::{FileSet, RowShape, Table};
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::Step;
+use crate::files::pattern::Pattern;
+
+impl Resolver<'_> {
+    pub(super) fn files(&mut self, source: &Source) -> IndexMap<String, FileSet> {
+        let mut sets = IndexMap::new();
+        for (name, files) in &source.files {
+            let (patterns, line) = match files {
+                Files::Names(names) => (names, None),
+                Files::Read(read) => (&read.names, Some(&read.line)),
+            };
+            let place = |index: usize| match line {
+                Some(_) => vec![
+                    Step::from("files"),
+                    Step::from(name),
+                    Step::from("names"),
+                    Step::from(index),
+                ],
+                None => vec![Step::from("files"), Step::from(name), Step::from(index)],
+            };
+            let line = line.and_then(|line| self.pattern(at!["files", name, "line"], line));
+            let mut set = FileSet {
+                with: Vec::new(),
+                without: Vec::new(),
+                line,
+            };
+            for (index, pattern) in patterns.iter().enumerate() {
+                let (into, text) = match pattern.0.strip_prefix('!') {
+                    Some(rest) => (&mut set.without, rest),
+                    None => (&mut set.with, pattern.0.as_str()),
+                };
+                match Pattern::parse(text) {
+                    Ok(pattern) => {
+                        self.own_holes(&place(index), &pattern, &["name", "path", "lines"]);
+                        into.push(pattern);
+                    }
+                    Err(message) => self.flaw(Code::BadPattern, &place(index), message, ""),
+                }
+            }
+            sets.insert(name.clone(), set);
+        }
+        sets
+    }
+
+    /// What a hole matches must not take the place of what each item has of itself.
+    fn own_holes(&mut self, path: &[Step], pattern: &Pattern, taken: &[&str]) {
+        for (hole, _) in pattern.holes() {
+            if taken.contains(&hole) {
+                let message = format!("`{{{hole}}}` shadows the item's own `it.{hole}`");
+                let help = "rename the hole";
+                self.flaw(Code::BadName, path, message, help);
+            }
+        }
+    }
+
+    /// The tables, and the names of those that cannot be made out.
+    pub(super) fn tables(&mut self, source: &Source) -> (IndexMap<String, Table>, Vec<String>) {
+        let (mut tables, mut broken) = (IndexMap::new(), Vec::new());
+        for (name, table) in &source.tables {
+            match self.table(name, table, source) {
+                Some(table) => {
+                    tables.insert(name.clone(), table);
+                }
+                None => broken.push(name.clone()),
+            }
+        }
+        (tables, broken)
+    }
+
+    fn table(&mut self, name: &str, table: &TableSource, source: &Source) -> Option<Table> {
+        let rows = match (&table.columns, &table.line) {
+            (Some(columns), None) => RowShape::Columns(
+                columns
+                    .iter()
+                    .map(|(field, headings)| (field.clone(), headings.list()))
+                    .collect(),
+            ),
+            (None, Some(line)) => RowShape::Line(
+                Pattern::parse(&line.0)
+                    .map_err(|message| {
+                        self.flaw(Code::BadPattern, at!["tables", name, "line"], message, "");
+                    })
+                    .ok()?,
+            ),
+            (Some(_), Some(_)) => {
+                let message = format!("table `{name}` has both `columns` and `line`");
+                let help =
+                    "use `columns` for a Markdown table and `line` for any other file: remove one";
+                self.flaw(
+                    Code::ConflictingKeys,
+                    at!["tables", name, "line"],
+                    message,
+                    help,
+                );
+                return None;
+            }
+            (None, None) => {
+                let help = "write columns = { id = \"Id\" } for a Markdown table, or line = \"## {title}\" for lines";
+                let message = format!("table `{name}` needs either `columns` or `line`");
+                self.flaw(Code::MissingKey, at!["tables", name], message, help);
+                return None;
+            }
+        };
+        let taken = ["done", "path"];
+        match &rows {
+            RowShape::Columns(columns) => {
+                for column in columns
+                    .keys()
+                    .filter(|column| taken.contains(&column.as_str()))
+                {
+                    let message = format!("`{column}` shadows the row's own `it.{column}`");
+                    let help = "rename the column";
+                    let path = at!["tables", name, "columns", column];
+                    self.flaw(Code::BadName, path, message, help);
+                }
+            }
+            RowShape::Line(line) => {
+                self.own_holes(at!["tables", name, "line"], line, &taken);
+            }
+        }
+        // A table's file is sought before any rule is read: only what the context holds can be in its name.
+        let fields = name_fields(source);
+        let file = self.name_pattern(at!["tables", name, "file"], &table.file, &fields)?;
+        let path = match &table.path {
+            Some(path) => {
+                let own: Vec<&str> = match &rows {
+                    RowShape::Columns(columns) => columns.keys().map(String::as_str).collect(),
+                    RowShape::Line(line) => line.holes().map(|(hole, _)| hole).collect(),
+                };
+                Some(self.name_pattern(at!["tables", name, "path"], path, &own)?)
+            }
+            None => None,
+        };
+        Some(Table {
+            file,
+            rows,
+            path,
+            finished: table.finished.clone(),
+        })
+    }
+}

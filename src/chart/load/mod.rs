@@ -1,0 +1,213 @@
+//! TOML text → [`Chart`]: parses, fills in what cycles share, makes one phase per cycle, and resolves every
+//! name a chart can mention. All flaws are collected, each with its place in the file.
+
+mod cycles;
+mod fields;
+mod files;
+mod resolver;
+mod scope;
+mod targets;
+
+use std::path::Path;
+
+use crate::chart::model::{Rule, Source};
+use crate::chart::{Chart, Command};
+use crate::chart::{check, outdated};
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::{ChartError, Flaw};
+use crate::expr::templates::Templates;
+use resolver::Resolver;
+
+/// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its
+/// expressions.
+pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
+    let origin = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        ChartError::unreadable(&origin, format!("the chart cannot be read: {error}"))
+    })?;
+    let beside = path.parent().unwrap_or(Path::new("."));
+    let folders = parse(&origin, &text)?
+        .templates
+        .iter()
+        .map(|folder| beside.join(folder))
+        .collect();
+    let chart = from_text(&origin, &text, Templates::Folders(folders))?;
+    check::check(&chart, &text)?;
+    Ok(chart)
+}
+
+/// Loads a chart from its TOML. `origin` names it in messages.
+pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
+    resolve(origin, parse(origin, text)?, text, templates)
+}
+
+/// Loads a chart from the JSON that the build made of its TOML.
+pub fn from_json(
+    origin: &str,
+    json: &str,
+    text: &str,
+    templates: Templates,
+) -> Result<Chart, ChartError> {
+    let source = serde_json::from_str(json)
+        .map_err(|error| ChartError::unreadable(origin, error.to_string()))?;
+    resolve(origin, source, text, templates)
+}
+
+fn resolve(
+    origin: &str,
+    source: Source,
+    text: &str,
+    templates: Templates,
+) -> Result<Chart, ChartError> {
+    let (chart, flaws) = resolve_all(origin, source, text, templates);
+    match chart {
+        Some(chart) if flaws.is_empty() => Ok(chart),
+        _ => Err(ChartError {
+            origin: origin.to_owned(),
+            text: text.to_owned(),
+            flaws,
+        }),
+    }
+}
+
+/// Resolves what can be resolved: a chart that has flaws is still good enough to look for more of them.
+pub fn resolve_all(
+    origin: &str,
+    source: Source,
+    text: &str,
+    templates: Templates,
+) -> (Option<Chart>, Vec<Flaw>) {
+    let mut resolver = Resolver {
+        text,
+        flaws: Vec::new(),
+    };
+    let chart = resolver.chart(origin, source, templates);
+    let mut flaws: Vec<Flaw> = Vec::new();
+    for flaw in resolver.flaws {
+        // What all cycles share is resolved for each of them.
+        if !flaws.contains(&flaw) {
+            flaws.push(flaw);
+        }
+    }
+    flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
+    (chart, flaws)
+}
+
+fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
+    let flaws = outdated::flaws(text);
+    if !flaws.is_empty() {
+        return Err(ChartError {
+            origin: origin.to_owned(),
+            text: text.to_owned(),
+            flaws,
+        });
+    }
+    toml::from_str(text).map_err(|error| {
+        let (_, syntax) = toml::de::DeTable::parse_recoverable(text);
+        let errors = if syntax.is_empty() {
+            vec![error]
+        } else {
+            syntax
+        };
+        let flaws = errors
+            .iter()
+            .map(|error| Flaw::new(Code::TomlSyntax, error.message()).at(error.span()))
+            .collect();
+        ChartError {
+            origin: origin.to_owned(),
+            text: text.to_owned(),
+            flaws,
+        }
+    })
+}
+
+impl Resolver<'_> {
+    fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
+        self.cleared(&mut source);
+        self.names(&source);
+        self.properties(&source);
+        let cycles = self.cycles(&source);
+        let phases = self.phases(&source);
+        self.fields(&source, &phases);
+        self.targets(&source, &phases);
+        let files = self.files(&source);
+        let (tables, broken_tables) = self.tables(&source);
+        let scope = self.scope(&source.scope);
+        let commands = source
+            .commands
+            .into_iter()
+            .map(|(name, command)| {
+                let rule = Rule {
+                    guard: command.guard,
+                    target: command.target,
+                    assign: command.assign,
+                    advance: command.advance,
+                    actions: command.actions,
+                    say: command.say,
+                    ..Rule::default()
+                };
+                (
+                    name,
+                    Command {
+                        about: command.about,
+                        otherwise: command.otherwise,
+                        rule,
+                        raise: command.raise,
+                    },
+                )
+            })
+            .collect();
+        Some(Chart {
+            id: source.id,
+            origin: origin.to_owned(),
+            initial: source.initial,
+            state: source.state,
+            next: source.next,
+            quiet: source.quiet,
+            scope,
+            context: source.context,
+            config: source.config,
+            args: source.args,
+            files,
+            tables,
+            broken_tables,
+            lets: source.lets,
+            prompts: source.prompts,
+            phases,
+            cycles: cycles?,
+            invoke: source.invoke,
+            on: source.on,
+            commands,
+            checks: source.checks,
+            properties: source.properties,
+            templates,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chart::embedded::CHARTS;
+
+    #[test]
+    fn charts_compiled_in_are_without_a_flaw() {
+        for embedded in CHARTS {
+            let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(
+                check::inspect(&chart, embedded.text).flaws,
+                [],
+                "{}",
+                embedded.id
+            );
+            let from_toml = from_text(embedded.id, embedded.text, chart.templates.clone());
+            let from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(
+                format!("{chart:?}"),
+                format!("{from_toml:?}"),
+                "{}",
+                embedded.id
+            );
+        }
+    }
+}

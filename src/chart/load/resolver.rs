@@ -1,0 +1,142 @@
+//! Collects flaws while names are resolved, and resolves what every part of a chart has: names and file patterns.
+
+use std::path::{Component, Path};
+
+use crate::chart::model::{FilePattern, Source};
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::suggest::hint;
+use crate::diagnostic::toml::{Step, locate};
+use crate::files::pattern::Pattern;
+
+/// A path to a value of the chart, from its keys and indices.
+macro_rules! at {
+    ($($step:expr),* $(,)?) => { &[$(crate::diagnostic::toml::Step::from($step)),*] };
+}
+pub(super) use at;
+
+/// The hole in a phase's name that makes one phase per cycle.
+pub(super) const CYCLE_HOLE: &str = "{cycle}";
+
+/// Collects flaws while names are resolved.
+pub(super) struct Resolver<'t> {
+    pub(super) text: &'t str,
+    pub(super) flaws: Vec<Flaw>,
+}
+
+impl Resolver<'_> {
+    /// Notes what is wrong at `path`, and what to do; an empty `help` is none.
+    pub(super) fn flaw(
+        &mut self,
+        code: Code,
+        path: &[Step],
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let help = Some(help.into()).filter(|help| !help.is_empty());
+        let flaw = Flaw::new(code, message).help(help);
+        self.flaws.push(flaw.at(locate(self.text, path)));
+    }
+
+    /// Notes a flaw unless `name` is one of `known`.
+    pub(super) fn known<'k>(
+        &mut self,
+        path: &[Step],
+        code: Code,
+        name: &str,
+        known: impl Iterator<Item = &'k str> + Clone,
+    ) {
+        if known.clone().any(|other| other == name) {
+            return;
+        }
+        self.flaw(
+            code,
+            path,
+            format!("unknown {} `{name}`", noun(code)),
+            hint(name, known).unwrap_or_default(),
+        );
+    }
+
+    pub(super) fn pattern(&mut self, path: &[Step], source: &FilePattern) -> Option<Pattern> {
+        Pattern::parse(&source.0)
+            .map_err(|message| self.flaw(Code::BadPattern, path, message, ""))
+            .ok()
+    }
+
+    /// A pattern that renders a name: it has no wildcard, and its holes are `known`.
+    pub(super) fn name_pattern(
+        &mut self,
+        path: &[Step],
+        source: &FilePattern,
+        known: &[&str],
+    ) -> Option<Pattern> {
+        let pattern = self.pattern(path, source)?;
+        for (hole, _) in pattern.holes().filter(|(hole, _)| !known.contains(hole)) {
+            let help = hint(hole, known.iter().copied());
+            let message = format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0);
+            let span = locate(self.text, path).map(|value| {
+                let at = self
+                    .text
+                    .get(value.clone())
+                    .and_then(|text| text.find(&format!("{{{hole}")));
+                at.map_or(value.clone(), |at| {
+                    value.start + at + 1..value.start + at + 1 + hole.len()
+                })
+            });
+            self.flaws
+                .push(Flaw::new(Code::BadPattern, message).help(help).at(span));
+        }
+        if pattern.has_wildcard() {
+            let help = "write holes: `{base}-review-{n}.md`";
+            self.flaw(
+                Code::BadPattern,
+                path,
+                format!(
+                    "`{}` must render one name, so it cannot contain `*`",
+                    source.0
+                ),
+                help,
+            );
+            return None;
+        }
+        if !is_below(&source.0) {
+            let help = "write a relative path without `..`";
+            self.flaw(
+                Code::BadPattern,
+                path,
+                format!("`{}` must be inside the instance's directory", source.0),
+                help,
+            );
+            return None;
+        }
+        Some(pattern)
+    }
+}
+
+/// What a code of the `unknown-` kind speaks of.
+fn noun(code: Code) -> &'static str {
+    match code {
+        Code::UnknownCycle => "cycle",
+        Code::UnknownField => "context field",
+        Code::UnknownCommand => "command",
+        Code::UnknownInvocation => "invocation",
+        _ => "phase",
+    }
+}
+
+/// A path of names, so that what is joined with it is below.
+pub(super) fn is_below(path: &str) -> bool {
+    !path.is_empty()
+        && Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// The context fields that can be part of a file name.
+pub(super) fn name_fields(source: &Source) -> Vec<&str> {
+    let fields = source.context.iter();
+    fields
+        .filter(|(_, field)| field.names_files())
+        .map(|(name, _)| name.as_str())
+        .collect()
+}

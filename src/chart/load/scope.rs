@@ -1,0 +1,194 @@
+//! Where instances live, and names that become paths or words of the command line.
+
+use super::resolver::{Resolver, at, is_below};
+use crate::chart::model::{Arg, Phase, Scope as ScopeSource, Source};
+use crate::chart::names::sources;
+use crate::chart::{InstanceChoice, Scope};
+use crate::diagnostic::code::Code;
+use crate::expr::source::Literal;
+use crate::files::pattern::{Pattern, is_slug};
+
+/// The options and arguments that commands have whatever the chart.
+const RESERVED: &[&str] = &[
+    "chart", "check", "help", "instance", "phase", "session", "version",
+];
+
+/// The option of `enter` that a chart's own could not be told from.
+const FORCE: &str = "force";
+
+impl Resolver<'_> {
+    /// Where instances live. What is wrong is told, and something like it taken in its place.
+    pub(super) fn scope(&mut self, source: &ScopeSource) -> Scope {
+        let touch: Vec<Pattern> = source
+            .touch
+            .iter()
+            .enumerate()
+            .filter_map(|(index, pattern)| self.pattern(at!["scope", "touch", index], pattern))
+            .collect();
+        let (key, value, end) = match (&source.newest, &source.path) {
+            (Some(newest), None) => ("newest", newest.as_str(), "/*"),
+            (None, Some(path)) => ("path", path.as_str(), "/{session}"),
+            (Some(_), Some(_)) => {
+                let help = "`newest` picks the most recently modified instance, `path` the one of the session: remove one";
+                let message = "a scope has either `newest` or `path`, not both";
+                self.flaw(Code::ConflictingKeys, at!["scope", "path"], message, help);
+                ("newest", "x/*", "/*")
+            }
+            (None, None) => {
+                let help = "write newest = \"plans/*\" for the most recently modified instance, or path = \"sessions/{session}\" for one per session";
+                let message = "the scope has neither `newest` nor `path`";
+                self.flaw(Code::MissingKey, at!["scope"], message, help);
+                ("newest", "x/*", "/*")
+            }
+        };
+        let folder = value.strip_suffix(end).unwrap_or(value);
+        if folder == value || folder.contains(['*', '{', '}']) {
+            let message = format!("`{value}` does not name the instances' directories");
+            let help = match key {
+                "newest" => "write a folder and `/*`: `plans/*`",
+                _ => "write a folder and `/{session}`: `sessions/{session}`",
+            };
+            self.flaw(
+                Code::BadPattern,
+                at!["scope", key],
+                message,
+                help.to_owned(),
+            );
+        }
+        if !is_below(folder) {
+            let message = format!("`{folder}` must be inside the home");
+            let help = "write a relative path without `..`";
+            self.flaw(Code::BadPattern, at!["scope", key], message, help);
+        }
+        let is_per_session = key == "path";
+        if is_per_session && !touch.is_empty() {
+            let message = "`touch` beside `path` has no effect";
+            let help = "each session has its own instance: remove it";
+            self.flaw(Code::ConflictingKeys, at!["scope", "touch"], message, help);
+        }
+        if !is_per_session && source.touch.is_empty() && source.newest.is_some() {
+            let help = "touch = [\"*.md\", \"state.json\"]";
+            let message = "`newest` needs `touch`: the files whose modification counts";
+            self.flaw(Code::MissingKey, at!["scope"], message, help);
+        }
+        Scope {
+            home: source.home.clone(),
+            noun: source.noun.clone(),
+            folder: folder.to_owned(),
+            choice: match is_per_session {
+                true => InstanceChoice::Session,
+                false => InstanceChoice::Newest { touch },
+            },
+        }
+    }
+
+    /// Names that become paths, or words of the command line.
+    pub(super) fn names(&mut self, source: &Source) {
+        let words = "a lowercase letter, then lowercase letters, digits, `-` and `_`";
+        let is_word = |name: &str| {
+            name.starts_with(|sign: char| sign.is_ascii_lowercase())
+                && is_slug(name)
+                && name == name.to_lowercase()
+        };
+        let noun = source.scope.noun.as_str();
+        // Where each session has its own, the option that names it is `--session` all the same.
+        let is_session = source.scope.path.is_some() && noun == "session";
+        if !is_word(noun) || RESERVED.contains(&noun) && !is_session {
+            let message = format!("`{noun}` cannot be an option of the command line");
+            self.flaw(
+                Code::BadName,
+                at!["scope", "noun"],
+                message,
+                format!(
+                    "an option is {words}, and not one of {}",
+                    RESERVED.join(", ")
+                ),
+            );
+        }
+        let texts_of = |phase: &Phase| {
+            let values = phase.entry.values().filter_map(|value| match value {
+                Literal::Text(text) => Some(text.0.clone()),
+                _ => None,
+            });
+            values
+                .chain(phase.guard.iter().map(|guard| guard.0.clone()))
+                .collect::<Vec<_>>()
+        };
+        let mut of_phases = source.phases.values().flat_map(texts_of);
+        let is_forced = of_phases.any(|text| text.contains("args.force"));
+        for (name, arg) in &source.args {
+            let is_taken =
+                RESERVED.contains(&name.as_str()) || name == noun || name == FORCE && is_forced;
+            if !is_word(name) || is_taken {
+                let message = format!("`{name}` cannot be an option of the command line");
+                let help = match name.as_str() {
+                    FORCE => format!(
+                        "`taskie enter` has its own --{FORCE}: rename this one, or use it in commands only"
+                    ),
+                    _ => format!(
+                        "an option is {words}, and not one of {}, {noun}",
+                        RESERVED.join(", ")
+                    ),
+                };
+                self.flaw(Code::BadName, at!["args", name], message, help);
+            }
+            let same =
+                |(other, option): (&String, &Arg)| other != name && option.short == arg.short;
+            let is_letter = |short: char| short.is_ascii_lowercase() && short != 'h';
+            if arg.short.is_some_and(|short| !is_letter(short))
+                || arg.short.is_some() && source.args.iter().any(same)
+            {
+                let message = format!("`{name}` cannot have this short option");
+                let help = "use a lowercase letter other than h that no other option has";
+                self.flaw(Code::BadName, at!["args", name, "short"], message, help);
+            }
+        }
+        for name in source.commands.keys() {
+            if !is_word(name) || name == "help" {
+                let help = format!("a command is {words}, and not `help`");
+                self.flaw(
+                    Code::BadName,
+                    at!["commands", name],
+                    format!("`{name}` cannot be a command"),
+                    help,
+                );
+            }
+        }
+        let help = || {
+            Some(format!(
+                "rename it; the built-in names are {}",
+                sources().join(", ")
+            ))
+        };
+        for (table, name) in (source.context.keys().map(|name| ("context", name)))
+            .chain(source.lets.keys().map(|name| ("let", name)))
+        {
+            if sources().contains(&name.as_str()) {
+                let message = format!("`{name}` shadows a built-in name");
+                self.flaw(
+                    Code::BadName,
+                    at![table, name],
+                    message,
+                    help().unwrap_or_default(),
+                );
+            } else if table == "let" && source.context.contains_key(name) {
+                let message = format!("`{name}` is already a context field");
+                let help = "rename one of them";
+                self.flaw(Code::BadName, at!["let", name], message, help);
+            }
+        }
+        for (index, name) in source.prompts.names.iter().enumerate() {
+            if !is_slug(name) {
+                let message = format!("`{name}` cannot be the name of a prompt");
+                let help = "a prompt's name consists of letters, digits, `-` and `_`: it is also the name of a file";
+                self.flaw(Code::BadName, at!["prompts", "names", index], message, help);
+            }
+        }
+        let home = source.scope.home.as_str();
+        if !is_below(home) {
+            let message = format!("`{home}` must be inside the project");
+            let help = "write a relative path without `..`";
+            self.flaw(Code::BadPattern, at!["scope", "home"], message, help);
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Where rules, phases, cycles and commands lead, what they run, and keys that do not go together.
+
+use super::resolver::{CYCLE_HOLE, Resolver, at, name_fields};
+use crate::chart::field::Phases;
+use crate::chart::model::{Action, Rule, Source};
+use crate::diagnostic::code::Code;
+use crate::diagnostic::suggest::hint;
+use crate::diagnostic::toml::Step;
+use crate::host::events::EVENTS;
+
+impl Resolver<'_> {
+    /// Phases and cycles that others lead to, and processes that rules run.
+    pub(super) fn targets(&mut self, source: &Source, phases: &Phases) {
+        let known = || phases.keys().map(String::as_str);
+        let cycles = || source.cycles.keys().map(String::as_str);
+        for id in source.cycles.keys() {
+            if !phases.contains_key(id) {
+                let help = "add `[phases.\"{cycle}\"]`, which makes one phase for each cycle";
+                self.flaw(
+                    Code::UnknownPhase,
+                    at!["cycles", id],
+                    format!("there is no phase for the cycle `{id}`"),
+                    help,
+                );
+            }
+        }
+        let shared = std::iter::once((vec![Step::from("cycle")], &source.cycle, None));
+        let own = source
+            .cycles
+            .iter()
+            .map(|(id, own)| (vec![Step::from("cycles"), Step::from(id)], own, Some(id)));
+        for (path, cycle, id) in shared.chain(own) {
+            let at = |key: &str| [path.as_slice(), &[Step::from(key)]].concat();
+            if let Some(resume) = &cycle.resume {
+                self.known(&at("resume"), Code::UnknownPhase, resume, known());
+            }
+            if let Some(post) = &cycle.post {
+                // Of a name that all cycles share, one is enough to tell.
+                let ids = id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]);
+                let names = ids.into_iter().map(|id| post.replace(CYCLE_HOLE, id));
+                if let Some(name) = names.into_iter().find(|name| !phases.contains_key(name)) {
+                    self.known(&at("post"), Code::UnknownPhase, &name, known());
+                }
+            }
+            for (index, advance) in cycle.advance.iter().flatten().enumerate() {
+                let path = [
+                    at("advance").as_slice(),
+                    &[Step::from(index), Step::from("target")],
+                ]
+                .concat();
+                self.known(&path, Code::UnknownPhase, &advance.target, known());
+            }
+        }
+        for (name, phase) in &source.phases {
+            if let Some(arms) = &phase.arms {
+                self.known(
+                    at!["phases", name, "arms"],
+                    Code::UnknownCycle,
+                    arms,
+                    cycles(),
+                );
+            }
+        }
+        for (event, rules) in &source.on {
+            let events = || {
+                EVENTS
+                    .iter()
+                    .map(|(_, name)| *name)
+                    .chain(["enter", "next", "run"])
+            };
+            if !events().any(|name| name == event) {
+                let help = hint(event, events());
+                self.flaw(
+                    Code::UnknownEvent,
+                    at!["on", event],
+                    format!("unknown event `{event}`"),
+                    help.unwrap_or_default(),
+                );
+            }
+            for (index, rule) in rules.iter().enumerate() {
+                self.rule_keys(at!["on", event, index], rule);
+                self.actions(at!["on", event, index, "actions"], &rule.actions);
+                if let Some(target) = &rule.target {
+                    self.known(
+                        at!["on", event, index, "target"],
+                        Code::UnknownPhase,
+                        target,
+                        known(),
+                    );
+                }
+                if let Some(name) = &rule.invoke {
+                    let known = source.invoke.keys().map(String::as_str);
+                    self.known(
+                        at!["on", event, index, "invoke"],
+                        Code::UnknownInvocation,
+                        name,
+                        known,
+                    );
+                }
+            }
+        }
+        for (name, command) in &source.commands {
+            self.actions(at!["commands", name, "actions"], &command.actions);
+            if let Some(target) = &command.target {
+                self.known(
+                    at!["commands", name, "target"],
+                    Code::UnknownPhase,
+                    target,
+                    known(),
+                );
+            }
+            for (index, raised) in command.raise.iter().enumerate() {
+                let path = at!["commands", name, "raise", index];
+                let commands = source.commands.keys().map(String::as_str);
+                self.known(path, Code::UnknownCommand, raised, commands);
+                if leads_to(source, raised, name, &mut Vec::new()) {
+                    let message = format!("`{name}` raises itself and would never end");
+                    self.flaw(Code::SelfReference, path, message, "");
+                }
+            }
+        }
+        let holes: Vec<&str> = ["base", "n"]
+            .into_iter()
+            .chain(name_fields(source))
+            .collect();
+        for (name, invoke) in &source.invoke {
+            let pointers = [("verdict", &invoke.verdict), ("reason", &invoke.reason)].into_iter();
+            let pointers = pointers.flat_map(|(key, list)| {
+                list.iter().enumerate().map(move |(index, pointer)| {
+                    (at!["invoke", name, key, index].to_vec(), pointer)
+                })
+            });
+            let error = invoke
+                .error
+                .iter()
+                .map(|pointer| (at!["invoke", name, "error"].to_vec(), pointer));
+            for (path, pointer) in pointers.chain(error) {
+                if !pointer.is_empty() && !pointer.starts_with('/') {
+                    let message =
+                        format!("`{pointer}` is not a JSON pointer: it must start with `/`");
+                    self.flaw(
+                        Code::BadPattern,
+                        &path,
+                        message,
+                        format!("write `/{pointer}`"),
+                    );
+                }
+            }
+            if invoke.argv.is_empty() {
+                self.flaw(
+                    Code::MissingKey,
+                    at!["invoke", name, "argv"],
+                    format!("`argv` of `{name}` is empty: there is no program to run"),
+                    "",
+                );
+            }
+            if invoke.verdicts.is_empty() {
+                self.flaw(
+                    Code::MissingKey,
+                    at!["invoke", name, "verdicts"],
+                    format!("`verdicts` of `{name}` is empty: no run could count"),
+                    "",
+                );
+            }
+            self.name_pattern(at!["invoke", name, "log"], &invoke.log, &holes);
+            if invoke.timeout >= source.hook_timeout {
+                let message = format!(
+                    "`{name}` may take {} seconds, but the host ends the hook after {}",
+                    invoke.timeout, source.hook_timeout
+                );
+                let help = "use a shorter timeout, so that the hook has time to write the outcome";
+                self.flaw(
+                    Code::DeadlineTooLong,
+                    at!["invoke", name, "timeout"],
+                    message,
+                    help,
+                );
+            }
+        }
+    }
+
+    /// Keys of actions that do not go together.
+    fn actions(&mut self, path: &[Step], actions: &[Action]) {
+        for (index, action) in actions.iter().enumerate() {
+            if let Err(message) = action.deed() {
+                let path = [path, &[Step::from(index)]].concat();
+                self.flaw(Code::ConflictingKeys, &path, message, "");
+            }
+        }
+    }
+
+    /// Keys of a rule that would be passed over in silence beside others.
+    fn rule_keys(&mut self, path: &[Step], rule: &Rule) {
+        let answers = [
+            ("allow", rule.allow),
+            ("block", rule.block.is_some()),
+            ("action", rule.action.is_some()),
+        ];
+        let effects = [
+            ("target", rule.target.is_some()),
+            ("assign", !rule.assign.is_empty()),
+            ("advance", rule.advance),
+            ("actions", !rule.actions.is_empty()),
+            ("message", rule.message.is_some()),
+            ("say", rule.say.is_some()),
+        ];
+        let given = |keys: &[(&'static str, bool)]| {
+            keys.iter()
+                .filter(|(_, given)| *given)
+                .map(|(key, _)| *key)
+                .collect::<Vec<_>>()
+        };
+        let answers = given(&answers);
+        if rule.invoke.is_some() {
+            for key in given(&effects).into_iter().chain(answers) {
+                let help = "move it to its own rule, guarded by the outcome: `review.ok`";
+                let path = [path, &[Step::from(key)]].concat();
+                self.flaw(
+                    Code::ConflictingKeys,
+                    &path,
+                    format!("`{key}` beside `invoke` has no effect"),
+                    help,
+                );
+            }
+            return;
+        }
+        for key in answers.iter().skip(1) {
+            let message = format!(
+                "a rule gives one answer, but this one has `{}` and `{key}`",
+                answers[0]
+            );
+            let path = [path, &[Step::from(*key)]].concat();
+            self.flaw(Code::ConflictingKeys, &path, message, "remove one of them");
+        }
+    }
+
+    /// A property says one thing.
+    pub(super) fn properties(&mut self, source: &Source) {
+        for (index, property) in source.properties.iter().enumerate() {
+            let mut given = property.claims().map(|(key, _)| key);
+            let Some(first) = given.next() else {
+                let message = format!("property \"{}\" has nothing to prove", property.about);
+                let help = "add `always`, `never`, `reachable` or `eventually`";
+                self.flaw(Code::MissingKey, at!["properties", index], message, help);
+                continue;
+            };
+            for key in given {
+                let message =
+                    format!("a property makes one claim, but this one has `{first}` and `{key}`");
+                let help = "split it into two properties";
+                self.flaw(
+                    Code::ConflictingKeys,
+                    at!["properties", index, key],
+                    message,
+                    help,
+                );
+            }
+        }
+    }
+}
+
+/// Whether running `from` runs `to` as well.
+fn leads_to(source: &Source, from: &str, to: &str, way: &mut Vec<String>) -> bool {
+    if from == to {
+        return true;
+    }
+    if way.iter().any(|name| name == from) {
+        return false;
+    }
+    way.push(from.to_owned());
+    let raised = source
+        .commands
+        .get(from)
+        .map_or(&[][..], |command| &command.raise);
+    raised.iter().any(|name| leads_to(source, name, to, way))
+}

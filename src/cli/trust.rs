@@ -1,0 +1,133 @@
+//! `taskie trust`: shows what this project brings that could run, and keeps the user's yes.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use super::error::CliError;
+use super::output::{is_reviewer, say, tell};
+use crate::chart::embedded::CHARTS;
+use crate::shell::find::{self, Surroundings};
+use crate::shell::trust::{self, OwnChart, Part};
+
+/// What the hosts put into the environment of an agent's commands.
+const SESSIONS: &[&str] = &[
+    "CLAUDE_CODE_SESSION_ID",
+    "CODEX_SESSION_ID",
+    "COPILOT_AGENT_SESSION_ID",
+];
+
+/// The command line of `trust`.
+pub(super) fn command() -> Command {
+    let flag = |name: &'static str, help: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .action(ArgAction::SetTrue)
+            .help(help)
+    };
+    Command::new("trust")
+        .about("Show what this project brings that could run, and allow it on this machine")
+        .after_help(
+            "A project's own chart (.taskie/statechart.toml) and settings that say what a reviewer may do have no effect \
+             until you allow them here. A change asks again. `--chart PATH` needs no trust.\n\
+             Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage",
+        )
+        .arg(flag("yes", "Allow it without being asked, after showing it"))
+        .arg(flag("revoke", "Allow nothing of this project any more").conflicts_with("yes"))
+}
+
+/// Asks the user about what the project brings.
+pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    if is_reviewer() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let cwd = std::env::current_dir()
+        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
+    let home = CHARTS[0].home;
+    let Some(root) = find::project_root(&cwd, home, &Surroundings::from_env()) else {
+        let message = format!("there is no {home} in {} or above", cwd.display());
+        return Err(CliError::with_help(message, "run it inside the project"));
+    };
+    if matches.get_flag("revoke") {
+        let was = trust::forget(&root).map_err(CliError::new)?;
+        say(match was {
+            true => "Nothing of this project is trusted any more.",
+            false => "Nothing of this project was trusted.",
+        });
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lists = [trust::chart_parts(&root).map_err(CliError::new)?];
+    if lists.iter().all(Vec::is_empty) {
+        say("This project brings nothing that needs trust.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    for part in lists.iter().flatten() {
+        show(part);
+    }
+    if lists.iter().all(|list| trust::is_trusted(&root, list)) {
+        say("All of this is trusted already.");
+        return Ok(ExitCode::SUCCESS);
+    }
+    if SESSIONS.iter().any(|name| std::env::var_os(name).is_some()) {
+        let message = "an agent's session cannot agree for the user";
+        let help = "run `taskie trust` in a terminal of your own";
+        return Err(CliError::with_help(message, help));
+    }
+    if !matches.get_flag("yes") && !agrees()? {
+        say("Nothing was changed.");
+        return Ok(ExitCode::FAILURE);
+    }
+    let file = trust::keep(&root, &lists).map_err(CliError::new)?;
+    say(&format!("Trusted on this machine ({}).", file.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints a part with its name; no control character of it reaches the terminal.
+fn show(part: &Part) {
+    say(&format!("── {} ──", part.name.escape_debug()));
+    for line in String::from_utf8_lossy(&part.content).lines() {
+        let is_plain = |sign: char| sign == '\t' || !sign.is_control();
+        say(&line
+            .chars()
+            .map(|sign| if is_plain(sign) { sign } else { '\u{fffd}' })
+            .collect::<String>());
+    }
+    say("");
+}
+
+fn agrees() -> Result<bool, CliError> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() {
+        return Err(CliError::with_help(
+            "nobody is here to be asked: stdin is not a terminal",
+            "run `taskie trust` in a terminal, or `taskie trust --yes` after you have read what is above",
+        ));
+    }
+    eprint_question();
+    let mut answer = String::new();
+    stdin
+        .read_line(&mut answer)
+        .map_err(|error| CliError::new(format!("the answer cannot be read: {error}")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes"))
+}
+
+fn eprint_question() {
+    let mut out = std::io::stderr().lock();
+    // A terminal that is gone answers nothing, which is a no.
+    let _ = write!(out, "Let all of this run on this machine? [y/N] ").and_then(|()| out.flush());
+}
+
+/// Returns the project's own chart if the user trusts it. Says so if it is ignored.
+pub(super) fn own_chart() -> Option<std::path::PathBuf> {
+    let cwd = std::env::current_dir().ok()?;
+    let root = find::project_root(&cwd, CHARTS[0].home, &Surroundings::from_env())?;
+    match trust::own_chart(&root) {
+        OwnChart::Absent => None,
+        OwnChart::Trusted(path) => Some(path),
+        OwnChart::Ignored(why) => {
+            tell(&format!("taskie: {why}"));
+            None
+        }
+    }
+}

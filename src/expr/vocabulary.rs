@@ -1,0 +1,85 @@
+//! The filters and tests that expressions may use, each with what it does. [`super::infer`] knows their types.
+
+/// The filters: name, and what it gives.
+pub const FILTERS: &[(&str, &str)] = &[
+    ("abs", "the number without its sign"),
+    (
+        "brief(separator)",
+        "the items of a list joined, cut with \"and N more\" before the host would cut the message",
+    ),
+    ("capitalize", "the text with its first letter in upper case"),
+    ("count", "the same as `length`"),
+    ("d(value)", "the same as `default`"),
+    ("default(value)", "`value` if the input is undefined"),
+    ("first", "the first item of a list"),
+    ("flatten", "the items of the lists in a list"),
+    (
+        "indent(width)",
+        "the text with each line but the first indented",
+    ),
+    ("int", "the text or number as an integer"),
+    ("join(separator)", "the items of a list joined"),
+    ("last", "the last item of a list"),
+    (
+        "length",
+        "the number of items of a list, or of characters of a text",
+    ),
+    ("lines", "the lines of a text"),
+    ("list", "the items as a list"),
+    ("lower", "the text in lower case"),
+    ("map(attribute='NAME')", "the field NAME of each item"),
+    ("reject(test)", "the items that fail a test"),
+    (
+        "rejectattr('NAME', test, value)",
+        "the items whose field NAME fails a test",
+    ),
+    ("replace(from, to)", "the text with every `from` replaced"),
+    ("reverse", "the items in reverse order"),
+    ("select(test)", "the items that pass a test"),
+    (
+        "selectattr('NAME', test, value)",
+        "the items whose field NAME passes a test",
+    ),
+    ("sort", "the items in order"),
+    ("split(separator)", "the parts of a text"),
+    ("string", "the value as a text"),
+    ("title", "the text with each word capitalized"),
+    ("trim", "the text without blanks at both ends"),
+    ("unique", "the items without duplicates"),
+    ("upper", "the text in upper case"),
+];
+
+/// The tests after `is`, or by name in `selectattr`: name, and when it passes.
+pub const TESTS: &[(&str, &str)] = &[
+    ("none", "the value is none"),
+    ("defined", "the name exists"),
+    ("undefined", "the name does not exist"),
+    ("boolean", "it is true or false"),
+    ("integer", "it is an integer"),
+    ("number", "it is a number"),
+    ("string", "it is a text"),
+    ("sequence", "it is a list"),
+    ("iterable", "it has items"),
+    ("mapping", "it is a record"),
+    ("startingwith", "the text starts with another"),
+    ("endingwith", "the text ends with another"),
+    ("eq", "both are equal"),
+    ("ne", "both differ"),
+    ("lt", "it is less than another"),
+    ("le", "it is at most another"),
+    ("gt", "it is greater than another"),
+    ("ge", "it is at least another"),
+    ("in", "it is in a list"),
+    ("true", "it is true"),
+    ("false", "it is false"),
+    ("odd", "the integer is odd"),
+    ("even", "the integer is even"),
+];
+
+/// Returns the bare names of [`FILTERS`] or [`TESTS`].
+pub fn names(
+    table: &'static [(&'static str, &'static str)],
+) -> impl Iterator<Item = &'static str> + Clone {
+    let bare = |name: &'static str| name.find('(').map_or(name, |end| &name[..end]);
+    table.iter().map(move |(name, _)| bare(name))
+}

@@ -1,0 +1,143 @@
+//! `--set NAME=VALUE`: what a preview assumes instead of what is so. What follows from the state, or is read from files,
+//! cannot be set.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json};
+
+use super::error::RenderError;
+use crate::chart::Chart;
+use crate::chart::model::FieldType;
+use crate::diagnostic::suggest::suggest;
+use crate::engine::context::Context;
+use crate::engine::decision::Outcome;
+use crate::engine::event::Event;
+
+/// The event that the host sends when the agent wants to stop.
+pub(crate) const STOP: &str = "Stop";
+
+/// What a preview assumes.
+#[derive(Debug, Default)]
+pub(crate) struct Assumptions {
+    /// Fields of the state.
+    pub(crate) fields: Context,
+    /// How the review that is due ends.
+    pub(crate) outcome: Option<Outcome>,
+    event: Map<String, Json>,
+    args: IndexMap<String, Json>,
+}
+
+impl Assumptions {
+    /// Reads NAME=VALUE pairs.
+    pub(crate) fn read<'p>(
+        chart: &Chart,
+        pairs: impl Iterator<Item = &'p (String, String)>,
+    ) -> Result<Self, RenderError> {
+        let mut assumed = Self::default();
+        for (name, value) in pairs {
+            assumed.set(chart, name, value)?;
+        }
+        Ok(assumed)
+    }
+
+    fn set(&mut self, chart: &Chart, name: &str, text: &str) -> Result<(), RenderError> {
+        let misfit = |expected: &str| {
+            let message = format!(
+                "`{name}` cannot be set to `{}`: expected {expected}",
+                text.escape_debug()
+            );
+            RenderError::new(message, None)
+        };
+        if let Some(field) = chart.context.get(name) {
+            let is_text = matches!(field.kind, FieldType::String | FieldType::Phase);
+            let value = match text {
+                "null" if field.nullable => Json::Null,
+                _ if is_text => Json::from(text),
+                _ => json_or_text(text),
+            };
+            field
+                .accepts(&chart.phases, &value)
+                .map_err(|expected| misfit(&expected))?;
+            self.fields.insert(name.to_owned(), value);
+            return Ok(());
+        }
+        match name.split_once('.') {
+            Some(("review", "verdict")) => {
+                let verdicts: Vec<&str> = verdicts(chart).collect();
+                if !verdicts.contains(&text) {
+                    return Err(misfit(&verdicts.join(" or ")));
+                }
+                let verdict = Some(text.to_owned());
+                self.outcome = Some(Outcome::Ran { verdict });
+            }
+            Some(("review", "error")) => self.outcome = Some(Outcome::Failed(text.to_owned())),
+            Some(("event", key)) => _ = self.event.insert(key.to_owned(), json_or_text(text)),
+            Some(("args", key)) if chart.args.contains_key(key) => {
+                _ = self.args.insert(key.to_owned(), json_or_text(text));
+            }
+            _ => return Err(not_settable(chart, name)),
+        }
+        Ok(())
+    }
+
+    /// Returns a stop of the agent in `cwd`, with what is assumed about it.
+    pub(crate) fn stop(&self, cwd: &str, session: Option<&str>) -> Event {
+        let mut fields = Map::new();
+        fields.insert("hook_event_name".to_owned(), Json::from(STOP));
+        fields.insert("cwd".to_owned(), Json::from(cwd));
+        fields.extend(session.map(|session| ("session_id".to_owned(), Json::from(session))));
+        fields.extend(self.event.clone());
+        Event {
+            args: self.args.clone(),
+            ..Event::hook(STOP, Json::Object(fields))
+        }
+    }
+}
+
+/// Returns what can be set in `chart`, as a list for people.
+pub(crate) fn settable(chart: &Chart) -> Vec<String> {
+    let fields = chart.context.keys().cloned();
+    let review = ["review.verdict", "review.error"].map(str::to_owned);
+    let args = chart.args.keys().map(|name| format!("args.{name}"));
+    let event = ["event.NAME".to_owned()];
+    fields.chain(review).chain(event).chain(args).collect()
+}
+
+/// Returns how a user assumes that a cycle runs; `None` if the chart has none.
+pub(crate) fn cycle_help(chart: &Chart) -> Option<String> {
+    let next = chart.next.as_ref()?;
+    let cycles: Vec<&str> = chart.cycles.keys().map(String::as_str).collect();
+    (!cycles.is_empty()).then(|| format!("assume one with --set {next}={}", cycles.join("|")))
+}
+
+/// Returns how a user assumes that a review has ended.
+pub(crate) fn review_help(chart: &Chart) -> String {
+    let verdicts: Vec<&str> = verdicts(chart).collect();
+    format!(
+        "assume one with --set review.verdict={} or --set review.error=REASON",
+        verdicts.join("|")
+    )
+}
+
+fn verdicts(chart: &Chart) -> impl Iterator<Item = &str> {
+    let mut seen = Vec::new();
+    let all = chart.invoke.values().flat_map(|invoke| &invoke.verdicts);
+    all.map(String::as_str).filter(move |verdict| {
+        let is_new = !seen.contains(verdict);
+        seen.push(verdict);
+        is_new
+    })
+}
+
+fn not_settable(chart: &Chart, name: &str) -> RenderError {
+    let names = settable(chart);
+    let help = match suggest(name, names.iter().map(String::as_str)) {
+        Some(close) => format!("did you mean `{close}`?"),
+        None => format!("set one of {}", names.join(", ")),
+    };
+    let message = format!("`{}` cannot be set", name.escape_debug());
+    RenderError::new(message, Some(help))
+}
+
+fn json_or_text(text: &str) -> Json {
+    serde_json::from_str(text).unwrap_or_else(|_| Json::from(text))
+}

@@ -1,0 +1,241 @@
+//! What a project brings that this user lets run on this machine.
+//!
+//! A repository may bring a chart of its own, whose `argv` names programs, and settings that widen what a reviewer may
+//! do. They have no effect until the user has seen them and agreed (`taskie trust`). A hash of them is kept in the
+//! user's state directory, outside every project, so a change asks again.
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+use walkdir::WalkDir;
+
+use crate::chart::embedded::CHARTS;
+
+/// The name of a project's own chart, in the home.
+pub(crate) const CHART: &str = "statechart.toml";
+
+/// The most bytes that are read of one file.
+const LIMIT: u64 = 16 * 1024 * 1024;
+
+/// The most files that a chart may bring.
+const MAX_FILES: usize = 1000;
+
+/// A file, or a setting, that needs trust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Its path from the project's root, or a setting's name.
+    pub(crate) name: String,
+    pub(crate) content: Vec<u8>,
+}
+
+/// A project's own chart.
+#[derive(Debug)]
+pub(crate) enum OwnChart {
+    /// There is none.
+    Absent,
+    /// The user trusts it as it is.
+    Trusted(PathBuf),
+    /// It is ignored, and why, in a line for the user.
+    Ignored(String),
+}
+
+/// Returns the chart that the project at `root` brings for commands without `--chart`.
+pub(crate) fn own_chart(root: &Path) -> OwnChart {
+    let shown = Path::new(CHARTS[0].home).join(CHART);
+    let parts = match chart_parts(root) {
+        Ok(parts) if parts.is_empty() => return OwnChart::Absent,
+        Ok(parts) => parts,
+        Err(why) => return OwnChart::Ignored(format!("{} is ignored: {why}.", shown.display())),
+    };
+    if is_trusted(root, &parts) {
+        return OwnChart::Trusted(root.join(shown));
+    }
+    OwnChart::Ignored(format!(
+        "{} is ignored until you run `taskie trust`: it is this project's own chart, and new or changed.",
+        shown.display()
+    ))
+}
+
+/// Returns the chart that the project at `root` brings, with its templates and the programs of its own that it runs;
+/// nothing where it brings none. The error says why it cannot be used.
+pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
+    let home = Path::new(CHARTS[0].home);
+    let chart = home.join(CHART);
+    if root.join(&chart).symlink_metadata().is_err() {
+        return Ok(Vec::new());
+    }
+    let mut parts = vec![read(root, &chart)?];
+    let text = String::from_utf8_lossy(&parts[0].content).into_owned();
+    // A chart with a flaw brings nothing more: it does not run.
+    let Ok(table) = text.parse::<toml::Table>() else {
+        return Ok(parts);
+    };
+    let folders = match table.get("templates").and_then(toml::Value::as_array) {
+        Some(folders) => folders.iter().filter_map(toml::Value::as_str).collect(),
+        None => vec!["templates"],
+    };
+    for folder in folders {
+        let walk = WalkDir::new(root.join(home).join(folder)).sort_by_file_name();
+        for entry in walk.into_iter().flatten() {
+            if entry.file_type().is_dir() {
+                continue;
+            }
+            let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
+            parts.push(read(root, path)?);
+            if parts.len() > MAX_FILES {
+                return Err(format!("it brings more than {MAX_FILES} files"));
+            }
+        }
+    }
+    let invocations = table.get("invoke").and_then(toml::Value::as_table);
+    for invocation in invocations.into_iter().flat_map(toml::Table::values) {
+        let program = invocation
+            .get("argv")
+            .and_then(|argv| argv.get(0))
+            .and_then(toml::Value::as_str);
+        if let Some(program) = program.filter(|program| program.contains('/'))
+            && root.join(program).is_file()
+        {
+            parts.push(read(root, Path::new(program))?);
+        }
+    }
+    Ok(parts)
+}
+
+/// Reads a file of the project, of which no folder and not itself is a symbolic link.
+pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
+    let shown = path.display();
+    let mut at = root.to_owned();
+    for step in path.components() {
+        at.push(step);
+        if at.is_symlink() {
+            return Err(format!("{shown} is or leads through a symbolic link"));
+        }
+    }
+    let unreadable = |error: io::Error| format!("{shown} cannot be read: {error}");
+    let meta = fs::metadata(&at).map_err(unreadable)?;
+    if !meta.is_file() {
+        return Err(format!("{shown} is not a regular file"));
+    }
+    let mut content = Vec::new();
+    fs::File::open(&at)
+        .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut content))
+        .map_err(unreadable)?;
+    if content.len() as u64 > LIMIT {
+        return Err(format!("{shown} is larger than 16 MB"));
+    }
+    Ok(Part {
+        name: shown.to_string(),
+        content,
+    })
+}
+
+/// Returns true if the user has agreed to exactly these parts of the project at `root`.
+pub(crate) fn is_trusted(root: &Path, parts: &[Part]) -> bool {
+    let hash = hash(parts);
+    ledger(root)
+        .and_then(|file| fs::read_to_string(file).ok())
+        .is_some_and(|text| text.lines().any(|line| line == hash))
+}
+
+/// Keeps that the user has agreed to each of `lists` of the project at `root`, and to nothing else of it. Returns the
+/// file that says so.
+pub(crate) fn keep(root: &Path, lists: &[Vec<Part>]) -> Result<PathBuf, String> {
+    let file = ledger(root).ok_or(
+        "there is no state directory outside the project: set XDG_STATE_HOME or HOME to an absolute path",
+    )?;
+    let mut text = format!("# what {} may run\n", root.display());
+    for list in lists.iter().filter(|list| !list.is_empty()) {
+        text.push_str(&hash(list));
+        text.push('\n');
+    }
+    let written = || -> io::Result<()> {
+        let folder = file.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(folder)?;
+        let mut new = tempfile::NamedTempFile::new_in(folder)?;
+        new.write_all(text.as_bytes())?;
+        new.as_file().sync_all()?;
+        new.persist(&file)?;
+        Ok(())
+    };
+    match written() {
+        Ok(()) => Ok(file),
+        Err(error) => Err(format!("{} cannot be written: {error}", file.display())),
+    }
+}
+
+/// Forgets what the user has agreed to of the project at `root`; false where there was nothing.
+pub(crate) fn forget(root: &Path) -> Result<bool, String> {
+    let Some(file) = ledger(root) else {
+        return Ok(false);
+    };
+    match fs::remove_file(&file) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(format!("{} cannot be removed: {error}", file.display())),
+    }
+}
+
+/// Returns the file that says what the user trusts of the project at `root`: in the user's state directory, which no
+/// repository can fill. `None` if there is none, or if it is inside the project.
+fn ledger(root: &Path) -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let state =
+        absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    let root = root.canonicalize().ok()?;
+    let real = state
+        .ancestors()
+        .find_map(|dir| dir.canonicalize().ok())
+        .unwrap_or_default();
+    if state.starts_with(&root) || real.starts_with(&root) {
+        return None;
+    }
+    let name = hex(Sha256::digest(root.as_os_str().as_encoded_bytes()).as_slice());
+    Some(state.join("taskie/trust").join(name))
+}
+
+/// Returns a hash of names and contents; no two lists of parts have the same.
+fn hash(parts: &[Part]) -> String {
+    let mut hash = Sha256::new();
+    for bytes in parts
+        .iter()
+        .flat_map(|part| [part.name.as_bytes(), &part.content])
+    {
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    hex(hash.finalize().as_slice())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_run_together_have_different_hashes() {
+        let part = |name: &str, content: &str| Part {
+            name: name.to_owned(),
+            content: content.into(),
+        };
+        let hashes = [
+            hash(&[part("a", "bc")]),
+            hash(&[part("ab", "c")]),
+            hash(&[part("a", "b"), part("c", "")]),
+            hash(&[]),
+        ];
+        for (index, hash) in hashes.iter().enumerate() {
+            assert!(!hashes[index + 1..].contains(hash), "{index}");
+            assert_eq!(hash.len(), 64);
+        }
+    }
+}

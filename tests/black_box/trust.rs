@@ -1,0 +1,245 @@
+//! What a repository brings runs only after the user has agreed to it.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::support::{Project, Ran, allowed, feed, validated};
+
+const OWN: &str = r#"
+id      = "own"
+initial = "start"
+state   = "phase"
+
+[scope]
+home   = ".taskie"
+noun   = "plan"
+newest = "plans/*"
+touch  = ["*.md"]
+
+[context]
+phase = { type = "phase" }
+
+[phases.start]
+
+[[on.Stop]]
+message = "{% include 'own.md' %}"
+allow   = true
+"#;
+
+const IGNORED: &str = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and new or changed.";
+
+fn project() -> Project {
+    let project = Project::valid();
+    fs::write(project.root.join(".taskie/statechart.toml"), OWN).unwrap();
+    fs::create_dir(project.root.join(".taskie/templates")).unwrap();
+    fs::write(
+        project.root.join(".taskie/templates/own.md"),
+        "The project's own chart answers.",
+    )
+    .unwrap();
+    project
+}
+
+fn own() -> serde_json::Value {
+    allowed("The project's own chart answers.")
+}
+
+fn ignored() -> serde_json::Value {
+    let message = validated()["systemMessage"].as_str().unwrap().to_owned();
+    allowed(&format!("{IGNORED}\n{message}"))
+}
+
+fn trust(project: &Project) -> Ran {
+    let ran = project.run(&["trust", "--yes"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    ran
+}
+
+#[test]
+fn a_projects_own_chart_counts_once_it_is_trusted_as_it_is() {
+    let project = project();
+    let stop = project.stop();
+    assert_eq!((stop.code, stop.json()), (0, ignored()));
+    assert_eq!(stop.stderr, format!("taskie: {IGNORED}\n"));
+    let next = project.run(&["next"]);
+    assert!(next.stderr.contains(IGNORED), "{}", next.stderr);
+
+    let ran = trust(&project);
+    for shown in [
+        "── .taskie/statechart.toml ──",
+        "id      = \"own\"",
+        "── .taskie/templates/own.md ──",
+    ] {
+        assert!(ran.stdout.contains(shown), "{}", ran.stdout);
+    }
+    assert_eq!(project.stop().json(), own());
+    let help = project.run(&["enter", "--help"]);
+    assert!(help.stdout.contains("Phases: start"), "{}", help.stdout);
+    let again = project.run(&["trust"]);
+    assert_eq!(again.code, 0);
+    assert!(again.stdout.ends_with("All of this is trusted already.\n"));
+
+    // Whatever changes asks again.
+    for file in ["statechart.toml", "templates/own.md", "templates/new.md"] {
+        let path = project.root.join(".taskie").join(file);
+        let before = fs::read_to_string(&path).ok();
+        fs::write(
+            &path,
+            format!("{}\n# changed", before.as_deref().unwrap_or_default()),
+        )
+        .unwrap();
+        assert_eq!(project.stop().json(), ignored(), "{file}");
+        match before {
+            Some(text) => fs::write(&path, text).unwrap(),
+            None => fs::remove_file(&path).unwrap(),
+        }
+        assert_eq!(project.stop().json(), own(), "{file}");
+    }
+    assert_eq!(
+        project.run(&["trust", "--revoke"]).stdout,
+        "Nothing of this project is trusted any more.\n"
+    );
+    assert_eq!(project.stop().json(), ignored());
+}
+
+#[test]
+fn a_chart_named_on_the_command_line_needs_no_trust() {
+    let project = project();
+    let chart = project.root.join(".taskie/statechart.toml");
+    let event = json!({ "cwd": project.root, "stop_hook_active": false }).to_string();
+    let stop = feed(
+        project.command(["hook", "stop", "--chart", chart.to_str().unwrap()]),
+        event,
+    );
+    assert_eq!(stop.json(), own());
+}
+
+#[test]
+fn a_program_of_the_project_is_part_of_what_is_trusted() {
+    let project = project();
+    let script = project.root.join("review.sh");
+    fs::write(&script, "#!/bin/sh\n").unwrap();
+    let argv = "\n[invoke.review]\nargv = [\"./review.sh\"]\nverdicts = [\"PASS\"]\nverdict = [\"/v\"]\ntimeout = 1\nlog = \"log\"\n";
+    fs::write(
+        project.root.join(".taskie/statechart.toml"),
+        format!("{OWN}{argv}"),
+    )
+    .unwrap();
+    assert!(trust(&project).stdout.contains("── ./review.sh ──"));
+    assert_eq!(project.stop().json(), own());
+    fs::write(&script, "#!/bin/sh\nrm -rf /\n").unwrap();
+    assert_eq!(project.stop().json(), ignored());
+}
+
+#[test]
+fn without_a_terminal_nobody_agrees() {
+    let project = project();
+    let ran = project.run(&["trust"]);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            1,
+            "taskie: nobody is here to be asked: stdin is not a terminal\n  help: run `taskie trust` in a terminal, or \
+             `taskie trust --yes` after you have read what is above\n"
+        )
+    );
+    assert_eq!(project.stop().json(), ignored());
+}
+
+#[test]
+fn an_agent_cannot_agree() {
+    let project = project();
+    for variable in [
+        "CLAUDE_CODE_SESSION_ID",
+        "CODEX_SESSION_ID",
+        "COPILOT_AGENT_SESSION_ID",
+    ] {
+        let mut command = project.command(["trust", "--yes"]);
+        command.env(variable, "s");
+        let ran = Ran::of(command.output().unwrap());
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (
+                1,
+                "taskie: an agent's session cannot agree for the user\n  help: run `taskie trust` in a terminal of your own\n"
+            )
+        );
+    }
+    assert_eq!(project.stop().json(), ignored());
+}
+
+#[test]
+fn trust_is_of_one_place_on_this_machine() {
+    let project = project();
+    trust(&project);
+    let copy = project.root.with_file_name("copy");
+    let copied = Command::new("cp")
+        .arg("-a")
+        .args([&project.root, &copy])
+        .status()
+        .unwrap();
+    assert!(copied.success());
+    let event = json!({ "cwd": copy, "stop_hook_active": false }).to_string();
+    assert_eq!(
+        feed(project.command(["hook", "stop"]), event).json(),
+        ignored()
+    );
+}
+
+/// A repository that brings its own yes.
+#[test]
+fn what_is_inside_the_project_is_not_believed() {
+    let project = project();
+    trust(&project);
+    let home = project.bin.parent().unwrap().join("home");
+    let brought = project.root.join("state");
+    fs::rename(home.join(".local/state"), &brought).unwrap();
+    let link = home.join("link");
+    std::os::unix::fs::symlink(&brought, &link).unwrap();
+    let with = |state: &Path| {
+        let mut command = project.command(["hook", "stop"]);
+        command.env("XDG_STATE_HOME", state);
+        feed(command, json!({ "cwd": project.root }).to_string()).json()
+    };
+    assert_eq!(with(&brought), ignored());
+    assert_eq!(with(&link), ignored());
+    fs::rename(&brought, home.join("state")).unwrap();
+    assert_eq!(with(&home.join("state")), own());
+}
+
+#[test]
+fn links_and_large_files_are_refused() {
+    let project = project();
+    let chart = project.root.join(".taskie/statechart.toml");
+    let elsewhere = project.bin.join("chart.toml");
+    fs::rename(&chart, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &chart).unwrap();
+    let why = ".taskie/statechart.toml is or leads through a symbolic link";
+    let ran = project.run(&["trust", "--yes"]);
+    assert_eq!((ran.code, ran.stderr), (1, format!("taskie: {why}\n")));
+    assert!(
+        project
+            .stop()
+            .stderr
+            .contains(&format!("is ignored: {why}."))
+    );
+    fs::remove_file(&chart).unwrap();
+    fs::write(&chart, vec![b'#'; 17 << 20]).unwrap();
+    let ran = project.run(&["trust", "--yes"]);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (1, "taskie: .taskie/statechart.toml is larger than 16 MB\n")
+    );
+}
+
+#[test]
+fn nothing_to_trust() {
+    let ran = Project::valid().run(&["trust"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "This project brings nothing that needs trust.\n", "")
+    );
+}
