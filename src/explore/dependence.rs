@@ -1171,6 +1171,14 @@ impl Reader<'_> {
                 true
             }
             (Term::Field(one), Term::Field(other)) => {
+                // A count comes to its limit, whatever that is: what goes into the limit need not follow the count.
+                let is_bound = |cycle: &crate::chart::Cycle| {
+                    let fields = [&cycle.count, &cycle.limit];
+                    fields.contains(&one) && fields.contains(&other)
+                };
+                if self.chart.cycles.values().any(is_bound) {
+                    return true;
+                }
                 for (one, other) in [(one, other), (other, one)] {
                     if self.derived.contains(one) {
                         self.note(one).fields.insert(other.clone());

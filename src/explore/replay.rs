@@ -438,7 +438,8 @@ impl Replay {
         }
         if is_of_the_host(trigger) {
             let session = fields.get("session_id").and_then(Json::as_str);
-            event.session = session.filter(|id| !id.is_empty()).map(str::to_owned);
+            let session = session.filter(|id| !id.is_empty()).map(str::to_owned);
+            event.session = session.or(event.session);
         }
         event.fields = json!(fields);
         Some((event, disk))
@@ -494,6 +495,14 @@ impl Replay {
         if is_true("prose") {
             lines.push("Words.".to_owned());
         }
+        // Of the columns the last one can be lacking.
+        let kept = |count: usize| {
+            if is_true("lacks") {
+                count.saturating_sub(1)
+            } else {
+                count
+            }
+        };
         let cell = |row: &Json, name: &str| {
             let text = row.get(name).and_then(Json::as_str).unwrap_or_default();
             text.replace('|', "\\|")
@@ -503,6 +512,7 @@ impl Replay {
                 if !rows.is_empty() || is_true("head") {
                     let headings: Vec<&str> = columns
                         .values()
+                        .take(kept(columns.len()))
                         .filter_map(|names| names.first())
                         .map(String::as_str)
                         .collect();

@@ -103,7 +103,15 @@ impl Judge<'_> {
             let longest = Longest::of(search, |state: usize, arrow: &Arrow| {
                 let (weight, arms) = edges[arrow.edge()];
                 // Only a user may start a cycle afresh that has had a review.
-                let is_fresh = arms && (self.actor(arrow) == Actor::User || !has_begun(state));
+                let is_of_the_user = self.actor(arrow) == Actor::User;
+                let is_fresh = arms && (is_of_the_user || !has_begun(state));
+                // A new limit counts from where it is set.
+                let sets_limit = self
+                    .edge(arrow)
+                    .assigned
+                    .iter()
+                    .any(|(field, _)| *field == limit);
+                let is_fresh = is_fresh || is_of_the_user && sets_limit;
                 (fits[arrow.edge()] && !is_fresh).then_some(weight)
             });
             if let Some(round) = longest.endless_way() {
