@@ -1,5 +1,5 @@
-//! Checks every expression and text of a chart: names, types, templates. What is wrong is told with its
-//! place, down to the token.
+//! Checks every expression and text of a chart: names, types, templates. Findings point at
+//! the token.
 //!
 //! A chart of a user's passes this before anything runs on it; those compiled in pass it in a test.
 
@@ -21,6 +21,7 @@ use crate::expr::infer::{self, Problem};
 use crate::expr::prompt;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
+use crate::expr::syntax;
 use crate::expr::types::Type;
 
 /// What a look at every expression and text of a chart gives.
@@ -91,7 +92,7 @@ struct References<'c> {
 
 impl References<'_> {
     fn add(&mut self, name: String, source: &str) {
-        let names = if infer::is_too_long(source) {
+        let names = if syntax::is_too_long(source) {
             Vec::new()
         } else {
             self.expressions.names_in(source)
@@ -202,7 +203,7 @@ impl Checker<'_> {
             }
         }
         for (name, entry) in &chart.phases {
-            // A phase made from a hole is checked once for each cycle; equal flaws are told once.
+            // A phase made from a hole is checked once for each cycle; equal findings are reported once.
             let cycle = entry
                 .cycle
                 .as_ref()
@@ -381,7 +382,7 @@ impl Checker<'_> {
         let with_it = it.map(|it| ChartNames::with_it(self.chart, &self.uses, it));
         let names = with_it.as_ref().unwrap_or(names);
         self.guard(path, action.guard.as_ref(), names);
-        // Which keys do not go together is told where the chart is loaded.
+        // The loader reports keys that do not go together.
         let Ok(deed) = action.deed() else { return };
         for (key, text) in deed.texts() {
             self.say(&to(path, key), text, names);

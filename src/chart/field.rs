@@ -1,4 +1,4 @@
-//! What a field of the context, a setting or an option may hold, and what it holds where nobody set it.
+//! What a field of the context, a setting or an option may hold, and its value if nobody set it.
 //!
 //! [`Field::accepts`] is the one answer to "does this value fit": the loader asks it about defaults and assignments,
 //! the engine about what it assigns, the shell about what it reads.

@@ -20,7 +20,7 @@ use crate::expr::templates::Templates;
 use crate::files::pattern::Pattern;
 use model::{Advance, Arg, Assign, Check, Field, Invoke, Phase, Prompts, Property, Rule};
 
-/// A chart whose names all lead somewhere.
+/// A chart whose names are all resolved.
 #[derive(Debug)]
 pub struct Chart {
     pub id: String,

@@ -1,7 +1,7 @@
 //! What a `statechart.toml` says, as types: one struct per table, one field per key.
 //!
 //! Nothing here is resolved or checked: [`super::load`] turns a [`Source`] into a [`super::Chart`],
-//! whose names all lead somewhere. A doc comment here is what an editor shows for the key.
+//! whose names are all resolved. A doc comment here is what an editor shows for the key.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;

@@ -314,7 +314,7 @@ impl<'c> ChartNames<'c> {
     }
 
     fn phases(&self) -> Type {
-        // That a cycle is no phase is told of where it stands.
+        // A cycle without a phase has its own finding.
         Self::words(self.chart.phases.keys().chain(self.chart.cycles.keys()))
     }
 
@@ -341,7 +341,7 @@ impl<'c> ChartNames<'c> {
         if let Some(kind) = self.lets.borrow().get(name) {
             return Some(kind.clone());
         }
-        // A let that refers to itself meets this and ends, as does one that is too deep: `check` tells of both.
+        // A let that refers to itself, or too deep, ends here: `check` reports both.
         self.lets.borrow_mut().insert(name.to_owned(), Type::Any);
         if self.depth.get() >= MAX_DEPTH {
             return Some(Type::Any);
@@ -371,7 +371,7 @@ impl<'c> ChartNames<'c> {
                 .values()
                 .all(|cycle| cycle.text.contains_key(*word))
         });
-        // A name that is no phase has its own flaw; what it leads to has none.
+        // An unknown phase has its own finding; what follows from it has none.
         let leads = |names: Vec<&String>| {
             let is_known = names
                 .iter()

@@ -10,7 +10,7 @@ use super::error::CliError;
 use super::output::say;
 use super::place;
 use crate::chart::Chart;
-use crate::engine::view::View;
+use crate::engine::inspect::Inspector;
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::state_file::{self, Reading};
 
@@ -74,7 +74,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
     let chart = &place.chart;
     let snapshot = place.snapshot();
-    let view = View::new(chart, &snapshot.as_world());
+    let view = Inspector::new(chart, &snapshot.as_world());
     let mut findings = Vec::new();
     for name in chart.checks.keys() {
         let found = view

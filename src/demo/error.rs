@@ -1,16 +1,16 @@
-//! Why the demo did not come to its end.
+//! Why the demo failed.
 
 use std::fmt;
 use std::path::Path;
 
-/// Why the demo did not come to its end.
+/// Why the demo failed.
 #[derive(Debug)]
 pub(crate) enum DemoError {
     /// The scenario cannot be played.
     Scenario(String),
-    /// The file system is in the way.
+    /// The file system refused something.
     Io { what: String, error: std::io::Error },
-    /// Something went otherwise than the scenario says. `details`: what was run and what it said.
+    /// Something did not happen as the scenario says. `details`: what was run and its output.
     Unexpected { what: String, details: String },
 }
 
@@ -26,13 +26,13 @@ impl fmt::Display for DemoError {
 
 impl std::error::Error for DemoError {}
 
-/// Says what could not be done.
+/// Returns a conversion that says what could not be done.
 pub(super) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> DemoError {
     let what = what.into();
     move |error| DemoError::Io { what, error }
 }
 
-/// Says which file it was about.
+/// Returns a conversion that names the file.
 pub(super) fn at(path: &Path) -> impl FnOnce(std::io::Error) -> DemoError {
     io(path.display().to_string())
 }

@@ -1,4 +1,4 @@
-//! Plays a scenario step by step, shows each, and holds what happens against what the scenario expects.
+//! Plays a scenario, shows each step, and compares what happens with what the scenario expects.
 
 use std::collections::HashSet;
 
@@ -24,13 +24,13 @@ const FIRST_TIME: usize = 10;
 /// About how many characters are shown of it later.
 const GLANCE: usize = 80;
 
-/// The most characters of a value that are shown, where it is no name of the chart.
+/// The most characters shown of a value that is not a name of the chart.
 const VALUE_LIMIT: usize = 12;
 
 /// The state of the instance, if there is one yet.
 type State = Option<Map<String, Json>>;
 
-/// Plays the scenario in `text`, of a chart that is compiled in. With `keep`, its project stays.
+/// Plays the scenario in `text` for an embedded chart. With `keep`, its project stays.
 pub(crate) fn play(
     embedded: &'static Embedded,
     text: &str,
@@ -68,12 +68,12 @@ struct Change {
     new: String,
 }
 
-/// A demo that is being played.
+/// A running demo.
 struct Player<'c> {
     chart: &'c Chart,
     stage: Stage,
     page: Page,
-    /// The rules that were shown with their labels, and those whose messages were shown at length.
+    /// The rules that were shown with their labels, and those whose whole messages were shown.
     seen: HashSet<String>,
     /// How often the hook gave which answer.
     answers: IndexMap<&'static str, usize>,
@@ -94,7 +94,7 @@ impl Player<'_> {
         let phase = shown(state.get(&self.chart.state).unwrap_or(&Json::Null));
         if phase != scenario.ends {
             return Err(DemoError::Unexpected {
-                what: format!("it ended in {phase}, and not in {}", scenario.ends),
+                what: format!("it ended in {phase}, not in {}", scenario.ends),
                 details: String::new(),
             });
         }
@@ -132,7 +132,7 @@ impl Player<'_> {
         expected(number, step, &stop)
     }
 
-    /// What the agent does before it stops.
+    /// Does what the agent does before it stops.
     fn work(&mut self, step: &Step) -> Result<(), DemoError> {
         let mut files = Vec::new();
         for (name, [from, to]) in &step.edit {
@@ -198,7 +198,7 @@ impl Player<'_> {
         rules.join(" →\u{a0}")
     }
 
-    /// What the reviewer did, where one was run.
+    /// Shows what the reviewer did, if it ran.
     fn review(&mut self, stop: &Stop, review: Option<&Review>) {
         let Some(call) = &stop.call else { return };
         let by = call.model.as_deref().unwrap_or("the reviewer");
@@ -222,7 +222,7 @@ impl Player<'_> {
         self.row("review", &text);
     }
 
-    /// A chart lists its verdicts from good to bad.
+    /// Returns the style of a verdict. A chart lists its verdicts from good to bad.
     fn style_of(&self, verdict: &str) -> Style {
         let mut invokes = self.chart.invoke.values();
         let is_best =
@@ -256,8 +256,8 @@ impl Player<'_> {
         self.page.row(&format!("   {label}"), text);
     }
 
-    /// The fields that changed, phases first. Where there was no state: those that are not what they are by
-    /// default, and the phase.
+    /// Returns the fields that changed, phases first. If there was no state before: those that differ from their
+    /// defaults, and the phase.
     fn changes(&self, before: &State, after: &State) -> Vec<Change> {
         let defaults = context::initial(self.chart);
         let is_phase = |name: &str| {
@@ -293,7 +293,7 @@ impl Player<'_> {
         changes
     }
 
-    /// A change as it is shown: what leads to the new value, and that.
+    /// Returns a change as it is shown: the start, and the new value.
     fn change(&self, head: &str, new: &str) -> String {
         let (head, new) = (self.page.whole(head), self.page.whole(new));
         format!("{}{}", paint(FAINT, head), paint(NEW, new))
@@ -322,7 +322,7 @@ impl Player<'_> {
         let fate = if keep {
             "kept"
         } else {
-            "gone now; `--keep` keeps it"
+            "removed; `--keep` keeps it"
         };
         let files = format!(
             "{} in {} (the project is {fate})",
@@ -340,7 +340,7 @@ impl Player<'_> {
     }
 }
 
-/// Holds a stop against what the scenario says of it.
+/// Compares a stop with what the scenario says about it.
 fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
     let verdict = stop.verdict().unwrap_or("none");
     let what = match (&step.review, &stop.call) {
@@ -367,17 +367,17 @@ fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
     })
 }
 
-/// Between two changes: a line ends with the dot, and the next one begins with a change.
+/// Returns what is between two changes: a line may end with the dot, and the next one begin with a change.
 fn separator() -> String {
     paint(FAINT, "\u{a0}· ")
 }
 
-/// A field of a line of the trace.
+/// Returns a text field of a line of the trace.
 fn text_of<'j>(json: &'j Json, key: &str) -> &'j str {
     json.get(key).and_then(Json::as_str).unwrap_or_default()
 }
 
-/// A value as a person reads it: a text without quotes.
+/// Returns a value as a person reads it: a text without quotes.
 fn shown(value: &Json) -> String {
     value
         .as_str()
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_is_held_against_the_scenario() {
+    fn what_happens_is_compared_with_the_scenario() {
         use Expected::{Allow, Block};
         let pass = || {
             Some(Review::Verdict {

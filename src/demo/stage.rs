@@ -191,7 +191,7 @@ impl Stage {
     pub(super) fn run(&self, line: &str) -> Result<(), DemoError> {
         let mut words = line.split_whitespace();
         if words.next() != Some(env!("CARGO_PKG_NAME")) {
-            let why = format!("`{line}` is no command of taskie");
+            let why = format!("`{line}` is not a taskie command");
             return Err(DemoError::Scenario(why));
         }
         let words: Vec<&str> = words.collect();

@@ -8,7 +8,7 @@
 pub enum Stage {
     /// While the file is read, or its names and expressions are resolved.
     Load,
-    /// By a rule of [`crate::lint`]. A chart with such a flaw decides otherwise than it says, so it is not explored.
+    /// By a rule of [`crate::lint`]. A chart with such a finding does not do what it says, so it is not explored.
     Rule,
     /// By a rule of [`crate::lint`] about what makes no difference to the states.
     Advice,

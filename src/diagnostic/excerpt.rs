@@ -30,14 +30,14 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// `None` where `place` is no place in `text`.
+    /// `None` if `place` is not in `text`.
     pub fn new(name: String, text: String, place: Range<usize>) -> Option<Self> {
         text.get(place.clone())?;
         let begin = text[..place.start].rfind('\n').map_or(0, |end| end + 1);
         let end = text[begin..]
             .find('\n')
             .map_or(text.len(), |length| begin + length);
-        // A place of several lines is a table of the chart: its first line tells which.
+        // A place of several lines is a table of the chart: its first line says which.
         let place = place.start..place.end.min(end);
         let window = window(&text[begin..end], place.start - begin);
         let before = text[..begin]

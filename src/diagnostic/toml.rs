@@ -136,7 +136,7 @@ fn decode(raw: &str) -> Option<(String, Vec<Range<usize>>)> {
     let mut places = Vec::new();
     let mut at = width;
     if width == 3 {
-        // A line break right behind the opening quotes is no part of the value.
+        // A line break right behind the opening quotes is not part of the value.
         let first = raw[at..].find('\n').map_or(0, |end| end + 1);
         let is_break = matches!(&raw[at..at + first], "\n" | "\r\n");
         at += if is_break { first } else { 0 };

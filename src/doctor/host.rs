@@ -1,7 +1,7 @@
 //! What the settings of Claude Code say about hooks, plugins and blocked stops.
 //!
-//! They are merged key by key: the user's, the project's, the project's local ones, those of whoever manages the
-//! machine, each over those before it.
+//! They are merged key by key: the user's, the project's, the project's local ones, those of the
+//! administrator, each over the previous ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -525,7 +525,7 @@ mod tests {
     use crate::doctor::diagnosis::Level;
 
     #[test]
-    fn whoever_manages_the_machine_has_the_last_word() {
+    fn the_managed_settings_win() {
         let dir = tempfile::tempdir().unwrap();
         let (user, managed) = (dir.path().join("user"), dir.path().join("managed"));
         fs::create_dir_all(managed.join("managed-settings.d")).unwrap();

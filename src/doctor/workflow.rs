@@ -11,7 +11,7 @@ use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::chart::schema;
 use crate::engine::context::initial;
-use crate::engine::view::View;
+use crate::engine::inspect::Inspector;
 use crate::expr::templates::Templates;
 use crate::lint;
 use crate::shell::place::{AsWorld as _, Place};
@@ -136,7 +136,7 @@ pub(super) fn instance(
             chart.scope.remedy(),
         )),
     }
-    let view = View::new(&place.chart, &snapshot.as_world());
+    let view = Inspector::new(&place.chart, &snapshot.as_world());
     let mut count = 0;
     for list in chart.checks.keys() {
         match view.findings(list) {

@@ -1,10 +1,11 @@
 //! What the actions of a rule come to: effects, as data. Which names are free is settled here, so that a text can say
 //! what will be made; that the world has not changed since, the shell checks when it does it.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use minijinja::value::Value;
 
 use super::decision::Effect;
@@ -36,7 +37,7 @@ pub(super) fn effects(
 struct Plan<'n> {
     names: &'n Arc<Names>,
     /// The names in each folder, as they are once the effects so far have been carried out.
-    folders: IndexMap<String, IndexSet<String>>,
+    folders: IndexMap<String, Taken>,
     effects: Vec<Effect>,
     touched: Vec<String>,
 }
@@ -108,7 +109,7 @@ impl Plan<'_> {
             Deed::Rename { path: from, to } => {
                 let (from, to) = (path("rename", from)?, path("to", to)?);
                 let (folder, name) = split(&from);
-                self.folder(folder)?.shift_remove(name);
+                self.folder(folder)?.remove(name);
                 let to = self.free(&to)?;
                 self.done(
                     &to,
@@ -121,7 +122,7 @@ impl Plan<'_> {
             Deed::Copy { template, to } => {
                 let path = path("to", to)?;
                 let (folder, name) = split(&path);
-                if !self.folder(folder)?.contains(name) {
+                if !self.folder(folder)?.names.contains(name) {
                     let text = self.names.chart.template(template);
                     let text = text.map_err(|why| Fault::World(format!("{place}.copy: {why}")))?;
                     self.done(
@@ -166,11 +167,15 @@ impl Plan<'_> {
     }
 
     /// The names in a folder.
-    fn folder(&mut self, folder: &str) -> Result<&mut IndexSet<String>, Fault> {
+    fn folder(&mut self, folder: &str) -> Result<&mut Taken, Fault> {
         Ok(match self.folders.entry(folder.to_owned()) {
             indexmap::map::Entry::Occupied(known) => known.into_mut(),
             indexmap::map::Entry::Vacant(new) => {
-                new.insert(self.names.names_in(folder)?.into_iter().collect())
+                let mut taken = Taken::default();
+                for name in self.names.names_in(folder)? {
+                    taken.insert(name);
+                }
+                new.insert(taken)
             }
         })
     }
@@ -183,7 +188,7 @@ impl Plan<'_> {
         let free = match timestamp::of(name) {
             Some(first) => {
                 let mut stamp = first.to_owned();
-                while taken.iter().any(|name| timestamp::of(name) == Some(&stamp)) {
+                while taken.times.contains_key(&stamp) {
                     stamp = timestamp::next(&stamp)
                         .ok_or_else(|| Fault::World(format!("{path}: no later name is free")))?;
                 }
@@ -194,7 +199,7 @@ impl Plan<'_> {
                 let numbered = (2_u64..).map(|number| format!("{stem}-{number}{ending}"));
                 std::iter::once(name.to_owned())
                     .chain(numbered)
-                    .find(|name| !taken.contains(name))
+                    .find(|name| !taken.names.contains(name))
                     .unwrap_or_default()
             }
         };
@@ -205,6 +210,37 @@ impl Plan<'_> {
     fn done(&mut self, path: &str, effect: Effect) {
         self.touched.push(path.to_owned());
         self.effects.push(effect);
+    }
+}
+
+/// The names in a folder.
+#[derive(Default)]
+struct Taken {
+    names: HashSet<String>,
+    /// How many names begin with each time.
+    times: HashMap<String, usize>,
+}
+
+impl Taken {
+    fn insert(&mut self, name: String) {
+        if let Some(time) = timestamp::of(&name) {
+            *self.times.entry(time.to_owned()).or_default() += 1;
+        }
+        self.names.insert(name);
+    }
+
+    fn remove(&mut self, name: &str) {
+        if !self.names.remove(name) {
+            return;
+        }
+        if let Some(time) = timestamp::of(name)
+            && let Some(count) = self.times.get_mut(time)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.times.remove(time);
+            }
+        }
     }
 }
 

@@ -316,7 +316,7 @@ impl Deciding {
         Ok(())
     }
 
-    /// `target` becomes what comes next; a cycle starts afresh.
+    /// `target` becomes what comes next; a cycle starts over.
     fn schedule(
         &self,
         place: &str,

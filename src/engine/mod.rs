@@ -10,7 +10,7 @@ pub mod decide;
 pub mod decision;
 pub mod event;
 pub mod fault;
+pub mod inspect;
 pub mod names;
 pub mod records;
-pub mod view;
 pub mod world;

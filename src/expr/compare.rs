@@ -220,8 +220,8 @@ impl<'c> Comparisons<'c> {
                         }
                     },
                     "length" | "count" => field(&input, LENGTH),
-                    "list" | "sort" | "reverse" | "first" | "last" | "flatten" | "string"
-                    | "trim" => input,
+                    "list" | "set" | "sort" | "reverse" | "first" | "last" | "flatten"
+                    | "string" | "trim" => input,
                     "default" | "d" => [input, args.concat()].concat(),
                     "unique" | "int" | "lower" | "upper" => {
                         self.compute(&input);

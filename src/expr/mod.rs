@@ -7,16 +7,18 @@ pub mod compare;
 pub mod infer;
 pub mod prompt;
 pub mod source;
+pub mod syntax;
 pub mod templates;
 pub mod types;
 pub mod vocabulary;
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use minijinja::value::{Value, ValueKind};
+use minijinja::value::{Enumerator, Object, ObjectRepr, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 
 use self::source::{Literal, Text};
@@ -121,6 +123,7 @@ impl Expressions {
         env.set_loader(move |name| templates.get(name).map(|text| text.map(Cow::into_owned)));
         env.add_filter("brief", brief);
         env.add_filter("flatten", flatten);
+        env.add_filter("set", set);
         Self { env }
     }
 
@@ -305,6 +308,31 @@ fn flatten(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
     let lists = items(list)?;
     let parts = lists.iter().map(items).collect::<Result<Vec<_>, _>>()?;
     Ok(parts.into_iter().flatten().collect())
+}
+
+/// The filter `set`: the items of a list, among which `in` finds one at once however many there are.
+fn set(list: &Value) -> Result<Value, minijinja::Error> {
+    let items =
+        items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
+    Ok(Value::from_object(Set(items.into_iter().collect())))
+}
+
+/// What the filter `set` makes.
+#[derive(Debug)]
+struct Set(HashSet<Value>);
+
+impl Object for Set {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Map
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.0.get(key).cloned()
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Values(self.0.iter().cloned().collect())
+    }
 }
 
 /// One line out of minijinja's error and what caused it, innermost last.

@@ -40,6 +40,10 @@ pub const FILTERS: &[(&str, &str)] = &[
         "selectattr('NAME', test, value)",
         "the items whose field NAME passes a test",
     ),
+    (
+        "set",
+        "the items without their order; `in` finds one among many at once",
+    ),
     ("sort", "the items in order"),
     ("split(separator)", "the parts of a text"),
     ("string", "the value as a text"),

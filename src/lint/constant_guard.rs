@@ -4,7 +4,7 @@ use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::Step;
-use crate::expr::infer::constant;
+use crate::expr::syntax::constant;
 use crate::expr::source::Expr;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {

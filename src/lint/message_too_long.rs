@@ -3,7 +3,7 @@
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::expr::infer::{filters, literal_length};
+use crate::expr::syntax::{filters, literal_length};
 
 /// The host cuts texts above this many characters.
 const LIMIT: usize = 10_000;

@@ -78,7 +78,7 @@ pub fn run(
                 uses: &inspection.uses,
             };
             let of_rules: Vec<Flaw> = RULES.iter().flat_map(|check| check(&subject)).collect();
-            // What does not evaluate, and what decides otherwise than it says, would be told of once more.
+            // Exploring would only report the same again.
             let first = of_rules
                 .iter()
                 .filter(|flaw| flaw.code.stage() == Stage::Rule);

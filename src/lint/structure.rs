@@ -1,7 +1,7 @@
 //! TOML syntax, and the keys and types of a chart by its JSON Schema: `toml-syntax`, `unknown-key`,
 //! `missing-key`, `wrong-type`.
 //!
-//! The parser stops at nothing, and neither does this: what is wrong is told and left out, and what remains
+//! The parser does not stop at an error, and neither does this: what is wrong is reported and removed, and what remains
 //! is read as a chart.
 
 use jsonschema::error::ValidationErrorKind;
@@ -156,7 +156,7 @@ pub(super) fn read(text: &str) -> Reading {
     reading(serde_json::from_value(json).ok(), flaws)
 }
 
-/// The most lines on end of which each is told of by itself.
+/// The most broken lines in a row that are each reported.
 const RUN: usize = 2;
 
 /// The syntax errors, one a line; of many lines on end the first: a bracket that is never closed makes nonsense of
@@ -439,7 +439,7 @@ fn value_json(value: &DeValue<'_>) -> Json {
     }
 }
 
-/// An integer that is too large for a chart stays a float, and is told of as one.
+/// An integer that is too large for a chart stays a float, and is reported as one.
 fn integer(number: &DeInteger<'_>) -> Json {
     i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
         |_| {

@@ -14,7 +14,7 @@ use super::stuck::{Stuck, io};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
-use crate::engine::view::View;
+use crate::engine::inspect::Inspector;
 use crate::host::events::REVIEWER;
 use crate::invoke::process::End;
 use crate::invoke::spec::Spec;
@@ -70,7 +70,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     // A file system that takes no note takes no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
     // A review whose outcome could not be used is not worth its price.
-    let outcome = match View::new(&place.chart, &snapshot.as_world()).can_advance() {
+    let outcome = match Inspector::new(&place.chart, &snapshot.as_world()).can_advance() {
         Ok(()) => run(place, &invocation, &running)?,
         Err(fault) => Outcome::Failed(fault.to_string()),
     };
@@ -118,7 +118,7 @@ fn already_running(place: &Place) -> String {
 
 /// What others are shown of a review that begins now.
 fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> Running {
-    let view = View::new(&place.chart, &snapshot.as_world());
+    let view = Inspector::new(&place.chart, &snapshot.as_world());
     let timeout = place.chart.invoke.get(&invocation.name);
     Running {
         cycle: invocation.cycle.clone(),

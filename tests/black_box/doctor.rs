@@ -336,7 +336,12 @@ fn hooks_that_are_off_in_any_settings_file() {
             "remove \"disableAllHooks\" from it",
         );
         assert_eq!(machine.trouble(|_| {}), expected);
-        // From a subdirectory too.
+        // From a subdirectory of the repository too.
+        let git = Command::new("git")
+            .args(["init", "-q"])
+            .current_dir(&machine.project.root)
+            .status();
+        assert!(git.unwrap().success());
         let sub = machine.project.root.join("sub");
         fs::create_dir(&sub).unwrap();
         assert_eq!(

@@ -110,7 +110,8 @@ const MUTANTS: &[Mutant] = &[
     mutant("review.verdict ==", 1, "review.verdikt ==", &[("unknown-name", Edit)]),
     mutant("{{ args.task }}", 1, "{{ args.tsk }}", &[("unknown-name", Edit)]),
     mutant("[args.reviews]", 1, "[args.review]", &[("unknown-name", Line("assign = { max_reviews"))]),
-    mutant("{{ session }}", 1, "{{ sesion }}", &[("unknown-name", Edit)]),
+    mutant("driver is none", 1, "drivr is none", &[("unknown-name", Edit)]),
+    mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
     // Misspelt templates, filters, tests, invocations, events and types.
     mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
     mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unknown-template", Edit)]),
@@ -156,7 +157,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"{{ review.n }}""#, 1, r#"{{ review.file }}""#, &[("wrong-assignment", Edit)]),
     mutant(r#"next_phase = "{{ cycle.post }}""#, 1, r#"next_phase = "{{ cycle.n }}""#, &[("wrong-assignment", Edit)]),
     mutant("cycle.limit == 0", 1, "cycle.limit == '0'", &[("unlike-types", Edit)]),
-    mutant("cycle.n <= cycle.limit", 1, "cycle.id <= cycle.limit", &[("wrong-operand", Edit)]),
+    mutant("cycle.n <= cycle.limit", 2, "cycle.id <= cycle.limit", &[("wrong-operand", Edit)]),
     mutant("consecutive_clean + 1", 1, "tdd + 1", &[("wrong-operand", Edit)]),
     mutant("phase in ['next-task'", 1, "tdd in ['next-task'", &[("unlike-types", Edit)]),
     mutant(r#"guard = "tdd""#, 1, r#"guard = "review_model""#, &[("not-a-condition", Edit)]),
@@ -191,7 +192,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("default = \"opus\"\n", 1, "", &[("bad-default", Line("[context.review_model]"))]),
     mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[context.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
-    mutant("allow = true\n", 1, "\n", &[("idle-rule", Line("[[on.Stop]]"))]),
+    mutant("allow = true\n", 5, "\n", &[("idle-rule", Rule("the agent was blocked in this turn already, and the files are in order"))]),
     mutant(r#"invoke = "review""#, 1, "", &[
             ("unused-name", Line("[invoke.revi")),
             (
@@ -208,7 +209,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("timeout = 570", 1, "timeout = 600", &[("deadline-too-long", Edit)]),
     mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line("\ntimeout = 5"))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
-    mutant("guard = \"cycle.due\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
+    mutant("guard = \"cycle.due and not undriven\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),
     mutant("guard = \"review.ok and cycle.exit\"\n", 1, "", &[(
             "shadowed-rule",
@@ -218,7 +219,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("guard = \"free\"\n", 1, "guard = \"free and false\"\n", &[("constant-guard", Edit)]),
     mutant(r#"free = "cycle.id is none""#, 1, r#"free = "not free""#, &[("self-reference", Edit)]),
     mutant(r#"verdicts = ["PASS", "FAIL"]"#, 1, r#"verdicts = ["PASS", "FAIL", "PASS"]"#, &[("duplicate-entry", Edit)]),
-    mutant("allow = true\n", 1, "allow = true\nblock = \"no\"\n", &[("conflicting-keys", Line(r#"block = "no""#))]),
+    mutant("allow = true\n", 5, "allow = true\nblock = \"no\"\n", &[("conflicting-keys", Line(r#"block = "no""#))]),
     mutant(r#"invoke = "review""#, 1, "invoke = \"review\"\nmessage = \"Reading.\"", &[("conflicting-keys", Line(r#"message = "Rea"#))]),
     mutant("{% include 'passed.md' %}", 1, "{{ names | join }}", &[
             ("unused-template", Line("templates")),
@@ -248,8 +249,8 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("[[cycles.all-code-review.advance]]"))]),
     mutant(r#"target = "create-tasks""#, 1, r#"target = "plan-review""#, &[("cycle-unbounded", Line("[cycles.plan-review]"))]),
     // Off by one: a review more than the limit, none where one is left.
-    mutant("cycle.n <= cycle.limit", 1, "cycle.n <= cycle.limit + 1", &[("cycle-unbounded", Rule("a review is due: run it"))]),
-    mutant("cycle.n <= cycle.limit", 1, "cycle.n < cycle.limit", &[("cycle-falls-short", Rule("a review is due: run it"))]),
+    mutant("cycle.n <= cycle.limit", 2, "cycle.n <= cycle.limit + 1", &[("cycle-unbounded", Rule("a review is due: run it"))]),
+    mutant("cycle.n <= cycle.limit", 2, "cycle.n < cycle.limit", &[("cycle-falls-short", Rule("a review is due: run it"))]),
     // A count that does not count, a verdict that is taken for its contrary.
     mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("not clean yet")), ("rule-never-fires", Rule("the limit is reached: the")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
     mutant("if review.verdict == 'PASS' else 0", 1, "if review.verdict == 'PASS' else 2", &[("cycle-falls-short", Rule("a review is due: run it"))]),

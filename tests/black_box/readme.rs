@@ -330,3 +330,17 @@ fn files_that_are_named_exist() {
     }
     assert!(named > 20, "{named}");
 }
+
+#[test]
+fn the_events_are_listed() {
+    let page = fs::read_to_string(root().join("docs/chart-files.md")).unwrap();
+    let table = page.split("| Event | When |").nth(1).unwrap();
+    let table = table.split("\n\n").next().unwrap();
+    let cells = table.lines().filter_map(|row| row.split('|').nth(1));
+    let listed: Vec<_> = cells
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .collect();
+    let hooks = taskie::host::events::EVENTS.iter().map(|(_, name)| *name);
+    let events: Vec<_> = hooks.chain(["enter", "next", "run"]).collect();
+    assert_eq!(listed, events);
+}

@@ -657,7 +657,11 @@ fn a_terminal_is_drawn_in_place() {
         assert_eq!(child.wait().unwrap().code(), Some(0));
         let first = without_escapes(seen.split(&up).next().unwrap());
         assert_eq!(first.lines().count(), height, "{first}");
-        assert_eq!(first.contains("ctrl-C ends this"), rows == 40, "{first}");
+        assert_eq!(
+            first.contains("press ctrl-C to stop"),
+            rows == 40,
+            "{first}"
+        );
         assert!(first.contains("waits for"), "{first}");
     }
 }

@@ -46,7 +46,7 @@ impl Resolver<'_> {
                     own.is_some_and(|own| own.answer.is_some()),
                 ),
             ] {
-                // A misspelt hole is told of already, and may have been meant for it.
+                // A misspelt hole has its own finding, and may have been meant for it.
                 if pattern.holes().all(|(hole, _)| {
                     hole == "base" || hole != "n" && source.context.contains_key(hole)
                 }) {

@@ -13,11 +13,11 @@ const RESERVED: &[&str] = &[
     "chart", "check", "help", "instance", "phase", "session", "version",
 ];
 
-/// The option of `enter` that a chart's own could not be told from.
+/// An option of `enter` itself.
 const FORCE: &str = "force";
 
 impl Resolver<'_> {
-    /// Where instances live. What is wrong is told, and something like it taken in its place.
+    /// Resolves where instances live. What is wrong is reported and replaced by something valid.
     pub(super) fn scope(&mut self, source: &ScopeSource) -> Scope {
         let touch: Vec<Pattern> = source
             .touch

@@ -33,7 +33,7 @@ pub fn of(chart: &Chart) -> Json {
     })
 }
 
-/// The schema of the settings: every one typed and none required; what is misspelt is no setting.
+/// The schema of the settings: all typed, none required, and no others.
 pub fn of_config(chart: &Chart) -> Json {
     let mut properties = Map::new();
     properties.insert(

@@ -1,4 +1,4 @@
-//! All that `taskie status` tells, as data, and as the JSON that stays as it is documented.
+//! Everything that `taskie status` shows, as data and as its documented JSON.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::cli::next;
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::event::Event;
-use crate::engine::view::{self, Standing, View};
+use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::world::World as _;
 use crate::shell::driver;
 use crate::shell::perform::{Foreseen, foresee, peek};
@@ -24,7 +24,7 @@ use crate::shell::stuck::Stuck;
 /// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// Where one instance stands.
+/// The situation of one instance.
 #[derive(Debug)]
 pub(super) struct Facts {
     pub(super) chart: Arc<Chart>,
@@ -33,7 +33,7 @@ pub(super) struct Facts {
     pub(super) dir: String,
     /// There is a `state.json`.
     pub(super) is_started: bool,
-    /// What it holds can be used.
+    /// It can be used.
     pub(super) is_usable: bool,
     pub(super) stage: Option<String>,
     pub(super) is_final: bool,
@@ -43,27 +43,27 @@ pub(super) struct Facts {
     pub(super) running: Option<Running>,
     /// The session that drives the instance.
     owner: Option<String>,
-    /// What is to be done now, by the chart's rules, and why.
+    /// The next action by the chart's rules, and why.
     pub(super) next: Option<(String, String)>,
     pub(super) stop: Stop,
     pub(super) waits: Waits,
-    /// What keeps the review that is due from being run.
+    /// Why the review that is due cannot run.
     pub(super) obstacle: Option<String>,
     pub(super) warnings: Vec<String>,
 }
 
-/// The cycle that runs.
+/// The running cycle.
 #[derive(Debug)]
 pub(super) struct CycleFacts {
     pub(super) id: String,
     pub(super) standing: Standing,
     /// Who does the next review.
     pub(super) by: Option<String>,
-    /// When the cycle is over, as the chart has it.
+    /// The chart's condition for the end of the cycle.
     pub(super) exit: String,
-    /// The fields that this depends on.
+    /// The fields that it depends on.
     pub(super) streak: Vec<(String, Json)>,
-    /// The fields that count and bound its reviews and say who does them.
+    /// The fields that count its reviews, limit them, and say who does them.
     pub(super) fields: Vec<String>,
 }
 
@@ -71,11 +71,11 @@ pub(super) struct CycleFacts {
 #[derive(Debug)]
 pub(super) struct Review {
     pub(super) cycle: String,
-    /// What it is of: the stem of its file's name.
+    /// What was reviewed: the stem of the file's name.
     pub(super) base: String,
     pub(super) n: u64,
     pub(super) file: String,
-    /// What it said, where that is known of this very file.
+    /// The verdict, if it is known for this version of the file.
     pub(super) verdict: Option<String>,
     pub(super) by: Option<String>,
     pub(super) is_answered: bool,
@@ -93,13 +93,13 @@ pub(super) struct Stop {
 pub(super) enum Does {
     /// A review runs.
     Review,
-    /// The agent is sent back.
+    /// The stop is blocked.
     Block,
     /// It is allowed.
     Allow,
 }
 
-/// Who or what has to move.
+/// Who or what is next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waits {
     /// A review runs.
@@ -112,7 +112,7 @@ pub(super) enum Waits {
     Stop,
     /// The user has a choice to make.
     User,
-    /// Nothing comes any more.
+    /// Nothing comes after this.
     Nothing,
 }
 
@@ -140,7 +140,7 @@ impl Waits {
 }
 
 impl Facts {
-    /// Looks at the instance at `place`, for the session that asks.
+    /// Gathers the facts about the instance at `place`, for this session.
     pub(super) fn gather(place: &Place, session: Option<&str>) -> Result<Self, CliError> {
         let chart = &place.chart;
         let stuck = |stuck: Stuck| CliError::new(stuck.to_string());
@@ -151,7 +151,7 @@ impl Facts {
             step: stop,
             obstacle,
         } = foresee(place, &Event::hook("Stop", event)).map_err(stuck)?;
-        let view = View::new(chart, &snapshot.as_world());
+        let view = Inspector::new(chart, &snapshot.as_world());
         let context = snapshot.context().clone();
         let running = Running::read(&place.home(), &place.instance.name, &place.dir());
         let phase = text_of(&context, Some(&chart.state));
@@ -274,22 +274,22 @@ impl Facts {
         })
     }
 
-    /// The phase that the instance is in.
+    /// Returns the current phase.
     pub(super) fn phase(&self) -> Option<&str> {
         text_of(&self.context, Some(&self.chart.state))
     }
 
-    /// The phase that is due.
+    /// Returns the phase that is due.
     pub(super) fn due(&self) -> Option<&str> {
         text_of(&self.context, self.chart.next.as_ref())
     }
 
-    /// The session that drives the instance.
+    /// Returns the session that drives the instance.
     pub(super) fn owner(&self) -> Option<&str> {
         self.owner.as_deref()
     }
 
-    /// For programs.
+    /// Returns the facts for programs.
     pub(super) fn to_json(&self) -> Json {
         let mut object = Map::new();
         let mut put = |name: &str, value: Json| _ = object.insert(name.to_owned(), value);
@@ -356,20 +356,20 @@ impl Facts {
     }
 }
 
-/// A context field that holds a text.
+/// Returns the text in a context field.
 fn text_of<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str> {
     context.get(field?)?.as_str()
 }
 
-/// The reviews that are on disk, with what was kept of them.
+/// Returns the reviews on disk, with what this machine knows about them.
 fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
-    let files = view::reviews(&place.chart, names.iter().map(String::as_str));
+    let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     if files.is_empty() {
         return Vec::new();
     }
     let journal = reviews::journal(&place.home(), &place.instance.name);
     let dir = place.dir();
-    let with_ending = |file: view::ReviewFile| {
+    let with_ending = |file: inspect::ReviewFile| {
         let size = std::fs::metadata(dir.join(&file.name))
             .map(|meta| meta.len())
             .ok();
@@ -391,7 +391,7 @@ fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
     files.into_iter().map(with_ending).collect()
 }
 
-/// What the hook would do, in a line.
+/// Returns what the hook would do, in one line.
 fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
     let (does, text) = match step {
         Step::Invoke(invocation) => (Does::Review, runs(place, &invocation, by)),
@@ -417,7 +417,7 @@ fn runs(place: &Place, invocation: &Invocation, by: Option<&str>) -> String {
     )
 }
 
-/// A span of time as a person reads it: `42 s`, `3 min 05 s`.
+/// Returns a duration as a person reads it: `42 s`, `3 min 05 s`.
 pub(super) fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds / 60 {

@@ -1,4 +1,4 @@
-//! `taskie status`: where an instance stands, what it waits for, and what the next stop does. Reads only.
+//! `taskie status`: the current phase, what it waits for, and what the next stop does. Reads only.
 //!
 //! [`facts`] gathers it, [`screen`] shows it to a person, [`watch`] follows it.
 
@@ -19,7 +19,7 @@ use crate::chart::Chart;
 use crate::page;
 use facts::Facts;
 
-/// Prints where the instance stands.
+/// Prints the situation of the instance.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
     let is_json = matches.get_flag("json");
@@ -34,7 +34,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let mut out = anstream::stdout().lock();
     for line in screen::lines(&facts, page::width()) {
-        // A reader that has gone away is no error.
+        // A reader that is gone is not an error.
         let _ = writeln!(out, "{line}");
     }
     Ok(ExitCode::SUCCESS)

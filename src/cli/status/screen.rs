@@ -9,18 +9,18 @@ use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, unbroken,
 };
 
-/// So many reviews stand in a row of the screen at most; earlier ones are counted.
+/// The most reviews in one row; earlier ones are only counted.
 const MOST_IN_ROW: usize = 12;
 
-/// So many rows of one cycle's reviews, the last ones and the running one.
+/// The most rows for the reviews of one cycle: the last ones and the running one.
 const MOST_ROWS: usize = 4;
 
-/// The lines of the screen, none wider than `width`.
+/// Returns the lines of the screen, none wider than `width`.
 pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |label: &str, text: String| rows.push((label.to_owned(), text));
     match (facts.is_started, facts.phase()) {
-        _ if !facts.is_usable => row("phase", "not known: state.json cannot be used".to_owned()),
+        _ if !facts.is_usable => row("phase", "unknown: state.json cannot be used".to_owned()),
         (true, Some(phase)) => {
             let due = match facts.due().filter(|due| *due != phase) {
                 Some(due) => format!("{phase}, then {due}"),
@@ -29,7 +29,10 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
             };
             row("phase", due);
         }
-        _ => row("phase", "not begun: there is no state.json yet".to_owned()),
+        _ => row(
+            "phase",
+            "not started: there is no state.json yet".to_owned(),
+        ),
     }
     if facts.is_started && facts.is_usable {
         for (name, value) in plain_fields(facts) {
@@ -77,7 +80,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     );
     page.text(FAINT, &facts.dir);
     page.blank();
-    // First: on a screen that is too low for all of it, this is what counts.
+    // First, because it matters most on a screen that is too low for everything.
     page.row("waits for", &waits);
     page.row("at a stop", &at_stop);
     for warning in &facts.warnings {
@@ -124,7 +127,7 @@ pub(super) fn summary(facts: &Facts) -> String {
             facts.name,
             match (facts.is_started, facts.is_usable) {
                 (_, false) => "state.json cannot be used",
-                (false, _) => "not begun",
+                (false, _) => "not started",
                 (true, true) => facts.phase().unwrap_or_default(),
             },
             who(facts)
@@ -158,8 +161,8 @@ fn shown(value: &Json) -> String {
     }
 }
 
-/// What a file of the project says, as it may stand on a screen: control characters, line ends among them, would
-/// draw on it what they like.
+/// Returns a text from the project's files without control characters (and line ends), which could draw anything on the
+/// screen.
 fn harmless(text: &str) -> String {
     let shown = |char: char| match char.is_control() {
         true => char.escape_default().to_string(),
@@ -168,7 +171,7 @@ fn harmless(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// The same of a text of the chart, which may have more than one line.
+/// Returns the same for a text of the chart, which may have more than one line.
 fn harmless_lines(text: &str) -> String {
     text.split('\n')
         .map(harmless)
@@ -176,7 +179,7 @@ fn harmless_lines(text: &str) -> String {
         .join("\n")
 }
 
-/// Which review of how many is the next.
+/// Returns which review is next, of how many.
 fn progress(facts: &Facts) -> String {
     let Some(cycle) = &facts.cycle else {
         return String::new();
@@ -187,7 +190,7 @@ fn progress(facts: &Facts) -> String {
         None => cycle.id.clone(),
     };
     match done {
-        _ if limit == 0 => format!("{of}: none are to run (the limit is 0)"),
+        _ if limit == 0 => format!("{of}: no reviews (the limit is 0)"),
         _ if done >= limit => format!(
             "{of}: {done} of {limit}, {}",
             paint_words(ALERT, "the limit is reached")
@@ -204,7 +207,7 @@ fn by(by: Option<&str>) -> String {
         .unwrap_or_default()
 }
 
-/// A row for each thing that was reviewed: its reviews with their verdicts.
+/// Returns a row for each thing that was reviewed: its reviews with their verdicts.
 fn reviews(facts: &Facts) -> Vec<String> {
     let groups: Vec<&[Review]> = facts
         .reviews
@@ -267,7 +270,7 @@ fn reviews(facts: &Facts) -> Vec<String> {
     rows
 }
 
-/// A review's cycle, and what it is of where that is not always the same.
+/// Returns a review's cycle, and what was reviewed if that differs from review to review.
 fn title(facts: &Facts, review: &Review) -> String {
     let is_fixed = facts
         .chart

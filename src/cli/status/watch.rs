@@ -1,7 +1,7 @@
-//! `taskie status --watch`: the screen again and again, until the user has seen enough.
+//! `taskie status --watch`: the screen, updated until the user stops it.
 //!
-//! On a terminal it is drawn in place; elsewhere a line is printed for each change. It looks once a second: nothing
-//! tells of a review that ends but the lock that it held.
+//! On a terminal it is drawn in place; elsewhere one line is printed per change. It checks once a second, because nothing
+//! signals the end of a review except the lock that it held.
 
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::os::unix::net::UnixStream;
@@ -21,10 +21,10 @@ use crate::cli::error::CliError;
 use crate::cli::place;
 use crate::page;
 
-/// How long it waits between two looks.
+/// The time between two checks.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Follows the instance until the user ends it or nobody reads any more.
+/// Follows the instance until the user stops it or the reader is gone.
 pub(super) fn run(
     chart: &Arc<Chart>,
     matches: &ArgMatches,
@@ -50,7 +50,7 @@ pub(super) fn run(
                 false => Ok(()),
             }
         };
-        // A reader that has gone away ends it as ctrl-C does.
+        // A reader that is gone ends it, as ctrl-C does.
         if written.is_err() || bell.wait(PAUSE) == Rang::End {
             return Ok(ExitCode::SUCCESS);
         }
@@ -63,7 +63,7 @@ pub(super) fn run(
     }
 }
 
-/// A line about the facts, and what is compared to see whether they have changed: time passes by itself.
+/// Returns a line about the facts, and what to compare to see a change: it leaves out the time, which always changes.
 fn line(facts: &Facts, is_json: bool) -> (String, String) {
     if !is_json {
         let line = screen::summary(facts);
@@ -77,25 +77,25 @@ fn line(facts: &Facts, is_json: bool) -> (String, String) {
     (json.to_string(), mark.to_string())
 }
 
-/// The screen as it stands on the terminal.
+/// The screen on the terminal.
 #[derive(Debug, Default)]
 struct Drawing {
-    /// How many lines of it there are.
+    /// Its number of lines.
     height: usize,
     width: usize,
 }
 
 impl Drawing {
-    /// Draws it over the one before.
+    /// Draws it over the previous one.
     fn draw(&mut self, facts: &Facts) -> io::Result<()> {
         let (columns, rows) = page::terminal().unwrap_or((page::width(), usize::MAX));
         let mut lines = screen::lines(facts, columns.min(page::width()));
         lines.push(String::new());
         lines.push(page::paint(
             page::FAINT,
-            fitting("ctrl-C ends this", columns),
+            fitting("press ctrl-C to stop", columns),
         ));
-        // What has scrolled away cannot be drawn over.
+        // Lines that have scrolled away cannot be drawn over.
         lines.truncate(rows.saturating_sub(1).max(1));
         let mut out = anstream::stdout().lock();
         if self.width != columns && self.height > 0 {
@@ -117,21 +117,21 @@ fn fitting(text: &str, width: usize) -> String {
     text.chars().take(width).collect()
 }
 
-/// Why a wait was over.
+/// Why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rang {
-    /// The time has passed, or the terminal has another size.
+    /// The time is over, or the size of the terminal has changed.
     Look,
     /// This process was asked to end.
     End,
 }
 
-/// Signals, as bytes in a stream that a wait can listen to.
+/// Signals, as bytes in a stream that can be polled.
 #[derive(Debug)]
 struct Bell {
     end: UnixStream,
     resize: UnixStream,
-    /// Stdout, if it is one that a reader can go away from. (Not every system can poll every kind of file.)
+    /// Stdout, if it is a pipe, whose reader may close it. (Not every system can poll every kind of file.)
     reader: Option<io::Stdout>,
 }
 
@@ -169,13 +169,13 @@ impl Bell {
             tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
             tv_nsec: 0,
         };
-        // An error is a signal's, and its byte is there then.
+        // An error comes from a signal, whose byte is then there.
         let _ = poll(&mut fds, Some(&timeout));
         let is_ended = !fds[0].revents().is_empty()
             || fds
                 .get(2)
                 .is_some_and(|reader| !reader.revents().is_empty());
-        // However often the size has changed, one look is enough.
+        // One check is enough, however often the size has changed.
         let _ = self.resize.read(&mut [0; 256]);
         if is_ended { Rang::End } else { Rang::Look }
     }

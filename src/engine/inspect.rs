@@ -14,7 +14,7 @@ use crate::files::pattern::{Capture, Pattern};
 
 /// A chart and a world, to be asked.
 #[derive(Debug)]
-pub struct View {
+pub struct Inspector {
     names: Arc<Names>,
 }
 
@@ -44,7 +44,7 @@ pub struct ReviewFile {
     pub answer: String,
 }
 
-impl View {
+impl Inspector {
     /// Asks `chart` about `world`.
     pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>) -> Self {
         // No rule is read, so it does not matter which event it is.

@@ -1,0 +1,120 @@
+//! What can be said of an expression or a text from its syntax alone: its length, its filters, a constant value.
+
+use std::ops::Range;
+
+use minijinja::machinery::ast::{BinOpKind, Expr, Stmt, UnaryOpKind};
+use minijinja::machinery::{parse, parse_expr};
+
+/// The most bytes of an expression. Each of its operators can take a share of the stack.
+pub const MAX_LENGTH: usize = 2_000;
+
+/// The longest `{{ … }}` or `{% … %}` of a text.
+pub fn longest_hole(text: &str) -> Option<Range<usize>> {
+    let holes = text.match_indices(['{']).filter_map(|(start, _)| {
+        let close = match text.as_bytes().get(start + 1)? {
+            b'{' => "}}",
+            b'%' => "%}",
+            _ => return None,
+        };
+        Some(
+            start
+                ..text[start..]
+                    .find(close)
+                    .map_or(text.len(), |length| start + length),
+        )
+    });
+    holes.max_by_key(Range::len)
+}
+
+/// Whether an expression, or a text for one of its holes, is too long to be looked at.
+pub fn is_too_long(source: &str) -> bool {
+    source.len() > MAX_LENGTH && longest_hole(source).is_none_or(|hole| hole.len() > MAX_LENGTH)
+}
+
+/// What a condition is where it is the same in every world.
+pub fn constant(source: &str) -> Option<bool> {
+    let expr = parse_expr(source).ok()?;
+    value_of(&expr)
+}
+
+/// A condition's constant value; `x or true` has one too.
+fn value_of(expr: &Expr<'_>) -> Option<bool> {
+    if let Some(value) = expr.as_const() {
+        return Some(value.is_true());
+    }
+    match expr {
+        Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => {
+            value_of(&op.expr).map(|value| !value)
+        }
+        Expr::BinOp(op) => {
+            let (left, right) = (value_of(&op.left), value_of(&op.right));
+            match op.op {
+                BinOpKind::ScAnd if left == Some(false) || right == Some(false) => Some(false),
+                BinOpKind::ScAnd => left.and(right),
+                BinOpKind::ScOr if left == Some(true) || right == Some(true) => Some(true),
+                BinOpKind::ScOr => left.and(right),
+                BinOpKind::Eq if same_name(&op.left, &op.right) => Some(true),
+                BinOpKind::Ne if same_name(&op.left, &op.right) => Some(false),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn same_name(a: &Expr<'_>, b: &Expr<'_>) -> bool {
+    match (a, b) {
+        (Expr::Var(a), Expr::Var(b)) => a.id == b.id,
+        (Expr::GetAttr(a), Expr::GetAttr(b)) => a.name == b.name && same_name(&a.expr, &b.expr),
+        _ => false,
+    }
+}
+
+/// The names of the filters in an expression or a text.
+pub fn filters(source: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let template = parse(source, "", minijinja::syntax::SyntaxConfig::default());
+    let expr = parse_expr(source);
+    // Both are printed by the library in one form, and a filter is a node of its own in it.
+    let printed = match (&template, &expr) {
+        (_, Ok(expr)) => format!("{expr:?}"),
+        (Ok(template), Err(_)) => format!("{template:?}"),
+        (Err(_), Err(_)) => String::new(),
+    };
+    for (at, _) in printed.match_indices("Filter { name: \"") {
+        let rest = &printed[at + "Filter { name: \"".len()..];
+        names.extend(rest.split('"').next().map(str::to_owned));
+    }
+    names
+}
+
+/// How many characters of a text stand in it and its includes as they are, in the longest of its branches.
+pub fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<String>) -> usize {
+    fn body(body: &[Stmt<'_>], template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
+        body.iter().map(|stmt| one(stmt, template, depth)).sum()
+    }
+    fn one(stmt: &Stmt<'_>, template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
+        match stmt {
+            Stmt::Template(stmt) => body(&stmt.children, template, depth),
+            Stmt::EmitRaw(raw) => raw.raw.chars().count(),
+            Stmt::IfCond(branch) => body(&branch.true_body, template, depth).max(body(
+                &branch.false_body,
+                template,
+                depth,
+            )),
+            Stmt::WithBlock(with) => body(&with.body, template, depth),
+            Stmt::ForLoop(each) => body(&each.body, template, depth),
+            Stmt::Include(include) if depth < 8 => include
+                .name
+                .as_const()
+                .and_then(|name| template(&name.to_string()))
+                .map_or(0, |text| measure(&text, template, depth + 1)),
+            _ => 0,
+        }
+    }
+    fn measure(source: &str, template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
+        parse(source, "", minijinja::syntax::SyntaxConfig::default())
+            .map_or(0, |stmt| one(&stmt, template, depth))
+    }
+    measure(source, template, 0)
+}
