@@ -482,7 +482,7 @@ fn tables_as_they_come() {
             b"| Id | Status |\n|---|---|\n| ../../x | pending |\n| a b | pending |\n| $(x) | pending |\n| 2 | pending |\n".to_vec(),
             "complete-task",
             Some(format!(
-                "{file}: line 3: `../../x` is not an id (letters, digits, _ and -); the row counts as open.\n{file}: line 4: `a b` is no id (letters, digits, _ and -): the row is left out.\n{file}: line 5: `$(x)` is no id (letters, digits, _ and -): the row is left out."
+                "{file}: line 3: `../../x` is not an id (letters, digits, _ and -); the row counts as open.\n{file}: line 4: `a b` is not an id (letters, digits, _ and -); the row counts as open.\n{file}: line 5: `$(x)` is not an id (letters, digits, _ and -); the row counts as open."
             )),
         ),
         ("a line of a megabyte", [b"| Id | Status |\n|---|---|\n| 2 | ".to_vec(), vec![b'x'; 1 << 20], b" |\n".to_vec()].concat(), "complete-task", None),
