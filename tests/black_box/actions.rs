@@ -1,6 +1,6 @@
-//! What following the plugin's texts comes to: the last step of each command, taken from its file and run for real,
-//! `state.json` compared whole; whether a review follows; and a plan from its first line to its end by `next` and
-//! those last steps alone.
+//! What happens when an agent follows the plugin's texts: the last step of each command, taken from its file and run,
+//! with `state.json` compared whole; whether a review follows; and a whole plan driven only by `next` and those last
+//! steps.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ fn read(name: &str) -> String {
     fs::read_to_string(Path::new(PLUGIN).join(name)).unwrap()
 }
 
-/// The last steps in the text of a command: its indented lines.
+/// Returns the last steps in the text of a command: its indented lines.
 fn last_steps(command: &str) -> Vec<String> {
     read(&format!("commands/{command}.md"))
         .lines()
@@ -33,7 +33,7 @@ fn run(project: &Project, step: &str, task: &str) -> Ran {
     project.run(&words)
 }
 
-/// The one last step of a command, run; what it prints.
+/// Runs the only last step of a command and returns what it prints.
 fn finish(project: &Project, command: &str, task: &str) -> String {
     let steps = last_steps(command);
     assert_eq!(steps.len(), 1, "{command}: {steps:?}");
@@ -50,7 +50,7 @@ fn over(base: Value, changes: &Value) -> Value {
     all
 }
 
-/// What a plan looks like on the way: three reviews behind it, fields of one's own, its own limit.
+/// A plan in progress: three reviews done, a field of the user's, a limit of its own.
 fn free() -> Value {
     json!({
         "phase": "tasks-review", "next_phase": "complete-task", "phase_iteration": 3, "review_model": "sonnet",
@@ -106,7 +106,7 @@ fn the_state_step_stands_in_the_command_and_not_in_the_action() {
     assert_eq!(steps.len(), 18);
 }
 
-/// No action sends the agent to another action's text: complete-task has instructions of its own.
+/// No action sends the agent to another action's text; complete-task has its own instructions.
 #[test]
 fn an_action_stands_on_its_own() {
     for entry in fs::read_dir(Path::new(PLUGIN).join("actions")).unwrap() {
@@ -125,8 +125,8 @@ fn an_action_stands_on_its_own() {
     }
 }
 
-/// The hook's reviewer is told the very text that the command attaches, and the ground rules with it; the state step
-/// of the command is not among it.
+/// The hook's reviewer gets the same text that the command attaches, with the ground rules; the command's state step
+/// is not part of it.
 #[test]
 fn the_reviewer_reads_the_text_of_the_command() {
     for cycle in CYCLES {
@@ -223,11 +223,11 @@ fn new_plan_makes_the_state() {
     assert_eq!(project.state(), fields);
 }
 
-/// A plan that is begun anew keeps its limit and what it does not know; one on its way is not begun anew unless
+/// A plan that starts over keeps its limit and unknown fields; a plan in progress starts over only if
 /// the user forces it.
 #[test]
-fn new_plan_starts_an_existing_state_anew() {
-    let anew = json!({
+fn new_plan_restarts_an_existing_state() {
+    let restarted = json!({
         "current_task": null, "phase": "new-plan", "phase_iteration": 0, "next_phase": "plan-review",
         "review_model": "opus", "consecutive_clean": 0, "tdd": false, "paused": null,
     });
@@ -239,7 +239,7 @@ fn new_plan_starts_an_existing_state_anew() {
     );
     project.set_state(begun.clone());
     finish(&project, "new-plan", "");
-    assert_eq!(project.state(), over(state(begun), &anew));
+    assert_eq!(project.state(), over(state(begun), &restarted));
 
     let on_its_way = over(
         used,
@@ -255,7 +255,7 @@ fn new_plan_starts_an_existing_state_anew() {
         "",
     );
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    assert_eq!(project.state(), over(state(on_its_way), &anew));
+    assert_eq!(project.state(), over(state(on_its_way), &restarted));
 }
 
 /// Rows 3, 4 and 5: (command, task, what it changes)
@@ -325,7 +325,7 @@ fn what_the_work_commands_write() {
     }
 }
 
-/// Rows 6, 8, 9 and 11: a review by hand is the phase, and nothing follows; the hook's own review needs no step.
+/// Rows 6, 8, 9 and 11: a review by hand becomes the phase, and nothing follows; the hook's own review needs no step.
 #[test]
 fn a_review_by_hand_is_written_and_nothing_follows() {
     for cycle in CYCLES {
@@ -355,8 +355,8 @@ fn a_review_by_hand_is_written_and_nothing_follows() {
     }
 }
 
-/// Rows 7, 8, 9 and 11: an answer always loops back in a cycle, and never after a review by hand: `phase_iteration`
-/// tells them apart.
+/// Rows 7, 8, 9 and 11: an answer leads back to the review in a cycle, and never after a review by hand.
+/// `phase_iteration` tells them apart.
 #[test]
 fn an_answer_loops_back_in_a_cycle_only() {
     for cycle in CYCLES {
@@ -398,7 +398,7 @@ fn an_answer_loops_back_in_a_cycle_only() {
     }
 }
 
-/// Row 10: whatever comes next still does, and nothing else changes either.
+/// Row 10: what is due stays due, and nothing else changes.
 #[test]
 fn continue_task_keeps_what_is_due() {
     let phases = Project::empty().run(&["schema", "state"]).json();
@@ -415,9 +415,9 @@ fn continue_task_keeps_what_is_due() {
     }
 }
 
-/// Its other two last steps: a task whose review is still to come gets it, one without stays without.
+/// Its other two last steps: a task that was to be reviewed is reviewed, and one that was not is not.
 #[test]
-fn an_interrupted_task_ends_as_it_was_begun() {
+fn an_interrupted_task_ends_as_it_began() {
     let [reviewed, alone, _] = last_steps("continue-task").try_into().unwrap();
     let project = Project::valid();
     // complete-task of task 2 was begun, and never entered.
@@ -436,7 +436,7 @@ fn an_interrupted_task_ends_as_it_was_begun() {
 
 /// Row 12: (what, state before, statuses of the tasks 1 and 2, the task that is new, what changes)
 #[test]
-fn a_new_task_is_taken_up_where_none_is() {
+fn a_new_task_becomes_current_if_there_is_none() {
     let done = ["done", "pending"];
     let at_the_end = |changes: Value| {
         over(
@@ -524,7 +524,7 @@ fn a_new_task_is_taken_up_where_none_is() {
     }
 }
 
-/// A task that comes in before the final review is implemented and reviewed, and then the final review is due.
+/// A task that is added before the final review is implemented and reviewed first; then the final review is due.
 #[test]
 fn a_new_task_comes_before_the_final_review() {
     let project = Project::valid();
@@ -555,7 +555,7 @@ fn a_new_task_comes_before_the_final_review() {
     assert_eq!(project.calls().len(), 2);
 }
 
-/// At the end of the plan, tasks that are still open are named.
+/// At the end of the plan, `next` names the tasks that are still open.
 #[test]
 fn the_end_names_what_is_still_open() {
     let project = Project::valid();
@@ -580,7 +580,7 @@ fn the_end_names_what_is_still_open() {
     );
 }
 
-/// Without a `state.json` the user chooses an action; its last step writes the whole file, as if it had been there.
+/// Without a `state.json`, the user chooses an action, and its last step writes the whole file.
 #[test]
 fn a_last_step_writes_a_missing_state() {
     let new =
@@ -622,7 +622,7 @@ fn a_last_step_writes_a_missing_state() {
 
 /// (file, what it says), lines joined
 #[test]
-fn the_texts_say_what_the_plan_wants_them_to() {
+fn the_texts_say_what_the_plan_asks_for() {
     let loop_starts = "End your turn then: the review loop starts at once.";
     let way_out = "and that `taskie run pause` leaves the loop, typed in a terminal, or by you if the user says so.";
     let by_hand = "This review was asked for by hand: nothing follows by itself.";
@@ -716,9 +716,9 @@ fn the_texts_say_what_the_plan_wants_them_to() {
 
 // ── --check ─────────────────────────────────────────────────────────────────────────────
 
-/// It says what the real one would say, and writes nothing: (phase and options, state before)
+/// (phase and options, state before)
 #[test]
-fn a_check_is_the_real_thing_without_the_writing() {
+fn a_check_says_what_entering_would_say_and_writes_nothing() {
     let running =
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 });
     let cases: [(&[&str], Value); 9] = [
@@ -769,7 +769,7 @@ fn a_check_makes_no_plan() {
     // No other phase begins a plan.
     let ran = project.run(&["enter", "create-tasks", "--plan", "fresh", "--check"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    // A state that cannot be read is told, as it would be told in the end.
+    // A state that cannot be read is reported, as it would be by the real command.
     let project = Project::valid();
     project.write("state.json", "{");
     let args = ["enter", "complete-task", "--task", "1"];
@@ -786,7 +786,7 @@ fn a_check_makes_no_plan() {
 
 // ── a whole plan, by `next` and the last steps alone ────────────────────────────────────
 
-/// What an action leaves on disk.
+/// Writes what an action leaves on disk.
 fn work(project: &Project, action: &str, state: &Value) {
     let row = |id: &str, status: &str| format!("| {id} | {status} | high | x | x |\n");
     let head = "| Id | Status | Priority | Description | Test strategy |\n| --- | --- | --- | --- | --- |\n";
@@ -829,10 +829,10 @@ fn first_open(project: &Project) -> String {
     row.unwrap().split('|').nth(1).unwrap().trim().to_owned()
 }
 
-/// Every step is taken by a new session that knows nothing but what `taskie next` says, as if each one before it had
-/// been interrupted; and each action once more by somebody who leaves before its last step.
+/// Each step is taken by a new session that knows only what `taskie next` says, as if the one before it had been
+/// interrupted. Each action is also done once by someone who leaves before its last step.
 #[test]
-fn a_plan_goes_from_its_first_line_to_its_end_however_often_it_is_interrupted() {
+fn a_plan_gets_done_however_often_it_is_interrupted() {
     for (tdd, forgets_answers) in [(false, false), (true, false), (false, true)] {
         let project = Project::empty();
         project.reviewer(&Reviewer::pass());

@@ -8,7 +8,7 @@ use crate::support::{Project, Reviewer};
 const LIMIT: &str = "Edit state.json to adjust max_reviews or set next_phase manually. \
                      (`taskie run limit N` allows more, `taskie run skip` goes on to complete-task without.)";
 
-/// The limit is reached: no review, and the user is told the ways out (decision 16).
+/// The limit is reached: no review, and the message names the ways out (decision 16).
 fn limit_of(max_reviews: u32) {
     goes_through(
         json!({ "phase": "post-code-review", "phase_iteration": max_reviews, "max_reviews": max_reviews }),
@@ -45,7 +45,7 @@ rows! {
     t14_two_clean_reviews_are => passes(
         json!({ "consecutive_clean": 1 }), review("code-review", 1), "complete-task",
         json!({ "phase": "code-review", "next_phase": "complete-task", "phase_iteration": 1, "review_model": "sonnet", "consecutive_clean": 2 }));
-    t15_an_issue_starts_the_count_anew => blocks(
+    t15_an_issue_restarts_the_count => blocks(
         json!({ "consecutive_clean": 1 }), Reviewer::fail(), review("code-review", 1),
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "sonnet", "consecutive_clean": 0 }));
 }

@@ -1,4 +1,4 @@
-//! Suite 5: what the agent is told to do about a review, word for word. From "AFTER completing" on it is
+//! Suite 5: what a block tells the agent to do about a review, word for word. From "AFTER completing" on it is
 //! decision 4's: the agent runs `taskie enter` and does not edit `state.json`.
 
 use serde_json::{Value, json};

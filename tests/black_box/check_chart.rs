@@ -285,7 +285,7 @@ fn the_list_of_codes_is_fresh() {
         .find(|(old, new)| old != new);
     assert!(
         stored == list,
-        "docs/rules/README.md is stale, first at {differs:?}\nmake it anew: TASKIE_UPDATE_DOCS=1 cargo test --test black_box the_list_of_codes"
+        "docs/rules/README.md is stale, first at {differs:?}\ngenerate it again: TASKIE_UPDATE_DOCS=1 cargo test --test black_box the_list_of_codes"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Suite 4: how the reviewer is called, what it is given to read, and what comes of it when it fails. The whole
+//! Suite 4: how the reviewer is called, what it is given to read, and what happens when it fails. The whole
 //! command line is compared in every row, so each row takes another review.
 
 use std::fs;
@@ -23,7 +23,7 @@ fn called(before: Value, next_model: &str, review: Review) {
     blocks(before, Reviewer::fail(), review, after);
 }
 
-/// A failed review (decision 3): the user is told, `state.json` stays, and the structure decides about the stop.
+/// A failed review (decision 3): it is reported, `state.json` stays, and the structure decides about the stop.
 fn failed(why: &str) -> Expected {
     Expected::allow(&format!(
         "Review failed: {why}. It is tried again at the next stop.\n{VALID}"
@@ -179,7 +179,7 @@ fn t13_timeout() {
     });
 }
 
-/// A copy of the chart whose reviewer has this many seconds, beside the templates that it names.
+/// Returns a copy of the chart, with its templates, whose reviewer has this many seconds.
 fn chart_with_timeout(folder: &Path, seconds: u32) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     fs::create_dir_all(folder).unwrap();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Project, Ran};
 
-/// The demo in an empty folder; its temporary files go to a folder of the test's.
+/// The demo in an empty folder; its temporary files go to a folder of the test.
 struct Demo {
     project: Project,
     temp: PathBuf,
@@ -49,7 +49,7 @@ fn state(project: &Path) -> Value {
 }
 
 #[test]
-fn the_demo_as_it_is_seen_without_a_terminal() {
+fn the_demo_without_a_terminal() {
     let demo = Demo::new();
     let ran = demo.run(&["demo"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -60,9 +60,9 @@ fn the_demo_as_it_is_seen_without_a_terminal() {
 }
 
 #[test]
-fn colour_adds_nothing_but_colour() {
+fn color_adds_nothing_but_color() {
     let demo = Demo::new();
-    let coloured = Ran::of(
+    let colored = Ran::of(
         demo.command(&["demo"])
             .env("CLICOLOR_FORCE", "1")
             .output()
@@ -76,8 +76,8 @@ fn colour_adds_nothing_but_colour() {
             .unwrap(),
     )
     .stdout;
-    assert!(coloured.contains("\x1b[") && !plain.contains('\x1b'));
-    let stripped: String = coloured
+    assert!(colored.contains("\x1b[") && !plain.contains('\x1b'));
+    let stripped: String = colored
         .split('\x1b')
         .enumerate()
         .map(|(index, part)| {
@@ -117,7 +117,7 @@ fn a_kept_project_is_a_finished_plan() {
 }
 
 #[test]
-fn nothing_of_the_session_around_it_reaches_the_demo() {
+fn the_demo_ignores_the_session_around_it() {
     let demo = Demo::new();
     let mut command = demo.command(&["demo"]);
     command
@@ -132,7 +132,7 @@ fn nothing_of_the_session_around_it_reaches_the_demo() {
 }
 
 #[test]
-fn only_a_chart_compiled_in_has_a_demo() {
+fn only_embedded_charts_have_a_demo() {
     let demo = Demo::new();
     let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/statechart.toml");
     let ran = demo.run(&["--chart", chart, "demo"]);

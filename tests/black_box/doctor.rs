@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{PLAN, Project, Ran, state};
 
-/// A machine on which all is well, to be broken.
+/// A machine on which all is well, for a test to break.
 struct Machine {
     project: Project,
     home: PathBuf,
@@ -168,7 +168,7 @@ fn all_is_well() {
 }
 
 #[test]
-fn a_plugin_that_is_only_on_the_books() {
+fn a_plugin_whose_files_are_gone() {
     let machine = Machine::sound();
     fs::remove_dir(machine.copy()).unwrap();
     assert_eq!(
@@ -192,7 +192,7 @@ fn a_plugin_that_is_only_on_the_books() {
 }
 
 #[test]
-fn a_settings_file_that_cannot_be_read_is_not_passed_over_in_silence() {
+fn a_settings_file_that_cannot_be_read_is_reported() {
     let machine = Machine::sound();
     let file = machine.project.root.join(".claude/settings.json");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -293,7 +293,7 @@ fn the_reviewer_s_program() {
 }
 
 #[test]
-fn root_needs_a_word_more() {
+fn root_needs_a_sandbox() {
     if !rustix::process::geteuid().is_root() {
         return;
     }
@@ -435,7 +435,7 @@ fn the_plugin() {
 }
 
 #[test]
-fn a_hook_of_one_s_own() {
+fn a_hook_in_a_settings_file() {
     let hook = |timeout: u64| json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "taskie hook stop", "timeout": timeout }] }] } });
     let machine = Machine::sound();
     fs::remove_dir_all(machine.home.join(".claude")).unwrap();
@@ -502,7 +502,7 @@ fn the_host_s_block_cap() {
 }
 
 #[test]
-fn the_plan_that_is_meant() {
+fn the_current_plan() {
     let machine = Machine::sound();
     machine.project.write("notes.md", "x");
     assert_eq!(
@@ -553,7 +553,7 @@ fn the_plan_that_is_meant() {
 }
 
 #[test]
-fn a_chart_of_one_s_own() {
+fn a_chart_of_your_own() {
     let machine = Machine::sound();
     let chart = crate::bench::copy_of_chart(&machine.project, |text| {
         text.replace("[let]\n", "[let]\nspare = \"free\"\n")

@@ -285,7 +285,7 @@ mod setup {
                 fs::read_to_string(plugin(&format!("schemas/{what}.schema.json"))).unwrap();
             assert_eq!(
                 fresh.stdout, stored,
-                "make it anew: cargo run -- --chart dr-done schema {what} > plugin/dr-done/schemas/{what}.schema.json"
+                "generate it again: cargo run -- --chart dr-done schema {what} > plugin/dr-done/schemas/{what}.schema.json"
             );
         }
         let schema: Value = serde_json::from_str(

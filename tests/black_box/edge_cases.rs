@@ -117,7 +117,7 @@ fn t07_no_plan_at_all() {
 
 // Decision 16: the count is 0 whatever it was, and the structure is not looked at.
 #[test]
-fn t08_no_reviews_wanted() {
+fn t08_reviews_are_off() {
     for (tdd, iteration, next) in [(false, 0, "complete-task"), (true, 3, "complete-task-tdd")] {
         let project = plan_in(
             &json!({ "max_reviews": 0, "phase_iteration": iteration, "tdd": tdd }),

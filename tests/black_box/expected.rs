@@ -1,4 +1,4 @@
-//! What a stop is expected to come to, all of it compared: stdout, stderr, the exit code, `state.json`, every
+//! What a stop is expected to do, compared whole: stdout, stderr, the exit code, `state.json`, every
 //! file, every call of the reviewer. The texts are written out here once more, apart from the program's own.
 
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ macro_rules! rows {
 }
 pub(crate) use rows;
 
-/// What the user is told of a plan without a flaw.
+/// The message about a plan without a flaw.
 pub const VALID: &str = "Plan 'test-plan' structure validated successfully";
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
@@ -78,7 +78,7 @@ const CYCLES: [Cycle; 4] = [
     },
 ];
 
-/// A review: how the reviewer is asked for it, and what the agent and the user are told of it.
+/// A review: how the reviewer is asked for it, and what the agent and the user read about it.
 pub struct Review {
     cycle: &'static Cycle,
     n: u32,
@@ -112,7 +112,7 @@ impl Review {
         format!("{}-review-{}.md", self.fill(self.cycle.base), self.n)
     }
 
-    /// What it makes of `state.json` if it finds issues, whatever else is in there.
+    /// The fields that it sets in `state.json` if it finds issues.
     pub fn after(&self, next_model: &str) -> Value {
         let id = self.cycle.id;
         json!({
@@ -152,7 +152,7 @@ impl Review {
         )
     }
 
-    /// What the user is told once the cycle is over.
+    /// The message to the user once the cycle is over.
     pub fn passed(&self, next: &str) -> String {
         format!(
             "{} passed. Run /taskie:continue-plan to proceed. (Next: {next}. Reviews in this cycle: {}.)",
@@ -181,7 +181,7 @@ impl Review {
         .to_vec()
     }
 
-    /// The ground rules and the action stand in the prompt itself, the review's path at its end: decision 13.
+    /// The prompt contains the ground rules and the action, and ends with the review's path: decision 13.
     fn prompt(&self) -> String {
         let Cycle {
             id, about, action, ..
@@ -211,8 +211,8 @@ impl Review {
     }
 }
 
-/// All there is to see of a stop. A reviewer that is not expected must not be called, a file that is not
-/// expected must not be there, and one that is not named must be what it was.
+/// Everything that a stop does. A reviewer that is not expected must not be called, a file that is not
+/// expected must not exist, and a file that is not named must be unchanged.
 pub struct Expected {
     pub code: i32,
     pub stdout: String,
@@ -220,7 +220,7 @@ pub struct Expected {
     /// Files of the project that are new or changed.
     pub files: Vec<(String, String)>,
     pub calls: Vec<Vec<String>>,
-    /// The fields of `state.json` that change; null: it is what it was, byte for byte.
+    /// The fields of `state.json` that change; null: the file is unchanged, byte for byte.
     state: Value,
 }
 
@@ -267,7 +267,7 @@ impl Expected {
         Self::block(&review.block()).review(review, model)
     }
 
-    /// A review runs, its cycle is over, and the user is told what is next.
+    /// A review runs, its cycle is over, and the message says what is next.
     pub fn passed_by(review: &Review, model: &str, next: &str) -> Self {
         Self::allow(&review.passed(next)).review(review, model)
     }
@@ -313,12 +313,12 @@ impl Expected {
     }
 }
 
-/// A turn's first stop, and all that it comes to.
+/// A turn's first stop, and everything that it does.
 pub fn check(project: &Project, expected: Expected) {
     check_run(project, expected, Project::stop);
 }
 
-/// Any run of the program, and all that it comes to.
+/// Any run of the program, and everything that it does.
 pub fn check_run(project: &Project, expected: Expected, run: impl FnOnce(&Project) -> Ran) {
     let calls_before = project.calls().len();
     let mut wanted = project.files();
@@ -373,13 +373,13 @@ pub fn blocks(before: Value, reviewer: Reviewer, review: Review, after: Value) {
     check(&plan_in(&before, &reviewer), expected);
 }
 
-/// A clean review runs, the cycle is over, and the user is told what is next.
+/// A clean review runs, the cycle is over, and the message says what is next.
 pub fn passes(before: Value, review: Review, next: &str, after: Value) {
     let expected = Expected::passed_by(&review, &model(&before), next).state(after);
     check(&plan_in(&before, &Reviewer::pass()), expected);
 }
 
-/// No review runs, nothing is written, and the user is told this.
+/// No review runs, nothing is written, and this is the message to the user.
 pub fn goes_through(before: Value, message: &str) {
     check(
         &plan_in(&before, &Reviewer::fail()),

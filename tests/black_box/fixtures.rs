@@ -1,4 +1,4 @@
-//! What the real host sends and what the real client prints, as captured in `fixtures/`, through whole hook runs.
+//! Whole hook runs with what the real host sends and what the real client prints, as captured in `fixtures/`.
 
 use std::fs;
 use std::path::Path;
@@ -25,11 +25,11 @@ fn captured(start: &str) -> Vec<(String, String)> {
     files
 }
 
-/// What a run that printed a fixture comes to.
+/// The outcome of a run that printed a fixture.
 enum Outcome {
     /// A review with this verdict; none counts as FAIL.
     Clean(bool),
-    /// A failed review: the client's exit code and what the user is told of it.
+    /// A failed review: the client's exit code and the message about it.
     Failed(i32, &'static str),
 }
 
@@ -178,7 +178,7 @@ fn everything_the_client_prints() {
     }
 }
 
-/// The exit code alone does not decide: an error that is reported with exit 0 is one too.
+/// The exit code alone does not decide: an error reported with exit code 0 is an error too.
 #[test]
 fn an_error_that_is_reported_with_exit_0() {
     for (file, stdout) in captured("print-") {
@@ -210,7 +210,7 @@ fn event(project: &Project, text: &str) -> Value {
     event
 }
 
-/// The subcommand of a captured event: its name up to the version, what it is about aside.
+/// Returns the subcommand of a captured event: its name up to the version, without what it is about.
 fn subcommand(file: &str) -> &'static str {
     let name = file.strip_prefix("event-").unwrap();
     let words = [
@@ -313,7 +313,7 @@ fn every_event_of_the_host_in_a_project_without_a_plan() {
     }
 }
 
-/// The host's own name of an event is no subcommand; the hook says what is, and does not block.
+/// The host's name of an event is not a subcommand; the hook says which ones exist, and does not block.
 #[test]
 fn an_event_that_no_hook_knows() {
     let cases = [

@@ -1,4 +1,4 @@
-//! `taskie next`: where a plan is taken up, row by row of the plan's routing.
+//! `taskie next`: how a plan continues, row by row of the plan's routing.
 
 use serde_json::{Value, json};
 
@@ -264,7 +264,7 @@ fn whoever_asks_takes_the_plan_over() {
 }
 
 #[test]
-fn a_new_session_is_told_what_waits() {
+fn a_new_session_sees_what_waits() {
     let project = Project::valid();
     project.set_state(json!({ "owner": "old" }));
     let start = || {

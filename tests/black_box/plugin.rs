@@ -1,5 +1,5 @@
 //! The plugins as data: versions, hooks, references, and that every command, phase, option and file that their
-//! texts name is there. What the texts lead to when they are followed is in `actions`.
+//! texts name exists. What happens when they are followed is in `actions`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -55,7 +55,7 @@ impl Plugin {
         self.dir.join(name)
     }
 
-    /// The chart that the plugin's hooks run: its own, else the default one.
+    /// Returns the chart that the plugin's hooks run: its own or the default one.
     fn chart(&self) -> toml::Table {
         let own = self.path("statechart.toml");
         let path = if own.exists() {
@@ -66,7 +66,7 @@ impl Plugin {
         read(path).parse().unwrap()
     }
 
-    /// (name, text) of the Markdown files in a folder of the plugin, templates of the engine aside; "" is all.
+    /// Returns (name, text) of the Markdown files in a folder of the plugin, without the engine's templates; "": all.
     fn texts(&self, folder: &str) -> Vec<(String, String)> {
         let mut names = Vec::new();
         files_below(&self.path(folder), &mut names);
@@ -150,7 +150,7 @@ fn every_manifest_has_the_version_of_the_program() {
     assert!(taskie().path("hooks/session-start.sh").exists());
 }
 
-/// The host ends a hook after `timeout`: a reviewer that may take longer would be ended without an answer.
+/// The host ends a hook after `timeout`, so a reviewer that takes longer would be ended without an answer.
 #[test]
 fn hooks_have_the_time_that_the_chart_counts_on() {
     for plugin in plugins() {
@@ -229,10 +229,10 @@ fn hooks_call_what_there_is() {
     }
 }
 
-/// What the start of a session says, by the `taskie` that is on PATH; the plugin stands in a path that a shell has
-/// to be told about. (version printed, what is said)
+/// What a session prints at its start, depending on the `taskie` on PATH. The plugin's path needs quoting in a shell.
+/// (version printed, message)
 #[test]
-fn a_program_that_is_missing_or_too_old_is_told_with_the_way_to_install_it() {
+fn a_missing_or_old_program_is_reported_with_the_install_command() {
     const MISSING: &str =
         "the taskie program is not on PATH, so nothing is reviewed and no state is stored";
     const OTHER: &str = "the `taskie` on PATH is a different program (`taskie --version` does not print its version)";
@@ -374,7 +374,7 @@ fn what_is_named_below_the_plugins_root_is_there() {
     }
 }
 
-/// A command starts with the ground rules, then the persona where the work is test first, then its action. The
+/// A command begins with the ground rules, then the persona if the work is test first, then its action. The
 /// quotation marks are for paths with spaces: the host attaches nothing without them.
 #[test]
 fn a_command_attaches_the_ground_rules_and_its_action() {
@@ -418,7 +418,7 @@ fn a_command_attaches_the_ground_rules_and_its_action() {
     }
 }
 
-/// `continue-plan` and `status` do what the program says; everything else is an action with a text of its own.
+/// `continue-plan` and `status` do what the program says; every other command has an action with its own text.
 #[test]
 fn there_is_a_command_for_each_action_and_each_phase() {
     let plugin = taskie();
@@ -438,7 +438,7 @@ fn there_is_a_command_for_each_action_and_each_phase() {
 }
 
 #[test]
-fn the_readme_tells_every_command() {
+fn the_readme_lists_every_command() {
     let plugin = taskie();
     let readme = read(plugin.path("README.md"));
     let table = readme
@@ -462,7 +462,7 @@ fn the_readme_tells_every_command() {
     assert_eq!(told, expected);
 }
 
-/// The action texts stand in a template, the reviewer's prompt: what looks like one would be taken for one.
+/// The action texts are included in a template, the reviewer's prompt, so they must not look like templates.
 #[test]
 fn no_text_looks_like_a_template() {
     for (file, text) in taskie().texts("") {
@@ -500,7 +500,7 @@ fn strings(value: &toml::Value, found: &mut String) {
     }
 }
 
-/// Every text that the agent, the reviewer or the user may get to read of the default workflow.
+/// Every text of the default workflow that the agent, the reviewer or the user may read.
 fn everything_said() -> Vec<(String, String)> {
     let mut texts = taskie().texts("");
     // Its values: what a comment says is for whoever reads the chart.
@@ -563,7 +563,7 @@ fn every_action_and_persona_that_is_named_exists() {
     }
 }
 
-/// The command lines in a text: what stands in back quotes or indented, and begins with `taskie`.
+/// Returns the command lines in a text: what begins with `taskie`, in back quotes or indented.
 fn command_lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = text
         .lines()
@@ -651,7 +651,7 @@ fn every_command_line_that_is_named_is_one() {
     assert_eq!(project.files(), before);
 }
 
-/// An option that stands alone in back quotes is one of `enter`.
+/// An option alone in back quotes is one of `enter`.
 #[test]
 fn every_option_that_is_named_exists() {
     let help = Project::empty().run(&["enter", "--help"]).stdout;
@@ -753,7 +753,7 @@ fn every_file_of_the_directory_structure_may_be_there() {
     assert_eq!(project.stop().json()["decision"], "block");
 }
 
-/// The sample table and the sample subtask are read as what they are.
+/// The engine reads the sample table and the sample subtask.
 #[test]
 fn the_samples_are_what_the_engine_reads() {
     let [_, tasks, subtask] = samples();

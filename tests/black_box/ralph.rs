@@ -1,4 +1,4 @@
-//! A third workflow, by someone else: `examples/ralph`, which is a chart and nothing more.
+//! A third workflow, `examples/ralph`, which is a chart and nothing more.
 
 use std::fs;
 
@@ -74,7 +74,7 @@ fn the_prompt_comes_again_until_the_phrase() {
 }
 
 #[test]
-fn or_so_many_times() {
+fn or_until_the_limit() {
     let project = begun();
     fs::write(
         project.root.join(".ralph/config.json"),
@@ -90,7 +90,7 @@ fn or_so_many_times() {
 }
 
 #[test]
-fn or_until_the_user_has_had_enough() {
+fn or_until_the_user_cancels() {
     let project = begun();
     let ran = run(&project, &["cancel"], "");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));

@@ -1,4 +1,4 @@
-//! The schemas in `schemas/` are generated: a stale one fails here and says how to make it anew. Each is
+//! The schemas in `schemas/` are generated: a stale one fails here and says how to generate it again. Each is
 //! tried on good and bad samples.
 
 use std::fs;
@@ -38,13 +38,13 @@ fn the_files_are_fresh() {
             .find(|(_, (old, new))| old != new);
         assert!(
             stored == fresh.stdout,
-            "schemas/{what}.schema.json is stale, first at {differs:?}\nmake it anew: cargo run -- schema {what} > schemas/{what}.schema.json"
+            "schemas/{what}.schema.json is stale, first at {differs:?}\ngenerate it again: cargo run -- schema {what} > schemas/{what}.schema.json"
         );
     }
 }
 
 #[test]
-fn states_that_fit_and_that_do_not() {
+fn valid_and_invalid_states() {
     let schema = schema("state");
     let good = [
         json!({}),
@@ -94,7 +94,7 @@ fn states_that_fit_and_that_do_not() {
 }
 
 #[test]
-fn charts_that_fit_and_that_do_not() {
+fn valid_and_invalid_charts() {
     let schema = schema("statechart");
     let text =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("statechart.toml")).unwrap();
@@ -126,7 +126,7 @@ fn charts_that_fit_and_that_do_not() {
     }
 }
 
-/// What trips editors' engines: see `src/schema/statechart.rs`.
+/// What confuses the engines of editors: see `src/chart/schema/statechart.rs`.
 #[test]
 fn the_schema_of_charts_is_plain() {
     let text = fs::read_to_string(file("statechart")).unwrap();
@@ -142,7 +142,7 @@ fn the_schema_of_charts_is_plain() {
 }
 
 #[test]
-fn every_state_of_a_loop_fits() {
+fn every_state_of_a_loop_is_valid() {
     let schema = schema("state");
     let project = Project::valid();
     let fits = |what: &str| {

@@ -1,4 +1,4 @@
-//! Suite 3: what a review makes of `state.json`.
+//! Suite 3: how a review changes `state.json`.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::expected::{Expected, blocks, check, passes, plan_in, review, rows, tasks};
 use crate::support::Reviewer;
 
-/// A code review that finds issues, of a state with these fields: what it makes of them.
+/// A code review that finds issues, with these fields in the state: how it changes them.
 fn code_review(n: u32, before: Value, after: Value) {
     let mut changes =
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": n });
@@ -39,7 +39,7 @@ rows! {
     t09_clean_is_counted => blocks(
         json!({ "consecutive_clean": 0 }), Reviewer::pass(), review("code-review", 1),
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "sonnet", "consecutive_clean": 1 }));
-    t10_an_issue_starts_the_count_anew => code_review(
+    t10_an_issue_restarts_the_count => code_review(
         1, json!({ "consecutive_clean": 1 }), json!({ "consecutive_clean": 0, "review_model": "sonnet" }));
 
     t11_code_review_leads_to_complete_task => passes(
@@ -111,7 +111,7 @@ fn t16_atomic_write() {
     assert_eq!(fs::read_to_string(held).unwrap(), before);
 }
 
-// With no task left the final review is due, and it starts afresh: the counters, the model, and what was paused.
+// With no task left, the final review is due, and it starts over: the counters, the model, and what was paused.
 #[test]
 fn the_last_code_review_leads_to_all_code_review() {
     for last in ["done", "Cancelled", "**postponed**"] {

@@ -22,7 +22,7 @@ fn stop_event(project: &Project) -> String {
     json!({ "session_id": "s", "cwd": project.root, "stop_hook_active": false }).to_string()
 }
 
-/// Waits until `holds`; a machine under load may take its time.
+/// Waits until `holds`; a busy machine may take a while.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
@@ -31,7 +31,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// A reviewer that says when it has begun and ends when it is told to.
+/// A reviewer that says when it has begun and ends on request.
 struct Slow {
     begun: PathBuf,
     go: PathBuf,
@@ -72,7 +72,7 @@ impl Slow {
     }
 }
 
-/// A plan whose task has had three reviews; the third is to be answered.
+/// A plan whose task has had three reviews; the third waits for its answer.
 fn reviewed() -> Project {
     let project = Project::valid();
     project.write("plan-review-1.md", "by hand\n");
@@ -195,7 +195,7 @@ fn verdicts(project: &Project) -> Vec<(String, Option<String>)> {
 }
 
 #[test]
-fn a_verdict_is_shown_of_the_very_file_that_it_was_about() {
+fn a_verdict_is_shown_only_for_the_file_it_was_about() {
     let project = reviewed();
     let journal = project.root.join(format!(".taskie/.locks/{PLAN}.journal"));
     let of = |n: usize| verdicts(&project)[n].1.clone();
@@ -208,7 +208,7 @@ fn a_verdict_is_shown_of_the_very_file_that_it_was_about() {
             Some("FAIL".into())
         ]
     );
-    project.write("task-1-review-2.md", "written anew by someone\n");
+    project.write("task-1-review-2.md", "rewritten by someone\n");
     assert_eq!([of(1), of(2)], [Some("FAIL".into()), None]);
     // Whoever was killed in mid-line, and a later version's line.
     let text = fs::read_to_string(&journal).unwrap();
@@ -301,7 +301,7 @@ reviews       code-review: 5 more
 }
 
 #[test]
-fn another_chart_has_other_words() {
+fn another_chart_has_its_own_words() {
     let project = Project::valid();
     let rename = |text: &str| {
         text.replace("all-code-review", "\u{0}")
@@ -418,7 +418,7 @@ fn a_killed_hook_leaves_no_running_review() {
 }
 
 #[test]
-fn what_a_file_says_does_not_draw_on_the_screen() {
+fn escape_sequences_in_files_do_not_reach_the_screen() {
     let project = Project::valid();
     let nasty = "\u{1b}]0;title\u{7}\u{9b}2Jx\ny";
     project.set_state(json!({ "owner": nasty, "review_model": nasty }));
@@ -446,7 +446,7 @@ fn what_a_file_says_does_not_draw_on_the_screen() {
 }
 
 #[test]
-fn a_watch_ends_when_its_reader_does() {
+fn a_watch_ends_with_its_reader() {
     let project = Project::valid();
     project.set_state(json!({}));
     let mut child = project.command(["status", "--watch"]).spawn().unwrap();
@@ -463,7 +463,7 @@ fn a_watch_ends_when_its_reader_does() {
 }
 
 #[test]
-fn who_looks_is_not_in_the_way_of_a_review() {
+fn status_does_not_delay_a_review() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -565,7 +565,7 @@ fn a_reader_that_goes_away_ends_it() {
 }
 
 #[test]
-fn a_plan_that_is_not_there_is_no_plan_to_watch() {
+fn a_plan_that_does_not_exist_is_no_plan_to_watch() {
     let project = Project::valid();
     let ran = project.run(&["status", "--watch", "--plan", "test-pla"]);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! `TASKIE_TRACE=FILE`: what was decided, and which rules did it.
+//! `TASKIE_TRACE=FILE`: what was decided, and which rules decided it.
 
 use serde_json::{Value, json};
 

@@ -163,7 +163,7 @@ fn the_argument_is_called_what_the_chart_calls_it() {
 }
 
 #[test]
-fn a_plan_that_is_not_there() {
+fn a_plan_that_does_not_exist() {
     let project = flawed();
     let ran = project.run(&["validate", "test-pla"]);
     let expected = "taskie: there is no plan `test-pla`\n  help: did you mean `test-plan`?\n";

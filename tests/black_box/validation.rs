@@ -1,4 +1,4 @@
-//! Suite 1: the structure of a plan, looked at by a stop at which no review is due.
+//! Suite 1: the structure of a plan, checked by a stop at which no review is due.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::support::{Project, Reviewer, feed, state};
 const PLAN_MD: (&str, &str) = ("plan.md", "# Plan\n");
 const TABLE: &str = "| Id | Status |\n|---|---|\n| 1 | pending |\n";
 
-/// Checks a plan of these files; no flaw is a plan that is validated.
+/// Checks a plan with these files; without a flaw, it is validated.
 fn structure(files: &[(&str, &str)], flaws: &str) {
     let project = Project::with(files);
     check(
