@@ -226,7 +226,15 @@ impl Checker<'_> {
         }
         for (name, invoke) in &chart.invoke {
             for (index, text) in invoke.argv.iter().enumerate() {
-                self.say(&to(&to(&top("invoke", name), "argv"), index), text, &names);
+                let path = to(&to(&top("invoke", name), "argv"), index);
+                // A list stands for as many arguments as it has items.
+                let is_list = single_expression(&text.0)
+                    .is_some_and(|expr| matches!(infer::expression(expr, &names).0, Type::List(_)));
+                if is_list {
+                    self.value(&path, text, &names);
+                } else {
+                    self.say(&path, text, &names);
+                }
             }
             if let Some(by) = &invoke.by {
                 self.say(&to(&top("invoke", name), "by"), by, &names);

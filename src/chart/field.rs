@@ -12,6 +12,7 @@ pub fn default_of(chart: &Chart, field: &Field) -> Json {
         Some(Literal::Boolean(value)) => Json::from(*value),
         Some(Literal::Integer(value)) => Json::from(*value),
         Some(Literal::Text(text)) => Json::from(text.0.as_str()),
+        Some(Literal::List(items)) => Json::from(items.clone()),
         Some(Literal::Null) => Json::Null,
         None if field.kind == FieldType::Phase && !field.nullable => {
             Json::from(chart.initial.as_str())
@@ -32,7 +33,12 @@ pub fn admit(chart: &Chart, field: &Field, value: &Json) -> Result<(), String> {
             number <= LARGEST_INTEGER && field.minimum.is_none_or(|least| number >= least)
         }),
         (FieldType::String, Json::String(text)) => {
-            field.pattern.is_none() || crate::files::pattern::is_slug(text)
+            (field.pattern.is_none() || crate::files::pattern::is_slug(text))
+                && (field.one_of.as_ref()).is_none_or(|words| words.contains(text))
+        }
+        (FieldType::List, Json::Array(items)) => {
+            let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
+            items.iter().all(Json::is_string) && field.minimum.is_none_or(|least| length >= least)
         }
         (FieldType::Phase, Json::String(text)) => chart.phases.contains_key(text),
         _ => false,
@@ -62,9 +68,14 @@ pub fn describe(field: &Field) -> String {
             Some(least) => format!("an integer of at least {least}"),
             None => "an integer".to_owned(),
         },
-        FieldType::String => match &field.pattern {
-            Some(pattern) => format!("a string that fits {pattern}"),
-            None => "a string".to_owned(),
+        FieldType::String => match (&field.pattern, &field.one_of) {
+            (_, Some(words)) => format!("one of {}", words.join(", ")),
+            (Some(pattern), None) => format!("a string that fits {pattern}"),
+            (None, None) => "a string".to_owned(),
+        },
+        FieldType::List => match field.minimum {
+            Some(least @ 1..) => format!("a list of at least {least} string(s)"),
+            _ => "a list of strings".to_owned(),
         },
         FieldType::Phase => "a phase of the chart".to_owned(),
     };

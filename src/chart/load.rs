@@ -821,6 +821,17 @@ impl Resolver<'_> {
                 None,
             );
         }
+        for (name, field) in &source.context {
+            let Some(setting) = &field.setting else {
+                continue;
+            };
+            let own = source.config.get(setting);
+            if own.is_none_or(|own| own.kind != field.kind) {
+                let message = format!("there is no setting `{setting}` of the type of `{name}`");
+                let path = path!["context", name, "setting"];
+                self.flaw(Code::UnknownName, path, message, None);
+            }
+        }
         if let Some(owner) = &source.scope.owner {
             self.known(path!["scope", "owner"], Code::UnknownField, owner, fields());
         }
@@ -887,7 +898,12 @@ impl Resolver<'_> {
                     field.minimum.is_none_or(|least| *value >= least)
                 }
                 (Some(Literal::Text(text)), FieldType::String) => {
-                    field.pattern.is_none() || is_slug(&text.0)
+                    (field.pattern.is_none() || is_slug(&text.0))
+                        && (field.one_of.as_ref()).is_none_or(|words| words.contains(&text.0))
+                }
+                (Some(Literal::List(items)), FieldType::List) => {
+                    let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
+                    field.minimum.is_none_or(|least| length >= least)
                 }
                 (Some(Literal::Text(text)), FieldType::Phase) => {
                     let known = phases.keys().map(String::as_str);
@@ -914,8 +930,15 @@ impl Resolver<'_> {
                     FieldType::String,
                     "a string",
                 ),
+                (
+                    "one_of",
+                    field.one_of.is_some(),
+                    FieldType::String,
+                    "a string",
+                ),
             ] {
-                if is_given && field.kind != kind {
+                let has_length = key == "minimum" && field.kind == FieldType::List;
+                if is_given && field.kind != kind && !has_length {
                     let message = format!("only {of} has a `{key}`");
                     self.flaw(
                         Code::WrongType,
@@ -965,6 +988,7 @@ impl Resolver<'_> {
                     FieldType::Boolean => "a boolean",
                     FieldType::Integer => "an integer",
                     FieldType::String | FieldType::Phase => "a text",
+                    FieldType::List => "possible: an option is not a list",
                 };
                 let message = format!("the default of option `{name}` is not {kind}{least}");
                 self.flaw(
@@ -1052,7 +1076,9 @@ impl Resolver<'_> {
             };
             let fits = match (value, field.kind) {
                 // What is cleared was looked at already.
-                (Literal::Null, _) | (Literal::Boolean(_), FieldType::Boolean) => true,
+                (Literal::Null, _)
+                | (Literal::Boolean(_), FieldType::Boolean)
+                | (Literal::List(_), FieldType::List) => true,
                 (Literal::Integer(value), FieldType::Integer) => {
                     field.minimum.is_none_or(|least| *value >= least)
                 }

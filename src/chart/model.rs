@@ -153,6 +153,8 @@ pub enum FieldType {
     Boolean,
     Integer,
     String,
+    // A list of strings.
+    List,
     // The name of a phase. (As a doc comment this would split the schema's list of names.)
     Phase,
 }
@@ -161,23 +163,33 @@ pub enum FieldType {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// boolean, integer, string or phase.
+    /// boolean, integer, string, list or phase.
     #[serde(rename = "type")]
     pub kind: FieldType,
     /// What the field says; goes into the JSON Schema.
     pub about: Option<String>,
-    /// The least integer.
+    /// The least integer, or the least length of a list.
     pub minimum: Option<i64>,
+    /// The only strings allowed.
+    pub one_of: Option<Vec<String>>,
     /// What a string must match as a whole.
     pub pattern: Option<String>,
     /// The value where the key is absent. Without one: null, or the initial phase.
     pub default: Option<Literal>,
+    /// Of a context field: the setting that a new instance takes its value from.
+    pub setting: Option<String>,
     /// The field may be null.
     #[serde(default)]
     pub nullable: bool,
     /// The key may be absent without a warning.
     #[serde(default)]
     pub optional: bool,
+    /// Of a setting: a project's own file sets it only once the user has run `taskie trust`.
+    #[serde(default)]
+    pub trust: bool,
+    /// Of a setting: it is the path of a file in the project, and expressions see the file's text.
+    #[serde(default)]
+    pub file: bool,
 }
 
 /// One option of a command or a phase.

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use minijinja::value::Value;
+use minijinja::value::{Value, ValueKind};
 use serde_json::Value as Json;
 
 use super::actions;
@@ -22,6 +22,7 @@ use crate::chart::field::{admit, describe};
 use crate::chart::model::{Assign, Invoke, Rule};
 use crate::chart::{Chart, Cycle};
 use crate::diagnostic::suggest::suggest;
+use crate::expr::source::Literal;
 use crate::files::pattern::Pattern;
 
 /// What `chart` decides about `event` in `world`.
@@ -478,16 +479,22 @@ impl Deciding {
 
     fn argv(&self, name: &str) -> Result<Vec<String>, Fault> {
         let root = self.names.root();
-        let texts = self.invocation(name)?.argv.iter().enumerate();
-        texts
-            .map(|(index, text)| {
-                let place = format!("invoke.{name}.argv[{index}]");
-                self.names
-                    .expressions
-                    .text(text, &root)
-                    .map_err(Fault::at(place))
-            })
-            .collect()
+        let mut words = Vec::new();
+        for (index, text) in self.invocation(name)?.argv.iter().enumerate() {
+            let place = format!("invoke.{name}.argv[{index}]");
+            let expressions = &self.names.expressions;
+            let literal = expressions
+                .literal(&Literal::Text(text.clone()), &root)
+                .map_err(Fault::at(place.clone()))?;
+            // A list stands for as many arguments as it has items.
+            if literal.kind() == ValueKind::Seq {
+                let items = literal.try_iter().into_iter().flatten();
+                words.extend(items.map(|item| item.to_string()));
+            } else {
+                words.push(expressions.text(text, &root).map_err(Fault::at(place))?);
+            }
+        }
+        Ok(words)
     }
 
     fn invocation(&self, name: &str) -> Result<&Invoke, Fault> {

@@ -366,7 +366,13 @@ impl Domain {
                     .flat_map(|command| &command.rule.assign)
                 {
                     if assigns_arg(literal, name) {
-                        numbers.extend(self.parameters.get(field).into_iter().flatten().cloned());
+                        let of_field = match self.parameters.get(field) {
+                            Some(values) => values.clone(),
+                            None => (self.chart.context.get(field))
+                                .map(|own| self.parameter(field, own))
+                                .unwrap_or_default(),
+                        };
+                        numbers.extend(of_field);
                     }
                 }
                 if numbers.is_empty() || self.compared.contains_key(&path) {
@@ -375,6 +381,8 @@ impl Domain {
                 numbers.into_iter().collect()
             }
             FieldType::String => self.texts(&path, read),
+            // No option is a list.
+            FieldType::List => Vec::new(),
             FieldType::Phase => self.chart.phases.keys().map(|name| json!(name)).collect(),
         };
         arg.default
@@ -703,7 +711,7 @@ impl Domain {
                 |(_, literal)| match literal {
                     Literal::Boolean(value) => Some(json!(value)),
                     Literal::Integer(value) => Some(json!(value)),
-                    Literal::Text(_) | Literal::Null => None,
+                    Literal::Text(_) | Literal::List(_) | Literal::Null => None,
                 },
             ));
             (name.clone(), values.into_iter().collect())
@@ -737,7 +745,18 @@ impl Domain {
                     values.extend(self.integers(name, least, least));
                 }
             }
+            FieldType::String if field.one_of.is_some() => {
+                values.extend(field.one_of.iter().flatten().map(|word| json!(word)));
+            }
             FieldType::String => values.extend(self.texts(name, &mut |_| Json::Null)),
+            // No list of others: one of the default's items, one of its own, none.
+            FieldType::List => {
+                let first = values.first().and_then(|list| list.get(0)).cloned();
+                values.extend(match first {
+                    Some(first) => [json!([first]), json!([])],
+                    None => [json!(["1"]), json!([])],
+                });
+            }
             FieldType::Phase => values.extend(chart.phases.keys().map(|name| json!(name))),
         }
         if field.nullable {
@@ -847,12 +866,13 @@ fn computed(chart: &Chart) -> (Vec<String>, Vec<(Term, Term)>) {
         .map(|rule| &rule.assign)
         .chain(chart.phases.values().map(|entry| &entry.phase.entry))
         .chain(chart.cycles.values().map(|cycle| &cycle.entry));
-    let assigned = assigns
-        .flat_map(IndexMap::values)
-        .filter_map(|literal| match literal {
-            Literal::Text(text) => single_expression(&text.0),
+    let assigned: Vec<(&str, &str)> = assigns
+        .flatten()
+        .filter_map(|(field, literal)| match literal {
+            Literal::Text(text) => Some((field.as_str(), single_expression(&text.0)?)),
             _ => None,
-        });
+        })
+        .collect();
     let phases = chart.phases.values();
     let guards = rules
         .filter_map(|rule| rule.guard.as_ref())
@@ -870,7 +890,19 @@ fn computed(chart: &Chart) -> (Vec<String>, Vec<(Term, Term)>) {
                 .iter()
                 .flat_map(|property| property.claims().map(|(_, expr)| expr)),
         );
-    for source in guards.map(|guard| guard.0.as_str()).chain(assigned) {
+    let guards: Vec<&str> = guards.map(|guard| guard.0.as_str()).collect();
+    let lets = chart.lets.values().map(|expr| expr.0.as_str());
+    let read: Vec<&str> = guards.iter().copied().chain(lets).collect();
+    // A field that nothing reads but its own assignments, and no cycle counts by, leads nowhere.
+    let is_read = |field: &str| {
+        chart.state == field
+            || chart.next.as_deref() == Some(field)
+            || (chart.cycles.values()).any(|cycle| cycle.count == field || cycle.limit == field)
+            || read.iter().any(|source| source.contains(field))
+            || (assigned.iter()).any(|(other, source)| *other != field && source.contains(field))
+    };
+    let assigned = assigned.iter().filter(|(field, _)| is_read(field));
+    for source in guards.iter().chain(assigned.map(|(_, source)| source)) {
         found.read(source, &[]);
     }
     (inputs(chart, found.computed), found.pairs)

@@ -48,7 +48,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         add(
             "config",
             name,
-            subject.uses.contains(&format!("config.{name}")),
+            subject.uses.contains(&format!("config.{name}"))
+                || (chart.context.values()).any(|field| field.setting.as_ref() == Some(name)),
             "setting",
         );
     }

@@ -7,6 +7,7 @@ mod git;
 pub(crate) mod lock;
 pub(crate) mod perform;
 pub(crate) mod reviews;
+pub(crate) mod settings;
 pub(crate) mod snapshot;
 pub(crate) mod store;
 pub(crate) mod trace;

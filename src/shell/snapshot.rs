@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -10,7 +9,8 @@ use minijinja::value::Value;
 use walkdir::WalkDir;
 
 use super::git::Git;
-use super::store::{self, Reading};
+use super::settings;
+use super::store::{self, Reading, read_optional, read_regular};
 use crate::chart::{Chart, FileSet, RowShape};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::{self, Context};
@@ -66,7 +66,26 @@ impl Snapshot {
             Reading::Sound { context, .. } => context.clone(),
             Reading::Missing | Reading::Broken(_) => context::initial(chart),
         };
+        let mut context = context;
         let mut warnings = Vec::new();
+        let from_settings = || {
+            let fields = chart.context.iter();
+            fields.filter_map(|(name, field)| Some((name, field.setting.as_ref()?)))
+        };
+        if matches!(state, Reading::Missing) && from_settings().next().is_some() {
+            match settings::read(chart, root) {
+                Ok(settings) => {
+                    let values = settings.values();
+                    let own = from_settings().filter_map(|(name, setting)| {
+                        Some((name.clone(), values.get(setting)?.clone()))
+                    });
+                    context.extend(own);
+                }
+                Err(why) => {
+                    warnings.push(format!("{why}{} The defaults are used.", full_stop(&why)))
+                }
+            }
+        }
         match &state {
             Reading::Broken(why) => {
                 let halt = match chart.cycles.is_empty() {
@@ -254,19 +273,11 @@ impl Snapshot {
     /// The settings, each of its type. One that is wrong makes all of them unusable: nothing is decided on a guess.
     fn config(&self) -> Result<&Context, Fault> {
         let config = self.config.get_or_init(|| {
-            let file = Path::new(&self.chart.scope.home).join(store::CONFIG);
-            let read = read_optional(&self.root.join(&file))
-                .map_err(|error| format!("it cannot be read: {error}"))
-                .and_then(|bytes| store::parse_config(&self.chart, bytes.as_deref()));
-            match read {
-                Ok((config, unknown)) => {
-                    for key in unknown {
-                        self.warn(format!("{}: {key}{}", file.display(), full_stop(&key)));
-                    }
-                    Ok(config)
-                }
-                Err(why) => Err(format!("{}: {why}", file.display())),
+            let settings = settings::read(&self.chart, &self.root)?;
+            for warning in &settings.warnings {
+                self.warn(warning.clone());
             }
+            Ok(settings.values())
         });
         config.as_ref().map_err(|why| Fault::File(why.clone()))
     }
@@ -477,29 +488,6 @@ fn full_stop(why: &str) -> &'static str {
     if why.ends_with('?') { "" } else { "." }
 }
 
-/// A file's bytes; `None` where there is none. A pipe or a device, which would be read for ever, is an error.
-fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let read = fs::metadata(path).and_then(|meta| match meta.is_file() {
-        true => fs::read(path),
-        false => Err(io::Error::other("it is not a regular file")),
-    });
-    match read {
-        Ok(bytes) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// The same for a file that a default stands in for: a link that leads nowhere is told, not taken for no file.
-fn read_optional(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match read_regular(path)? {
-        None if path.is_symlink() => {
-            Err(io::Error::other("it is a symbolic link that leads nowhere"))
-        }
-        read => Ok(read),
-    }
-}
-
 impl World for Snapshot {
     fn context(&self) -> &Context {
         &self.context
@@ -526,10 +514,16 @@ impl World for Snapshot {
                 };
                 Value::from(newer)
             }
-            Source::Config(name) => {
-                let value = self.config()?.get(name);
-                value.map_or_else(|| Value::from(()), context::to_value)
-            }
+            Source::Config(name) => match self.config()?.get(name) {
+                Some(serde_json::Value::String(path))
+                    if self.chart.config.get(name).is_some_and(|field| field.file) =>
+                {
+                    let part = settings::file(&self.root, path)
+                        .map_err(|why| Fault::File(format!("`{name}`: {why}")))?;
+                    Value::from(String::from_utf8_lossy(&part.content).trim_end())
+                }
+                value => value.map_or_else(|| Value::from(()), context::to_value),
+            },
             Source::Dirty => {
                 let dirty = self.git.is_dirty(&self.root, &self.chart.scope.home);
                 Value::from(dirty.unwrap_or_else(|why| {

@@ -122,12 +122,12 @@ fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
     read
 }
 
-/// The settings that a `config.json` holds, defaults where keys are absent, and what is said of keys that the chart
-/// does not know. The error names the field that is wrong.
+/// Returns the settings that a `config.json` holds, and what is said of keys that the chart does not know. The error
+/// names the field that is wrong.
 pub(crate) fn parse_config(
     chart: &Chart,
     bytes: Option<&[u8]>,
-) -> Result<(Context, Vec<String>), String> {
+) -> Result<(Map<String, Json>, Vec<String>), String> {
     let json: Json = match bytes {
         None => Json::Object(Map::new()),
         Some(bytes) => serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
@@ -136,11 +136,11 @@ pub(crate) fn parse_config(
     let Json::Object(raw) = &json else {
         return Err(not_an_object(&json));
     };
-    let mut config = Context::with_capacity(chart.config.len());
+    let mut config = Map::new();
     for (name, field) in &chart.config {
-        let value = raw
-            .get(name)
-            .map_or_else(|| field::default_of(chart, field), whole);
+        let Some(value) = raw.get(name).map(whole) else {
+            continue;
+        };
         if field::admit(chart, field, &value).is_err() {
             return Err(misfit(name, field, &value));
         }
@@ -214,6 +214,29 @@ pub(crate) fn write(
         let _ = fs::remove_file(&new);
     }
     written
+}
+
+/// A file's bytes; `None` where there is none. A pipe or a device, which would be read for ever, is an error.
+pub(crate) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let read = fs::metadata(path).and_then(|meta| match meta.is_file() {
+        true => fs::read(path),
+        false => Err(io::Error::other("it is not a regular file")),
+    });
+    match read {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same for a file that a default stands in for: a link that leads nowhere is told, not taken for no file.
+pub(crate) fn read_optional(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match read_regular(path)? {
+        None if path.is_symlink() => {
+            Err(io::Error::other("it is a symbolic link that leads nowhere"))
+        }
+        read => Ok(read),
+    }
 }
 
 /// Returns everything wrong with the state in `dir`, absent keys aside; nothing if there is no JSON to read.

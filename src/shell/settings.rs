@@ -1,0 +1,184 @@
+//! A chart's settings: a project's own file, below it the user's, below that the chart's defaults.
+//!
+//! What a setting of a project may let a reviewer do counts only once the user trusts it.
+
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json};
+
+use super::store::{self, CONFIG};
+use super::trust::{self, Part};
+use crate::chart::Chart;
+use crate::chart::field;
+use crate::engine::context::Context;
+use crate::files::pattern::is_slug;
+
+/// Where a setting's value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Default,
+    /// A file of settings.
+    File(PathBuf),
+}
+
+/// One setting.
+#[derive(Debug, Clone)]
+pub(crate) struct Setting {
+    pub(crate) value: Json,
+    pub(crate) origin: Origin,
+    /// The project asks for another value, which the user has not agreed to.
+    pub(crate) is_ignored: bool,
+}
+
+/// All settings of a chart in a project.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) settings: IndexMap<String, Setting>,
+    /// What is wrong with the files, a sentence each.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Settings {
+    /// The values alone.
+    pub(crate) fn values(&self) -> Context {
+        let values = self.settings.iter();
+        values
+            .map(|(name, setting)| (name.clone(), setting.value.clone()))
+            .collect()
+    }
+}
+
+/// Reads the settings of `chart` for the project at `root`. The error names the file and what is wrong with it: a wrong
+/// value makes all of them unusable, so that nothing is decided on a guess.
+pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
+    let mut warnings = Vec::new();
+    let defaults = chart.config.iter().map(|(name, field)| {
+        let setting = Setting {
+            value: field::default_of(chart, field),
+            origin: Origin::Default,
+            is_ignored: false,
+        };
+        (name.clone(), setting)
+    });
+    let mut settings: IndexMap<String, Setting> = defaults.collect();
+    if let Some(path) = user_file(chart) {
+        for (name, value) in values(chart, &path, &path, &mut warnings)? {
+            if let Some(setting) = settings.get_mut(&name) {
+                setting.value = value;
+                setting.origin = Origin::File(path.clone());
+            }
+        }
+    }
+    let shown = project_file(chart);
+    let own = values(chart, &root.join(&shown), &shown, &mut warnings)?;
+    let asked = asked(chart, root, &own)?;
+    let is_trusted = asked.is_empty() || trust::is_trusted(root, &asked);
+    let mut ignored = Vec::new();
+    for (name, value) in own {
+        let needs_trust = chart.config.get(&name).is_some_and(|field| field.trust);
+        let Some(setting) = settings.get_mut(&name) else {
+            continue;
+        };
+        if needs_trust && !is_trusted {
+            setting.is_ignored = true;
+            ignored.push(format!("`{name}`"));
+            continue;
+        }
+        setting.value = value;
+        setting.origin = Origin::File(shown.clone());
+    }
+    if !ignored.is_empty() {
+        warnings.push(format!(
+            "{}: {} ignored until you run `taskie trust`.",
+            shown.display(),
+            match ignored.as_slice() {
+                [one] => format!("{one} is"),
+                several => format!("{} are", several.join(", ")),
+            }
+        ));
+    }
+    Ok(Settings { settings, warnings })
+}
+
+/// Returns what the project at `root` sets that needs trust, with the files that it names.
+pub(crate) fn parts(chart: &Chart, root: &Path) -> Result<Vec<Part>, String> {
+    let shown = project_file(chart);
+    let own = values(chart, &root.join(&shown), &shown, &mut Vec::new())?;
+    asked(chart, root, &own)
+}
+
+/// Reads the file that the setting `value` names, which is inside the project at `root`.
+pub(crate) fn file(root: &Path, value: &str) -> Result<Part, String> {
+    let path = Path::new(value);
+    let is_inside = path
+        .components()
+        .all(|step| matches!(step, std::path::Component::Normal(_)));
+    if !is_inside {
+        let value = value.escape_debug();
+        return Err(format!(
+            "`{value}` must be the path of a file inside the project"
+        ));
+    }
+    trust::read(root, path)
+}
+
+/// The settings of the project, in its home.
+pub(crate) fn project_file(chart: &Chart) -> PathBuf {
+    Path::new(&chart.scope.home).join(CONFIG)
+}
+
+/// The user's own settings for all projects: `taskie/ID.json` in XDG_CONFIG_HOME, which is ~/.config if it is not set.
+pub(crate) fn user_file(chart: &Chart) -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    if !is_slug(&chart.id) {
+        return None;
+    }
+    let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    Some(folder.join("taskie").join(format!("{}.json", chart.id)))
+}
+
+/// The settings in a file; none if there is no file.
+fn values(
+    chart: &Chart,
+    path: &Path,
+    shown: &Path,
+    warnings: &mut Vec<String>,
+) -> Result<Map<String, Json>, String> {
+    let read = store::read_optional(path)
+        .map_err(|error| format!("it cannot be read: {error}"))
+        .and_then(|bytes| store::parse_config(chart, bytes.as_deref()));
+    let (values, unknown) = read.map_err(|why| format!("{}: {why}", shown.display()))?;
+    warnings.extend(unknown.iter().map(|key| {
+        // A question stands at the end of some.
+        let stop = if key.ends_with('?') { "" } else { "." };
+        format!("{}: {key}{stop}", shown.display())
+    }));
+    Ok(values)
+}
+
+fn asked(chart: &Chart, root: &Path, own: &Map<String, Json>) -> Result<Vec<Part>, String> {
+    let shown = project_file(chart);
+    let mut parts = Vec::new();
+    for (name, value) in own {
+        let Some(field) = chart.config.get(name).filter(|field| field.trust) else {
+            continue;
+        };
+        if *value == field::default_of(chart, field) {
+            continue;
+        }
+        parts.push(Part {
+            name: format!("{}: {name}", shown.display()),
+            content: value.to_string().into_bytes(),
+        });
+        if let (true, Some(path)) = (field.file, value.as_str()) {
+            let part = file(root, path);
+            parts.push(part.map_err(|why| format!("{}: `{name}`: {why}", shown.display()))?);
+        }
+    }
+    Ok(parts)
+}
