@@ -42,6 +42,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         };
         let id = text(chart.get("id"));
         let home = text(chart.get("scope").and_then(|scope| scope.get("home")));
+        let is_per_session = chart
+            .get("scope")
+            .is_some_and(|scope| scope.get("path").is_some());
         let quiet = chart
             .get("quiet")
             .and_then(toml::Value::as_bool)
@@ -62,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         templates.dedup_by(|(a, _), (b, _)| a == b);
         writeln!(
             table,
-            "    Embedded {{\n        id: {id:?},\n        home: {home:?},\n        quiet: {quiet},\n        \
+            "    Embedded {{\n        id: {id:?},\n        home: {home:?},\n        is_per_session: {is_per_session},\n        quiet: {quiet},\n        \
              text: include_str!({path:?}),\n        json: include_str!({json:?}),\n        demo: {demo},\n        \
              templates: &["
         )?;

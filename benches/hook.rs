@@ -124,7 +124,7 @@ fn main() {
         );
     }
     println!(
-        "{table}\n{rounds} runs a case, alternating; in brackets the middle half of the ratios of neighbours."
+        "{table}\n{rounds} runs a case, alternating; in brackets the middle half of the ratios of neighbors."
     );
 }
 
@@ -164,7 +164,7 @@ fn median(times: &mut [Duration]) -> Duration {
     times[times.len() / 2]
 }
 
-/// The ratio of the medians, and the quartiles of the ratios of neighbouring runs.
+/// The ratio of the medians, and the quartiles of the ratios of neighboring runs.
 fn ratio(ours: &[Duration], theirs: &[Duration]) -> String {
     let of_medians =
         median(&mut ours.to_vec()).as_secs_f64() / median(&mut theirs.to_vec()).as_secs_f64();

@@ -18,6 +18,8 @@ pub struct Embedded {
     pub id: &'static str,
     /// The chart's `scope.home`, known without parsing it.
     pub home: &'static str,
+    /// Whether each session has an instance of its own, known without parsing the chart.
+    pub is_per_session: bool,
     /// The chart's `quiet`, known without parsing it.
     pub quiet: bool,
     /// The chart's TOML.

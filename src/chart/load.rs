@@ -454,20 +454,15 @@ impl Resolver<'_> {
             self.flaw(Code::BadPattern, path!["scope", key], message, Some(help));
         }
         let is_per_session = key == "path";
-        for (other, is_given) in [
-            ("touch", !touch.is_empty()),
-            ("owner", source.owner.is_some()),
-        ] {
-            if is_per_session && is_given {
-                let message = format!("`{other}` beside `path` has no effect");
-                let help = "each session has an instance of its own: leave it out".to_owned();
-                self.flaw(
-                    Code::ConflictingKeys,
-                    path!["scope", other],
-                    message,
-                    Some(help),
-                );
-            }
+        if is_per_session && !touch.is_empty() {
+            let message = "`touch` beside `path` has no effect".to_owned();
+            let help = "each session has an instance of its own: leave it out".to_owned();
+            self.flaw(
+                Code::ConflictingKeys,
+                path!["scope", "touch"],
+                message,
+                Some(help),
+            );
         }
         if !is_per_session && source.touch.is_empty() && source.newest.is_some() {
             let help = "touch = [\"*.md\", \"state.json\"]".to_owned();
@@ -483,7 +478,6 @@ impl Resolver<'_> {
                 true => InstanceChoice::Session,
                 false => InstanceChoice::Newest { touch },
             },
-            owner: source.owner.clone(),
         }
     }
 
@@ -831,9 +825,6 @@ impl Resolver<'_> {
                 let path = path!["context", name, "setting"];
                 self.flaw(Code::UnknownName, path, message, None);
             }
-        }
-        if let Some(owner) = &source.scope.owner {
-            self.known(path!["scope", "owner"], Code::UnknownField, owner, fields());
         }
         if let Some(next) = &source.next {
             self.known(path!["next"], Code::UnknownField, next, fields());

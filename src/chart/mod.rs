@@ -102,8 +102,6 @@ pub struct Scope {
     /// The folder of the instances, below the home: `plans`.
     pub folder: String,
     pub choice: InstanceChoice,
-    /// The context field that names the session an instance belongs to.
-    pub owner: Option<String>,
 }
 
 /// Which of the directories in the folder is meant.
@@ -119,9 +117,9 @@ impl Scope {
     /// How an instance's broken state is put right. One of a session's own is in no git history.
     pub fn remedy(&self) -> &'static str {
         if self.is_per_session() {
-            "mend the file, or delete it: it begins anew"
+            "fix the file, or delete it to start over"
         } else {
-            "mend the file, or restore it from git"
+            "fix the file, or restore it from git"
         }
     }
 

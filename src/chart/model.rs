@@ -108,9 +108,6 @@ pub struct Scope {
     /// With `newest`: the files whose modification counts as a touch.
     #[serde(default)]
     pub touch: Vec<FilePattern>,
-    /// With `newest`: the context field that names the session an instance belongs to: another session's is passed
-    /// over.
-    pub owner: Option<String>,
 }
 
 /// A set of files: their patterns, or these with more.

@@ -31,8 +31,8 @@ pub type Uses = Rc<RefCell<BTreeSet<String>>>;
 
 /// The root names that are neither fields nor lets.
 pub const SOURCES: &[&str] = &[
-    "args", "checks", "config", "cycle", "event", "files", "git", "it", "now", "prompts", "review",
-    "scope", "session", "siblings", "tables", "touched",
+    "args", "checks", "config", "cycle", "driver", "event", "files", "git", "it", "now", "prompts",
+    "review", "scope", "session", "siblings", "tables", "touched",
 ];
 
 impl<'c> ChartNames<'c> {
@@ -340,6 +340,7 @@ impl Scope for ChartNames<'_> {
                     // Where each session has its own instance there is none without a session.
                     "session" if self.chart.scope.is_per_session() => Type::Text,
                     "session" => Type::Text.or_none(),
+                    "driver" => Type::Text.or_none(),
                     "siblings" => self.siblings(),
                     "touched" => Type::list(Type::Text),
                     "tables" => self.tables(),

@@ -1,4 +1,4 @@
-//! `taskie check-chart [FILE | -]…`: reads the charts, prints what is wrong with them.
+//! `taskie check-chart [FILE | -]…`: reads charts and prints what is wrong with them.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use crate::expr::templates::Templates;
 use crate::lint;
 use crate::lint::report::{Checked, Format};
 
-/// What wrong usage exits with, as the command line's own parser has it.
+/// The exit code for wrong usage, the same as clap's.
 const WRONG_USAGE: u8 = 2;
 
-/// What a run that could not check everything exits with.
+/// The exit code if a chart could not be read.
 const NOT_CHECKED: u8 = 3;
 
-/// Checks the charts that the command line names; without one, those compiled in.
+/// Checks the charts that the command line names, or the embedded ones if it names none.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if let Some(code) = matches.get_one::<String>("explain") {
         return Ok(explain(code));
@@ -31,7 +31,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let format = matches
         .get_one::<String>("format")
         .map_or("human", String::as_str);
-    let format = Format::named(format).ok_or_else(|| CliError::new("there is no such format"))?;
+    let format = Format::named(format).ok_or_else(|| CliError::new("unknown format"))?;
     let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
     let caps = Caps {
         states: matches
@@ -44,7 +44,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if files.is_empty() {
         for chart in CHARTS {
             let templates = |_: &[String]| Templates::Embedded(chart.templates);
-            let linted = lint::run(chart.id, chart.text, templates, &caps);
+            let linted = lint::run(chart.id, chart.text, templates, Some(&caps));
             checked.push(Checked::new(
                 chart.id.to_owned(),
                 chart.text.to_owned(),
@@ -62,7 +62,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
                 let templates = |folders: &[String]| {
                     Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
                 };
-                let linted = lint::run(&origin, &text, templates, &caps);
+                let linted = lint::run(&origin, &text, templates, Some(&caps));
                 checked.push(Checked::new(origin, text, linted));
             }
             Err(why) => {
@@ -83,7 +83,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     })
 }
 
-/// A chart's name, its text, and the folder that its own folders stand in.
+/// Returns a chart's name, its text, and the folder that its template folders are in.
 fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
     if file == Path::new("-") {
         let mut text = String::new();
@@ -91,7 +91,7 @@ fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
         return Ok(("stdin".to_owned(), text, PathBuf::new()));
     }
     let text = std::fs::read_to_string(file)?;
-    // Left empty where it is: findings name templates as the chart is named, without a `./`.
+    // An empty parent stays empty, so that findings name templates as they name the chart, without a `./`.
     let beside = file.parent().unwrap_or(Path::new(""));
     Ok((file.display().to_string(), text, beside.to_owned()))
 }

@@ -1,4 +1,4 @@
-//! `taskie demo`: the whole workflow, played in a temporary project.
+//! `taskie demo`: plays the whole workflow in a temporary project.
 
 use std::process::ExitCode;
 
@@ -10,7 +10,7 @@ use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
 use crate::demo::{self, DemoError};
 
-/// Plays the demo of the chart that was chosen.
+/// Plays the chart's demo.
 pub(crate) fn run(
     choice: &Choice<'_>,
     chart: &Chart,
@@ -26,7 +26,7 @@ pub(crate) fn run(
         let ids: Vec<&str> = with_demo.map(|chart| chart.id).collect();
         return Err(CliError::with_help(
             message,
-            format!("leave --chart out, or choose from {}", ids.join(", ")),
+            format!("omit --chart, or use one of {}", ids.join(", ")),
         ));
     };
     demo::play(embedded, scenario, chart, matches.get_flag("keep")).map_err(|error| {

@@ -1,4 +1,4 @@
-//! `taskie doctor`: prints what was found, a line each, with what to do.
+//! `taskie doctor`: prints what was found and what to do, one row each.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::chart::embedded::Choice;
 use crate::doctor::{self, Diagnosis, Level};
 use crate::page::{self, ALERT, BAD, FAINT, GOOD, Page, paint};
 
-/// The version of the JSON: another one where a field is taken away or means something else.
+/// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// Looks at everything and says what is in the way.
+/// Checks everything and prints what was found.
 pub(crate) fn run(
     choice: &Choice<'_>,
     chart: &Arc<Chart>,
@@ -73,7 +73,7 @@ fn summary(problems: usize, warnings: usize) -> String {
         .chain(counted(warnings, "warning"))
         .collect();
     match parts.is_empty() {
-        true => "All is well.".to_owned(),
+        true => "No problems found.".to_owned(),
         false => format!("{}.", parts.join(", ")),
     }
 }

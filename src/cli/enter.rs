@@ -1,4 +1,4 @@
-//! `taskie enter PHASE` and `taskie run COMMAND`: the two ways in which state changes by hand.
+//! `taskie enter PHASE` and `taskie run COMMAND`: the two ways to change the state by hand.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
@@ -19,8 +19,10 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
-use crate::shell::entry::perform;
-use crate::shell::perform::{Place, Stuck, check};
+use crate::shell::perform::check;
+use crate::shell::perform::perform;
+use crate::shell::place::Place;
+use crate::shell::stuck::Stuck;
 
 /// Enters a phase.
 pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -45,7 +47,7 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
     let place = place::resolve(chart, matches, session.as_deref(), absent)?;
     let event = Event {
         trigger: Trigger::Enter { phase, force },
-        fields: Json::Object(serde_json::Map::new()),
+        fields: super::output::typed(),
         args: args(chart, matches),
         session,
     };
@@ -108,7 +110,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     while let Some(name) = open.pop() {
         let event = Event {
             trigger: Trigger::Command(name.to_owned()),
-            fields: Json::Object(serde_json::Map::new()),
+            fields: super::output::typed(),
             args: given.clone(),
             session: session.clone(),
         };
@@ -123,12 +125,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// All of stdin, to the letter.
+/// Returns all of stdin, unchanged.
 fn stdin(name: &str) -> Result<String, CliError> {
     let mut input = std::io::stdin().lock();
     if input.is_terminal() {
         tell(&format!(
-            "taskie: type the {name}, and end it with Ctrl-D on a line of its own:"
+            "taskie: type the {name}, then press Ctrl-D on a line of its own:"
         ));
     }
     let mut text = String::new();
@@ -138,8 +140,7 @@ fn stdin(name: &str) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// Carries one of them out, or only checks whether it may be. Where it does not apply, nothing was written if it
-/// `is_first`.
+/// Carries out one of them, or only checks that it may be. If it does not apply and `is_first`, nothing was written.
 fn transition(
     place: &Place,
     event: &Event,
@@ -155,9 +156,9 @@ fn transition(
     let performed = done.map_err(|stuck| match stuck {
         Stuck::Fault(Fault::Expression { error, place }) => CliError::with_help(
             error.detail.clone(),
-            format!("this comes from {place} of the chart {}", chart.origin),
+            format!("check {place} in the chart {}", chart.origin),
         ),
-        Stuck::Fault(Fault::File(why)) => CliError::with_help(why, "mend the file"),
+        Stuck::Fault(Fault::File(why)) => CliError::with_help(why, "fix the file"),
         Stuck::Broken(why) => CliError::with_help(why, chart.scope.remedy()),
         other => CliError::new(other.to_string()),
     })?;
@@ -207,7 +208,7 @@ fn transition(
     Ok(())
 }
 
-/// The options that were given, each of its type.
+/// Returns the options that were given, each of its type.
 fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
     let mut args = IndexMap::new();
     for (name, arg) in &chart.args {

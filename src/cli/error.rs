@@ -2,14 +2,14 @@
 
 use crate::diagnostic::flaw::ChartError;
 
-/// A command that failed, and what its user is told.
+/// A command that failed, and what the user sees.
 #[derive(Debug)]
 pub(crate) enum CliError {
     /// The chart cannot be used.
     Chart(ChartError),
-    /// Something that has its place in a file.
+    /// An error with a place in a file.
     Shown(miette::Report),
-    /// Anything else, in a sentence, with what to do.
+    /// Any other error: a sentence, and what to do.
     Told {
         message: String,
         help: Option<String>,

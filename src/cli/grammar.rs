@@ -1,4 +1,4 @@
-//! What the command line may hold: clap's commands, those of the chart among them.
+//! The command line as clap sees it, with the commands and options of the chart.
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
@@ -14,7 +14,7 @@ use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 use crate::shell::trace;
 
-/// The whole command line for `chart`.
+/// Returns the command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
     let ids: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();
     Command::new("taskie")
@@ -24,7 +24,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .arg_required_else_help(true)
         .max_term_width(100)
         .after_help(format!(
-            "Environment:\n  {}=FILE  Append each decision to FILE, as a line of JSON: the rules that fired, what was written, the answer",
+            "Environment:\n  {}=FILE  Append each decision to FILE as a line of JSON: the rules that fired, what was written, the answer",
             trace::VARIABLE
         ))
         .arg(
@@ -36,7 +36,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .help(format!("The workflow: {} or the path of a statechart.toml", ids.join(", "))),
         )
         .subcommand(
-            Command::new("hook").about("Answer a hook event of the host (event JSON on stdin)").arg(
+            Command::new("hook").about("Answer a hook event of the host, whose JSON is on stdin").arg(
                 Arg::new("event")
                     .required(true)
                     .value_name("EVENT")
@@ -45,13 +45,13 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
         .subcommand(check_chart())
         .subcommand(enter(chart))
-        .subcommand(asking(chart, "next", "What to do now, and why"))
+        .subcommand(asking(chart, "next", "Show what to do now, and why"))
         .subcommand(status(chart))
         .subcommand(validate(chart))
         .subcommand(run(chart))
         .subcommand(
-            asking(chart, "doctor", "Is everything installed, switched on and sound? Each line is ok or says what to do")
-                .after_help("Exit codes: 0 no problem (warnings are none), 1 problems, 2 wrong usage"),
+            asking(chart, "doctor", "Check that everything is installed, enabled and sound, and say what to do")
+                .after_help("Exit codes: 0 no problem (warnings don't count), 1 problems, 2 wrong usage"),
         )
         .subcommand(render(chart))
         .subcommand(trust::command())
@@ -63,7 +63,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
                     Arg::new("keep")
                         .long("keep")
                         .action(ArgAction::SetTrue)
-                        .help("Keep the temporary project, and say where it is"),
+                        .help("Keep the temporary project and print its path"),
                 ),
         )
         .subcommand(
@@ -81,10 +81,10 @@ fn json() -> Arg {
     Arg::new("json")
         .long("json")
         .action(ArgAction::SetTrue)
-        .help("For programs: one JSON object")
+        .help("Print one JSON object, for programs")
 }
 
-/// A command that reads one instance and prints what it finds, as JSON if asked to.
+/// Returns a command that reads one instance and prints what it finds, as JSON with `--json`.
 fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
     Command::new(name)
         .about(about)
@@ -93,17 +93,16 @@ fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
 }
 
 fn status(chart: &Chart) -> Command {
-    asking(chart, "status", "Where it stands, what it waits for, and what the next stop does")
+    asking(chart, "status", "Show the current phase, what it waits for, and what the next stop does")
         .after_help(
-            "A verdict is shown where this machine has run the review and the file is still as it was written; `?` \
-             stands for one that is not known.\n\
-             The JSON is described in docs/commands.md.",
+            "A verdict is shown if this machine ran the review and the file has not changed since; `?` means unknown.\n\
+             docs/commands.md describes the JSON.",
         )
         .arg(
             Arg::new("watch")
                 .long("watch")
                 .action(ArgAction::SetTrue)
-                .help("Follow it until ctrl-C: in place on a terminal, else a line for each change"),
+                .help("Follow it until ctrl-C: in place on a terminal, otherwise one line per change"),
         )
 }
 
@@ -119,7 +118,7 @@ fn validate(chart: &Chart) -> Command {
             .help(help)
     });
     Command::new("validate")
-        .about(format!("Check the files of a {noun}, as a stop does"))
+        .about(format!("Check the files of a {noun} as a stop does"))
         .after_help("Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage")
         .args(args)
         .arg(json())
@@ -127,16 +126,16 @@ fn validate(chart: &Chart) -> Command {
 
 fn check_chart() -> Command {
     Command::new("check-chart")
-        .about("Find what is wrong with charts before they run")
+        .about("Find errors in charts before they run")
         .after_help(
-            "Exit codes: 0 no finding, 1 findings, 2 wrong usage, 3 a chart could not be read",
+            "Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read",
         )
         .arg(
             Arg::new("file")
                 .num_args(0..)
                 .value_name("FILE")
                 .value_parser(value_parser!(std::path::PathBuf))
-                .help("Chart files, - for stdin; left out: the charts compiled in"),
+                .help("Chart files, or - for stdin [default: the embedded charts]"),
         )
         .arg(
             Arg::new("format")
@@ -144,7 +143,7 @@ fn check_chart() -> Command {
                 .value_name("FORMAT")
                 .default_value("human")
                 .value_parser(PossibleValuesParser::new(Format::NAMES))
-                .help("How findings are written"),
+                .help("The format of the findings"),
         )
         .arg(
             Arg::new("fix")
@@ -158,14 +157,14 @@ fn check_chart() -> Command {
                 .long("max-states")
                 .value_name("N")
                 .value_parser(value_parser!(u32).range(1..))
-                .help("Explore so many states of a chart at most [default: 100000]"),
+                .help("Explore at most N states of a chart [default: 100000]"),
         )
         .arg(
             Arg::new("explain")
                 .long("explain")
                 .value_name("CODE")
                 .exclusive(true)
-                .help("Tell what a code means, why it hurts and how to mend it"),
+                .help("Explain what a code means and how to fix it"),
         )
 }
 
@@ -187,7 +186,7 @@ fn enter(chart: &Chart) -> Command {
     }
     used.sort_by_key(|name| chart.args.get_index_of(*name));
     Command::new("enter")
-        .about("Enter a phase: one atomic transition of state.json, as an action's last step")
+        .about("Enter a phase: one atomic update of state.json, the last step of an action")
         .after_help(format!("Phases: {phases}"))
         .arg(
             Arg::new("phase")
@@ -204,15 +203,13 @@ fn enter(chart: &Chart) -> Command {
             Arg::new("check")
                 .long("check")
                 .action(ArgAction::SetTrue)
-                .help(
-                    "Tell whether it may be entered now and what that would write; write nothing",
-                ),
+                .help("Say whether it may be entered now and what that would write; write nothing"),
         )
         .arg(
             Arg::new("force")
                 .long("force")
                 .action(ArgAction::SetTrue)
-                .help("Enter it although its guard forbids it (the schema is still kept to)"),
+                .help("Enter it even if its guard is false (the state must still fit its schema)"),
         )
 }
 
@@ -236,7 +233,7 @@ fn run(chart: &Chart) -> Command {
     let subcommands = chart.commands.iter().map(|(name, command)| {
         let mut used = args_of(chart, &expressions, name);
         used.retain(|name| !chart.args[*name].stdin);
-        // Of arguments without a name, those that may be left out come last: clap panics otherwise.
+        // Optional positional arguments come last; otherwise clap panics.
         used.sort_by_key(|name| chart.args[*name].default.is_some());
         Command::new(name.clone())
             .about(command.about.clone())
@@ -247,13 +244,13 @@ fn run(chart: &Chart) -> Command {
             .args(instance_args(chart))
     });
     Command::new("run")
-        .about("Run a command that the chart declares")
+        .about("Run a command of the chart")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(subcommands)
 }
 
-/// The options of a command, and of those that it raises. (No command raises itself.)
+/// Returns the options of a command and of those that it raises. (No command raises itself.)
 pub(super) fn args_of<'c>(chart: &'c Chart, expressions: &Expressions, name: &str) -> Vec<&'c str> {
     let Some(command) = chart.commands.get(name) else {
         return Vec::new();
@@ -283,7 +280,7 @@ pub(super) fn args_of<'c>(chart: &'c Chart, expressions: &Expressions, name: &st
     used
 }
 
-/// The expressions and texts of an action.
+/// Returns the expressions and texts of an action.
 fn action_texts(action: &model::Action) -> impl Iterator<Item = &str> {
     let conditions = [&action.each, &action.guard].into_iter().flatten();
     let texts = action.deed().map(model::Deed::texts).unwrap_or_default();
@@ -361,7 +358,7 @@ fn literal_text(literal: &Literal) -> Option<&str> {
     }
 }
 
-/// The chart's options that the texts name as `args.NAME`, be it through a let.
+/// Adds the chart's options that the texts name as `args.NAME`, directly or through a let, to `used`.
 fn collect_args<'c>(
     chart: &'c Chart,
     expressions: &Expressions,
@@ -386,7 +383,7 @@ fn collect_args<'c>(
             }
         }
     }
-    // In the chart's order, however they were found.
+    // In the chart's order.
     used.sort_by_key(|name| chart.args.get_index_of(*name));
 }
 
@@ -428,17 +425,19 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
             Arg::new("session")
                 .long("session")
                 .value_name("ID")
-                .help("The session that is meant; left out: CLAUDE_CODE_SESSION_ID"),
+                .help("The session to use [default: $CLAUDE_CODE_SESSION_ID]"),
         ];
     }
     vec![
         Arg::new("instance")
             .long(noun.clone())
             .value_name(noun.to_uppercase())
-            .help(format!("Which {noun}; left out: the one touched last")),
+            .help(format!(
+                "The {noun} to use [default: most recently modified]"
+            )),
         Arg::new("session")
             .long("session")
             .value_name("ID")
-            .help("The session that asks; left out: CLAUDE_CODE_SESSION_ID"),
+            .help("The current session [default: $CLAUDE_CODE_SESSION_ID]"),
     ]
 }

@@ -1,4 +1,4 @@
-//! `taskie next`: what to do now, by the chart's `next` rules, and why. Whoever asks takes the instance over.
+//! `taskie next`: what to do now, by the chart's `next` rules, and why. The session that asks takes over the instance.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,20 +13,18 @@ use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
-use crate::shell::entry::perform;
+use crate::shell::perform::perform;
 
-/// The rules that answer it.
+/// The name of the rules that answer it.
 pub(crate) const RULES: &str = "next";
 
-/// Prints the one action that is to be done now.
+/// Prints the next action.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
     let session = place::session(matches)?;
-    // Whoever asks wants to go on with the plan that was touched last, whosever it was.
-    let asking = session.as_deref().filter(|_| chart.scope.is_per_session());
-    let place = place::resolve(chart, matches, asking, place::Absent::Refuse)?;
+    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
     let performed =
         perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
     for warning in &performed.warnings {
@@ -52,12 +50,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The question what is next.
+/// Returns the event that asks what is next.
 pub(super) fn event(session: Option<String>) -> Event {
     let trigger = Trigger::Hook(RULES.to_owned());
     Event {
         trigger,
-        fields: Json::Object(serde_json::Map::new()),
+        fields: super::output::typed(),
         args: IndexMap::new(),
         session,
     }

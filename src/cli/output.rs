@@ -1,10 +1,12 @@
 //! What commands print, outside a page.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+
+use serde_json::{Value as Json, json};
 
 use crate::host::events::REVIEWER;
 
-/// True in a reviewer's session, which changes no state; says so.
+/// Returns true in a reviewer's session, which changes no state, and says so.
 pub(crate) fn is_reviewer() -> bool {
     let is_reviewer = std::env::var_os(REVIEWER).is_some();
     if is_reviewer {
@@ -13,12 +15,17 @@ pub(crate) fn is_reviewer() -> bool {
     is_reviewer
 }
 
-/// A line on stdout; a reader that has gone away is no error.
+/// The fields of an event that a command is: whether a person has typed it.
+pub(super) fn typed() -> Json {
+    json!({ "terminal": std::io::stdout().is_terminal() })
+}
+
+/// Prints a line to stdout. A reader that is gone is not an error.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
-/// A line on stderr.
+/// Prints a line to stderr.
 pub(crate) fn tell(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

@@ -7,12 +7,13 @@ use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::tell;
-use crate::chart::Chart;
+use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::suggest;
 use crate::files::pattern::is_slug;
+use crate::host::events::SESSION_VARIABLES;
 use crate::shell::find::{self, Instance, Newest, Surroundings};
-use crate::shell::perform::Place;
-use crate::shell::store;
+use crate::shell::place::Place;
+use crate::shell::{driver, file, state_file};
 
 /// What to do about an instance that is named and does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +46,7 @@ pub(crate) fn resolve(
             None if absent != Absent::Refuse => new_root(&cwd, &around, noun)?,
             None => return Err(nothing_here(chart, &cwd)),
         };
-        inside(&root, &instance, noun)?;
+        inside(&root, &instance, scope)?;
         return Ok(Place {
             chart: Arc::clone(chart),
             root,
@@ -91,10 +92,10 @@ pub(crate) fn resolve(
         }
     };
     let dir = root.join(&instance.dir);
-    inside(&root, &instance, noun)?;
+    inside(&root, &instance, scope)?;
     if !dir.is_dir() && absent != Absent::Assume {
         if absent == Absent::Refuse {
-            let names = find::names(&root, scope);
+            let names = find::names(&root, scope).unwrap_or_default();
             let close = suggest(&instance.name, names.iter().map(String::as_str));
             let help = close.map_or_else(start, |name| format!("did you mean `{name}`?"));
             return Err(CliError::with_help(
@@ -149,13 +150,22 @@ fn nothing_here(chart: &Chart, cwd: &Path) -> CliError {
     CliError::with_help(message, help)
 }
 
-fn inside(root: &Path, instance: &Instance, noun: &str) -> Result<(), CliError> {
+fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliError> {
+    let Scope { noun, home, .. } = scope;
     if find::leads_outside(root, &instance.dir) {
         let message = format!(
             "{noun} `{}` leads outside the project through a symbolic link",
             instance.name
         );
         return Err(CliError::new(message));
+    }
+    for dir in [Path::new(home), &instance.dir] {
+        if let Some(why) = file::distrust(&root.join(dir)) {
+            return Err(CliError::new(format!(
+                "{} is not used: {why}",
+                dir.display()
+            )));
+        }
     }
     Ok(())
 }
@@ -193,17 +203,25 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
     find::named(&chart.scope, name).map_err(CliError::new)
 }
 
+/// What the session has taken up last, else the instance that was touched last.
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
-    find::newest(root, &chart.scope, |dir| {
-        store::is_ours(chart, dir, session)
-    })
+    let scope = &chart.scope;
+    let taken = session.and_then(|session| {
+        let (_, name) = driver::taken_up(&[root.to_owned()], &scope.home, session)?;
+        let found = find::of_name(root, scope, &name);
+        found.instance.is_some().then_some(found)
+    });
+    taken.unwrap_or_else(|| find::newest(root, scope))
 }
 
 /// Returns the current session: `--session`, else what the host puts into the environment of its tools.
 pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> {
     let given = matches.get_one::<String>("session").cloned();
     let Some(session) = given
-        .or_else(|| std::env::var("CLAUDE_CODE_SESSION_ID").ok())
+        .or_else(|| {
+            let mut variables = SESSION_VARIABLES.iter();
+            variables.find_map(|name| std::env::var(name).ok().filter(|id| !id.is_empty()))
+        })
         .filter(|id| !id.is_empty())
     else {
         return Ok(None);
@@ -223,5 +241,5 @@ pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> 
 
 /// Returns the path of the state, from the project's root.
 pub(crate) fn state_file(place: &Place) -> PathBuf {
-    place.instance.dir.join(store::FILE)
+    place.instance.dir.join(state_file::FILE)
 }

@@ -19,9 +19,9 @@ use crate::page::{self, Page};
 use crate::render::assumptions::{Assumptions, STOP};
 use crate::render::error::RenderError;
 use crate::render::preview::{Next, Scene, next, template, templates};
-use crate::shell::perform::Place;
+use crate::shell::place::Place;
 use crate::shell::snapshot::Snapshot;
-use crate::shell::store::{self, Reading};
+use crate::shell::state_file::{self, Reading};
 
 impl From<RenderError> for CliError {
     fn from(error: RenderError) -> Self {
@@ -183,7 +183,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
     };
     let bytes = std::fs::read(Path::new(file))
         .map_err(|error| CliError::new(format!("{file} cannot be read: {error}")))?;
-    let state = store::parse(chart, &bytes);
+    let state = state_file::parse(chart, &bytes);
     if let Reading::Broken(why) = &state {
         return Err(CliError::new(format!("{file}: {why}")));
     }

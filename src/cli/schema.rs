@@ -8,7 +8,7 @@ use super::output::say;
 use crate::chart::Chart;
 use crate::chart::schema;
 
-/// Prints the schema that was asked for.
+/// Prints a schema.
 pub(crate) fn print(chart: &Chart, matches: &ArgMatches) -> ExitCode {
     let schema = match matches.get_one::<String>("of").map(String::as_str) {
         Some("statechart") => schema::statechart::of_charts(),

@@ -1,4 +1,4 @@
-//! `taskie validate [NOUN]`: what the chart's checks find, by hand. Reads only.
+//! `taskie validate [NOUN]`: runs the chart's checks by hand. Reads only.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use super::output::say;
 use super::place;
 use crate::chart::Chart;
 use crate::engine::view::View;
-use crate::shell::perform::{AsWorld as _, Place};
-use crate::shell::store::{self, Reading};
+use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::state_file::{self, Reading};
 
-/// The version of the JSON: another one where a field is taken away or means something else.
+/// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// What is wrong with the files of an instance.
+/// What is wrong with an instance's files.
 #[derive(Debug, Default)]
 pub(super) struct Validated {
     /// What the checks find: the list's name, and the finding.
@@ -28,7 +28,7 @@ pub(super) struct Validated {
     pub(super) is_unusable: bool,
 }
 
-/// Prints the findings, a line each.
+/// Prints one line per finding.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
@@ -70,7 +70,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(code)
 }
 
-/// Runs all checks of the chart on what is there.
+/// Runs all checks of the chart.
 pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
     let chart = &place.chart;
     let snapshot = place.snapshot();
@@ -92,7 +92,9 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
     if is_unusable {
         let file = place::state_file(place);
         // The first one is among them, with what follows from it.
-        let more = store::breaches(chart, &place.dir()).into_iter().skip(1);
+        let more = state_file::breaches(chart, &place.dir())
+            .into_iter()
+            .skip(1);
         warnings.extend(more.map(|breach| {
             // A question stands at the end of some.
             let stop = if breach.ends_with('?') { "" } else { "." };

@@ -31,7 +31,7 @@ const MODEL: &str = "--model";
 pub(super) struct Call {
     /// The model that the command line names.
     pub(super) model: Option<String>,
-    /// The file it was told to write.
+    /// The file that it has to write.
     pub(super) file: String,
 }
 

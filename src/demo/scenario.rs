@@ -31,7 +31,7 @@ pub(super) struct Scenario {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Step {
-    /// A heading: a new part of the story begins.
+    /// A heading: a new chapter begins.
     pub(super) chapter: Option<String>,
     /// What the user types. It begins a turn, so it stands where the last stop was allowed and only there.
     pub(super) user: Option<String>,

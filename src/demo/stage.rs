@@ -14,7 +14,7 @@ use super::reviewer::{self, Call};
 use super::scenario::{Expected, Review, Scenario};
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Embedded};
-use crate::shell::{store, trace};
+use crate::shell::{state_file, trace};
 
 /// A project, with everything around it that a session of the host would bring.
 #[derive(Debug)]
@@ -41,9 +41,9 @@ pub(super) struct Stage {
 #[derive(Debug)]
 pub(super) struct Stop {
     pub(super) answer: Expected,
-    /// What the agent is told.
+    /// The message to the agent.
     pub(super) reason: Option<String>,
-    /// What the user is told.
+    /// The message to the user.
     pub(super) message: Option<String>,
     /// What was decided and why: a line of the trace.
     pub(super) decision: Json,
@@ -170,7 +170,7 @@ impl Stage {
         fs::remove_file(&path).map_err(at(&path))
     }
 
-    /// The names of the files in the instance's directory, hidden ones aside, sorted.
+    /// The names of the files in the instance's directory, without hidden ones, sorted.
     pub(super) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path(".")).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
@@ -183,7 +183,7 @@ impl Stage {
 
     /// The state as it is on disk; `None` where there is none yet.
     pub(super) fn state(&self) -> Option<Map<String, Json>> {
-        let text = fs::read(self.path(store::FILE)).ok()?;
+        let text = fs::read(self.path(state_file::FILE)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 

@@ -21,7 +21,7 @@ pub struct Excerpt {
     text: String,
     /// The place, as far as it is shown.
     place: Range<usize>,
-    /// The line of the place and its neighbours, cut.
+    /// The line of the place and its neighbors, cut.
     shown: String,
     /// Where `shown` begins, as if nothing before the place were cut.
     offset: usize,
@@ -83,7 +83,7 @@ impl SourceCode for Excerpt {
         before: usize,
         after: usize,
     ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        // Without neighbours it is the place's line and column in the file that is asked for.
+        // Without neighbors, it is the place's line and column in the requested file.
         if (before, after) == (0, 0) {
             let whole = self.text.as_str().read_span(span, before, after)?;
             let (line, column, count) = (whole.line(), whole.column(), whole.line_count());

@@ -22,7 +22,7 @@ pub struct Flaw {
     pub span: Option<Range<usize>>,
     /// The template file it stands in; `None`: the chart.
     pub file: Option<Arc<SourceFile>>,
-    /// More to read: the story that refutes a property.
+    /// More to read: the counterexample that refutes a property.
     pub note: Option<String>,
 }
 
@@ -157,7 +157,7 @@ pub struct FlawReport {
 }
 
 impl FlawReport {
-    /// More to read than what is reported: the story that refutes a property.
+    /// More to read than what is reported: the counterexample that refutes a property.
     pub fn note(&self) -> Option<&str> {
         self.flaw.note.as_deref()
     }

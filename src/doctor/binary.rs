@@ -57,7 +57,7 @@ pub(super) fn own() -> Vec<Diagnosis> {
             this,
             Diagnosis::problem(
                 "path",
-                format!("there is no `{name}` on PATH, so neither hooks nor the agent find it"),
+                format!("`{name}` is not on PATH, so neither hooks nor the agent can find it"),
                 format!("add {folder} to PATH where Claude Code is started"),
             ),
         ];
@@ -126,7 +126,7 @@ fn program_on_path(program: &str) -> Diagnosis {
         return Diagnosis::problem(
             "program",
             format!("`{program}` is not on PATH, so no review can run"),
-            format!("install it, or add its folder to PATH where Claude Code is started"),
+            "install it, or add its folder to PATH where Claude Code is started",
         );
     };
     if program != HOST {
@@ -210,7 +210,7 @@ fn version_of(program: &Path) -> Result<String, String> {
         End::Exited { .. } => {
             Err(crate::invoke::log::last_line(log.path()).unwrap_or_else(|| "it failed".to_owned()))
         }
-        End::TimedOut => Err(format!("it took more than {} seconds", PATIENCE.as_secs())),
+        End::TimedOut => Err(format!("no answer within {} seconds", PATIENCE.as_secs())),
         End::TooMuchOutput => Err("it printed too much".to_owned()),
         End::Interrupted { .. } | End::Abandoned => Err("interrupted".to_owned()),
         End::NotStarted(why) => Err(why),

@@ -193,7 +193,7 @@ impl Settings {
                         "{} allows only its own hooks, so nothing is reviewed",
                         shown(&file.path)
                     ),
-                    "ask who manages this machine",
+                    "ask the administrator of this machine",
                 ));
             }
         }
@@ -202,7 +202,7 @@ impl Settings {
                 "hooks",
                 match self.unreadable.is_empty() {
                     true => "no settings file turns hooks off",
-                    false => "none of the settings files that can be read turns hooks off",
+                    false => "no settings file that can be read turns hooks off",
                 },
             ));
         }
@@ -288,7 +288,10 @@ impl Settings {
                 false => copies.iter().find_map(|copy| copy.path.as_ref()),
             };
             if let Some(gone) = gone {
-                let text = format!("the plugin {key} is enabled, and {} is gone", shown(gone));
+                let text = format!(
+                    "the plugin {key} is enabled, but {} is missing",
+                    shown(gone)
+                );
                 return Plugin::off(
                     text,
                     format!("`claude plugin uninstall {key}`, then `claude plugin install {key}`"),
@@ -408,7 +411,7 @@ impl Settings {
         vec![Diagnosis::warning(
             "blocks",
             format!(
-                "a cycle may have {limit} reviews ({field}), and an agent that uses no tool in between may stop after {cap} blocks"
+                "a cycle may have {limit} reviews ({field}), but an agent that uses no tool in between may stop after {cap} blocks"
             ),
             format!("set {BLOCK_CAP} to {limit} under \"env\" in settings.json"),
         )]
@@ -503,10 +506,10 @@ fn too_short(hook: &Hook<'_>, chart: &Chart) -> Option<Diagnosis> {
         Diagnosis::problem(
             "plugin",
             format!(
-                "the hook in {} is ended after {timeout} seconds, and a review may take {longest}",
+                "the hook in {} times out after {timeout} seconds, but a review may take {longest}",
                 shown(&hook.file.path)
             ),
-            format!("give it a \"timeout\" of {} or more", longest + 30),
+            format!("set its \"timeout\" to {} or more", longest + 30),
         )
     })
 }

@@ -1,4 +1,4 @@
-//! `taskie doctor`: is everything there that a workflow needs, and is nothing in its way?
+//! `taskie doctor`: checks that everything a workflow needs is there, and that nothing is in its way.
 //!
 //! [`binary`] looks at programs, [`host`] at the settings of Claude Code, [`workflow`] at the chart and the
 //! instance. Each gives [`Diagnosis`] lines. Nothing is changed, and nothing but `--version` is run.
@@ -16,11 +16,11 @@ use crate::chart::embedded::Choice;
 use crate::engine::world::World as _;
 use crate::host::events::REVIEWER;
 use crate::shell::find::{self, Surroundings};
-use crate::shell::perform::Place;
+use crate::shell::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
 
-/// Looks at everything, for the chart that was chosen and the instance that is meant, if there is one; `warnings` are
-/// of the instances that were passed over.
+/// Checks everything, for this chart and this instance, if there is one; `warnings` are about the instances that were
+/// skipped.
 pub(crate) fn examine(
     choice: &Choice<'_>,
     chart: &Arc<Chart>,
@@ -48,7 +48,7 @@ pub(crate) fn examine(
     found
 }
 
-/// The directories of a project in which the host may find settings: where it was started, as far as that is known.
+/// Returns the directories of a project in which the host may find settings: where it was started, if that is known.
 fn settings_dirs(chart: &Chart, place: Option<&Place>) -> Vec<PathBuf> {
     let around = Surroundings::from_env();
     let cwd = std::env::current_dir().unwrap_or_default();

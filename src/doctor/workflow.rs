@@ -12,22 +12,18 @@ use crate::chart::embedded::Choice;
 use crate::chart::schema;
 use crate::engine::context::initial;
 use crate::engine::view::View;
-use crate::explore::Caps;
 use crate::expr::templates::Templates;
 use crate::lint;
-use crate::shell::perform::{AsWorld as _, Place};
-use crate::shell::store::{self, Reading};
+use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::state_file::{self, Reading};
 
-/// What is wrong with a chart is told by its text; what only its states can tell is left to `check-chart`.
-const QUICK: Caps = Caps { states: 1 };
-
-/// Whether the chart and the schema of its state are sound.
+/// Checks the chart and the schema of its state. Only what the chart's text shows: its states are left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     let text = choice.text().unwrap_or_default();
     let (linted, check) = match choice {
         Choice::Embedded(embedded) => {
             let templates = |_: &[String]| Templates::Embedded(embedded.templates);
-            let linted = lint::run(embedded.id, &text, templates, &QUICK);
+            let linted = lint::run(embedded.id, &text, templates, None);
             (linted, "check-chart".to_owned())
         }
         Choice::File(path) => {
@@ -35,7 +31,7 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
             let templates = |folders: &[String]| {
                 Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
             };
-            let linted = lint::run(&chart.origin, &text, templates, &QUICK);
+            let linted = lint::run(&chart.origin, &text, templates, None);
             (linted, format!("check-chart {}", path.display()))
         }
     };
@@ -59,7 +55,7 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     vec![sound, state_schema(chart)]
 }
 
-/// Whether a new instance fits the schema.
+/// Checks that a new instance fits the schema.
 fn state_schema(chart: &Chart) -> Diagnosis {
     let compiled = jsonschema::draft7::new(&schema::state::of(chart));
     let state = Json::Object(initial(chart).into_iter().collect());
@@ -83,7 +79,7 @@ fn state_schema(chart: &Chart) -> Diagnosis {
     }
 }
 
-/// Whether the instance can be worked on; `warnings` are of those that were passed over.
+/// Checks that the instance can be worked on; `warnings` are about those that were skipped.
 pub(super) fn instance(
     chart: &Chart,
     place: Option<&Place>,
@@ -96,7 +92,7 @@ pub(super) fn instance(
         .collect();
     let Some(place) = place else {
         let why = if chart.scope.is_per_session() {
-            format!("hooks name the {noun} themselves; `--{noun} ID` looks at one")
+            format!("hooks name the {noun} themselves; check one with `--{noun} ID`")
         } else {
             format!("there is no {noun} here, so hooks allow everything")
         };
@@ -105,7 +101,7 @@ pub(super) fn instance(
     };
     let name = &place.instance.name;
     let snapshot = place.snapshot();
-    let file = place.instance.dir.join(store::FILE);
+    let file = place.instance.dir.join(state_file::FILE);
     match &snapshot.state {
         Reading::Sound { absent, .. } if absent.is_empty() => {
             found.push(Diagnosis::ok(
@@ -129,7 +125,10 @@ pub(super) fn instance(
         Reading::Missing => found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name} has no state.json, so no review is ever due"),
-            format!("`taskie enter PHASE --{noun} {name}` writes it"),
+            format!(
+                "write it with `{} enter PHASE --{noun} {name}`",
+                chart.program()
+            ),
         )),
         Reading::Broken(why) => found.push(Diagnosis::problem(
             "instance",
@@ -158,7 +157,7 @@ pub(super) fn instance(
         found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name}: its files have {findings}"),
-            format!("`taskie validate {name}` shows them"),
+            format!("`{} validate {name}` shows them", chart.program()),
         ));
     }
     if access(place.dir(), Access::WRITE_OK).is_err() {

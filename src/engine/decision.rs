@@ -12,7 +12,7 @@ use crate::host::reply::Reply;
 )]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Run this, then decide again in the world read anew.
+    /// Run this, then decide again in a new world.
     Invoke(Box<Invocation>),
     /// Carry this out.
     Done(Decision),
@@ -86,10 +86,10 @@ pub struct Fired {
 /// The answer to an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Answer {
-    /// No rule answered: the event takes its course.
+    /// No rule answered: the event is allowed.
     #[default]
     Pass,
-    /// The stop goes through.
+    /// The stop is allowed.
     Allow,
     /// The agent goes on, with this text.
     Block(String),
@@ -132,7 +132,7 @@ impl Invocation {
     }
 }
 
-/// A run that has ended, as the second call of `decide` is told.
+/// A run that has ended, as the second call of `decide` receives it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ended {
     /// What was run.

@@ -1,7 +1,7 @@
 //! The names that an expression sees, looked up when they are asked for.
 //!
 //! A bare name is a context field or a let; everything else carries its source: `event`, `scope`, `config`,
-//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `now`,
+//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`, `now`,
 //! `touched`, `it`. Within a decision the context is what the rules so far have made of it.
 
 use std::fmt;
@@ -698,8 +698,8 @@ impl fmt::Debug for Group {
     }
 }
 
-/// A fault travels through minijinja as a value that is an error wherever it is used.
-fn or_invalid(value: Result<Value, Fault>) -> Value {
+/// Returns a value for minijinja: a fault travels as one that is an error wherever it is used.
+pub fn or_invalid(value: Result<Value, Fault>) -> Value {
     value.unwrap_or_else(|fault| {
         let error =
             minijinja::Error::new(minijinja::ErrorKind::InvalidOperation, fault.to_string());
@@ -737,6 +737,10 @@ impl Object for Root {
             "tables" => GroupKind::Tables,
             "scope" => return Some(or_invalid(names.world.look(&Source::Scope))),
             "session" => return Some(names.session()),
+            "driver" => {
+                let session = names.event.session.clone();
+                return Some(or_invalid(names.world.look(&Source::Driver { session })));
+            }
             "siblings" => return Some(or_invalid(names.world.look(&Source::Siblings))),
             "now" => return Some(or_invalid(names.world.look(&Source::Now))),
             "touched" => {

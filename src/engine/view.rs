@@ -54,6 +54,18 @@ impl View {
         }
     }
 
+    /// Returns an error where it cannot be known what the running cycle leads to, because a file cannot be read.
+    pub fn can_advance(&self) -> Result<(), Fault> {
+        let target = self
+            .names
+            .running()
+            .map(|cycle| self.names.open_target(cycle));
+        match target {
+            Some(Err(fault @ Fault::File(_))) => Err(fault),
+            _ => Ok(()),
+        }
+    }
+
     /// Who does what `invoke` runs; `None` where the chart does not say.
     pub fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
         let Some(by) = self

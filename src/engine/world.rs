@@ -19,7 +19,12 @@ pub enum Source {
     Answers { answer: String, review: String },
     /// `config.NAME`, checked against its type, its default where the key is absent.
     Config(String),
-    /// `git.dirty`: changes that are not committed, the home aside; false outside git.
+    /// `driver`: who drives the instance, as the session that asks sees it: `this`, `other`, or none.
+    Driver {
+        /// The session that asks.
+        session: Option<String>,
+    },
+    /// `git.dirty`: uncommitted changes outside the home; false outside git.
     Dirty,
     /// `siblings`: the other instances, a list of records with `name`, `path`, `idle_hours`, `unreadable`, `context`
     /// and `files`. Where the state cannot be read, every field of the context is none.

@@ -37,6 +37,8 @@ pub(crate) enum Choice {
     Arg(String),
     /// The session that asks.
     Session,
+    /// Who drives the instance.
+    Driver,
     /// What the checks of `checks.NAME` find.
     Findings(String),
     /// `git.dirty`.
@@ -166,6 +168,7 @@ impl Domain {
                 .chain(self.texts("session", read))
                 .collect(),
             Choice::Findings(_) => Vec::new(),
+            Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),
         }
@@ -249,12 +252,13 @@ impl Domain {
                 texts().collect::<Vec<_>>().join(", ")
             ),
             Choice::Session => format!(
-                "the session of a command: {}",
+                "the session: {}",
                 texts()
                     .collect::<Vec<_>>()
                     .join(", ")
                     .replace("left out", "unknown")
             ),
+            Choice::Driver => "driver: nobody, this session, another one".to_owned(),
             Choice::Dirty => "git.dirty: false, true".to_owned(),
             Choice::Siblings => format!("siblings: none, or one of {}", values.len() - 1),
             Choice::Findings(name) => {

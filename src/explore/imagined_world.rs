@@ -422,7 +422,10 @@ impl World for ImaginedWorld {
         let choice = match given {
             Given::Field(name) => Choice::Event(name.to_owned()),
             Given::Arg(name) => Choice::Arg(name.to_owned()),
-            Given::Session if self.is_hook => Choice::Event("session_id".to_owned()),
+            // Where each session has its own instance, no stop comes without a session.
+            Given::Session if self.is_hook && self.ground.chart.scope.is_per_session() => {
+                Choice::Event("session_id".to_owned())
+            }
             Given::Session => Choice::Session,
             Given::Findings(name) => Choice::Findings(name.to_owned()),
         };
@@ -469,6 +472,7 @@ impl World for ImaginedWorld {
                 to_value(&value)
             }
             Source::Config(name) => to_value(&self.setting(config_path(name))),
+            Source::Driver { .. } => to_value(&self.choose(Choice::Driver)),
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),
             // No rule depends on what time it is, on which names are free, or on how a user words a prompt.

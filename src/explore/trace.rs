@@ -252,7 +252,13 @@ fn words(question: &Question, value: &Json) -> Option<String> {
             value => format!("{name} is {}", plain(value)),
         },
         Choice::Arg(name) => format!("--{name} {}", plain(value)),
+        Choice::Session if value.is_null() => "no session is named".to_owned(),
         Choice::Session => format!("the session is {}", plain(value)),
+        Choice::Driver => match value.as_str() {
+            Some("this") => "this session drives the instance".to_owned(),
+            Some(_) => "another session drives the instance".to_owned(),
+            None => "no session drives the instance".to_owned(),
+        },
         Choice::Dirty if *value == Json::Bool(true) => "there are uncommitted changes".to_owned(),
         Choice::Dirty => "all is committed".to_owned(),
         Choice::Siblings => match first(value) {

@@ -163,7 +163,7 @@ pub fn read_lines(text: &str, pattern: &Pattern) -> Content {
     content
 }
 
-/// True where `status` is one of `finished`, case and Markdown emphasis aside.
+/// True if `status` is one of `finished`, ignoring case and Markdown emphasis.
 pub fn is_finished(status: &str, finished: &[String]) -> bool {
     let status = plain(status).trim_matches('_').to_lowercase();
     finished.iter().any(|word| word.to_lowercase() == status)

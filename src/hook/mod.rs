@@ -1,204 +1,281 @@
 //! `taskie hook EVENT`: a hook's event on stdin, its answer on stdout.
 //!
-//! The hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed
-//! where the project has no home for it. A hook that cannot decide lets the event through and says why.
+//! The hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed where the
+//! project has no home for it, or where the session has taken nothing up. A hook that cannot decide allows the event
+//! and says why.
 
-use std::io::{IsTerminal as _, Read, Write};
-use std::path::PathBuf;
+use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::Value as Json;
 
 use crate::chart::embedded::Choice;
+use crate::diagnostic::suggest::suggest;
+use crate::engine::decision::Answer;
 use crate::engine::event::Event;
-use crate::host::events::REVIEWER;
-use crate::host::events::{EVENTS, is_stop};
+use crate::host::events::{EVENTS, REVIEWER, is_stop};
 use crate::host::reply::Reply;
-use crate::shell::entry::perform;
-use crate::shell::find::{self, Surroundings};
-use crate::shell::perform::{Place, Stuck};
-use crate::shell::store;
+use crate::shell::find::{self, Newest, Surroundings};
+use crate::shell::owed::Debt;
+use crate::shell::perform::perform;
+use crate::shell::place::Place;
+use crate::shell::stuck::Stuck;
 use crate::shell::trust::{self, OwnChart};
+use crate::shell::{driver, file};
 
-/// What a stop exits with whose input is no event, or whose directory cannot be entered. On the host it blocks,
-/// and for other events it would drop the user's prompt or forbid the compaction.
-const BAD_STOP: u8 = 2;
+/// The most bytes of an event.
+const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// Runs one hook. `event` is the subcommand, `chart` what `--chart` says.
-#[expect(clippy::print_stderr, reason = "stderr is where a hook's warnings go")]
+///
+/// Input that is no event exits with 1: on some hosts 2 would block the stop, and not every host stops blocking by
+/// itself.
 pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
     let choice = Choice::of(chart);
     let quiet = matches!(choice, Choice::Embedded(chart) if chart.quiet);
     let Some((_, name)) = EVENTS.iter().copied().find(|(word, _)| *word == event) else {
         let words = EVENTS.iter().map(|(word, _)| *word);
-        let hint = crate::diagnostic::suggest::suggest(event, words)
+        let hint = suggest(event, words)
             .map(|word| format!("; did you mean `{word}`?"))
             .unwrap_or_default();
-        eprintln!(
-            "taskie: there is no hook event `{}`{hint}",
+        tell(&format!(
+            "unknown hook event `{}`{hint}",
             event.escape_debug()
-        );
+        ));
         return ExitCode::FAILURE;
     };
     // The reviewer is a session of its own and fires the same hooks: nothing may come of them.
     if std::env::var_os(REVIEWER).is_some() {
-        return answer(&Reply::silent(name, quiet));
+        print(&Reply::silent(name, quiet));
+        return ExitCode::SUCCESS;
     }
-    let bad_input = || {
-        if name == "Stop" {
-            ExitCode::from(BAD_STOP)
-        } else {
-            ExitCode::FAILURE
+    let fields = match event_from_stdin(event, name) {
+        Ok(fields) => fields,
+        Err(why) => {
+            tell(&why);
+            return ExitCode::FAILURE;
         }
     };
-    let mut input = Vec::new();
-    if std::io::stdin().is_terminal() {
-        eprintln!(
-            "taskie: waiting for the {name} event as JSON on stdin; try: echo '{{}}' | taskie hook {event}"
-        );
-    }
-    if let Err(error) = std::io::stdin().lock().read_to_end(&mut input) {
-        eprintln!("taskie: stdin cannot be read: {error}");
-        return bad_input();
-    }
-    let fields: Json = match serde_json::from_slice(&input) {
-        Ok(fields @ Json::Object(_)) => fields,
-        Ok(_) => {
-            eprintln!("taskie: Invalid JSON on stdin: a hook event is an object");
-            return bad_input();
-        }
-        Err(error) => {
-            eprintln!("taskie: Invalid JSON on stdin: {error}");
-            return bad_input();
-        }
-    };
-    let active = fields
-        .get("stop_hook_active")
-        .and_then(Json::as_bool)
-        .unwrap_or(false);
-    if let Some(cwd) = fields.get("cwd").and_then(Json::as_str)
-        && let Err(error) = std::env::set_current_dir(cwd)
-    {
-        // Exit 2 blocks on the host: never a second time in a turn.
-        if active {
-            return answer(&Reply::silent(name, quiet));
-        }
-        eprintln!("taskie: Cannot change to the session's directory {cwd:?}: {error}");
-        return bad_input();
-    }
-    match decide(name, fields, chart, quiet) {
-        Ok(reply) => {
-            for warning in reply.warnings.iter().chain(&reply.log) {
-                eprintln!("taskie: {warning}");
+    match reply_to(name, fields, chart, quiet) {
+        Ok((reply, debt)) => {
+            // The answer comes first: a host that does not read our warnings gets it all the same.
+            let is_delivered = print(&reply);
+            if let Some(debt) = debt.filter(|_| is_delivered) {
+                debt.settle();
             }
-            answer(&reply)
+            for warning in reply.warnings.iter().chain(&reply.log) {
+                tell(warning);
+            }
+            ExitCode::SUCCESS
         }
-        Err(Interrupted { signal }) => {
-            eprintln!(
-                "taskie: ended by signal {signal}; the reviewer was ended too, and state.json is unchanged"
-            );
+        Err(Ended::BySignal(signal)) => {
+            tell(&format!(
+                "ended by signal {signal}; the reviewer was ended too, and state.json is unchanged"
+            ));
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
         }
+        Err(Ended::WithHost) => {
+            tell("the host is gone; the reviewer was ended, and state.json is unchanged");
+            ExitCode::FAILURE
+        }
     }
 }
 
-/// The host has told this process to end.
-struct Interrupted {
-    signal: i32,
+/// Why there is no answer.
+enum Ended {
+    /// The host has asked this process to end.
+    BySignal(i32),
+    /// Nobody waits for the answer any more.
+    WithHost,
 }
 
-fn decide(
+/// Reads the event, and enters its directory. The error is what to say of it.
+fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        tell(&format!(
+            "waiting for the {name} event as JSON on stdin; try: echo '{{}}' | taskie hook {event}"
+        ));
+    }
+    let mut input = Vec::new();
+    stdin
+        .lock()
+        .take(EVENT_LIMIT + 1)
+        .read_to_end(&mut input)
+        .map_err(|error| format!("stdin cannot be read: {error}"))?;
+    if input.len() as u64 > EVENT_LIMIT {
+        let limit = EVENT_LIMIT / (1024 * 1024);
+        return Err(format!("the event on stdin is larger than {limit} MiB"));
+    }
+    let fields = match serde_json::from_slice(&input) {
+        Ok(fields @ Json::Object(_)) => fields,
+        Ok(_) => return Err("Invalid JSON on stdin: a hook event is an object".to_owned()),
+        Err(error) => return Err(format!("Invalid JSON on stdin: {error}")),
+    };
+    if let Some(cwd) = fields.get("cwd").and_then(Json::as_str) {
+        std::env::set_current_dir(cwd).map_err(|error| {
+            format!("Cannot change to the session's directory {cwd:?}: {error}")
+        })?;
+    }
+    Ok(fields)
+}
+
+/// What an event is about, as far as it is known without the chart.
+struct Meant {
+    root: PathBuf,
+    /// What the session has taken up last; without one it is the chart's to say.
+    instance: Option<String>,
+}
+
+/// Returns what an event is about; `None` where it is none of ours. A stop is about what its session has taken up last,
+/// wherever its agent has changed to. One that names no session is about the project around its directory.
+fn meant(event: &str, session: Option<&str>, home: &str, is_per_session: bool) -> Option<Meant> {
+    let around = Surroundings::from_env();
+    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    match session.filter(|_| is_stop(event) && !is_per_session) {
+        Some(session) => {
+            let roots = find::roots(&cwd, &around);
+            let (root, instance) = driver::taken_up(&roots, home, session)?;
+            Some(Meant {
+                root,
+                instance: Some(instance),
+            })
+        }
+        None => Some(Meant {
+            root: find::project_root(&cwd, home, &around)?,
+            instance: None,
+        }),
+    }
+}
+
+/// The project's own chart, which counts where the command line names none.
+fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart {
+    if named.is_some() {
+        return OwnChart::Absent;
+    }
+    let root = match known {
+        Some(meant) => Some(meant.root.clone()),
+        None => {
+            let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+            find::project_root(&cwd, home, &Surroundings::from_env())
+        }
+    };
+    root.map_or(OwnChart::Absent, |root| trust::own_chart(&root))
+}
+
+fn reply_to(
     name: &str,
     fields: Json,
     named: Option<&str>,
     quiet: bool,
-) -> Result<Reply, Interrupted> {
+) -> Result<(Reply, Option<Debt>), Ended> {
     let mut choice = Choice::of(named);
-    let around = Surroundings::from_env();
-    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    // A chart compiled in says where its home is before it is parsed; where there is none, it never is.
-    let mut root = None;
-    let own;
+    let event = Event::hook(name, fields);
+    let session = event.session.as_deref();
+    let silent = |quiet| Ok((Reply::silent(name, quiet), None));
+    // A chart compiled in says where its home is before it is parsed; where there is nothing for it, it never is.
+    let mut known = None;
     let mut ignored = Vec::new();
+    let own;
     if let Choice::Embedded(chart) = choice {
-        root = find::project_root(&cwd, chart.home, &around);
-        if root.is_none() {
-            return Ok(Reply::silent(name, quiet));
-        }
-    }
-    if let (None, Some(project)) = (named, &root) {
-        match trust::own_chart(project) {
+        known = meant(name, session, chart.home, chart.is_per_session);
+        match own_chart(named, chart.home, known.as_ref()) {
             OwnChart::Absent => {}
             OwnChart::Ignored(why) => ignored.push(why),
             OwnChart::Trusted(path) => {
                 own = path;
                 choice = Choice::File(&own);
-                root = None;
+                known = None;
             }
+        }
+        if known.is_none() && matches!(choice, Choice::Embedded(_)) {
+            return silent(quiet);
         }
     }
     let chart = match choice.load() {
         Ok(chart) => chart,
         Err(error) => {
-            return Ok(Reply::undecided(
-                name,
-                format!("the chart cannot be used: {error}"),
-            ));
+            let why = format!("the chart cannot be used: {error}");
+            return Ok((Reply::undecided(name, why), None));
         }
     };
-    let Some(root) = root.or_else(|| find::project_root(&cwd, &chart.scope.home, &around)) else {
-        return Ok(Reply::silent(name, chart.quiet));
+    let scope = &chart.scope;
+    let meant = known.or_else(|| meant(name, session, &scope.home, scope.is_per_session()));
+    let Some(Meant { root, instance }) = meant else {
+        return silent(chart.quiet);
     };
     if chart.on.get(name).is_none_or(Vec::is_empty) {
-        return Ok(Reply::silent(name, chart.quiet));
+        return silent(chart.quiet);
     }
-    let scope = &chart.scope;
-    let event = Event::hook(name, fields);
-    let session = event.session.as_deref();
-    let newest = if scope.is_per_session() {
-        find::of_session(&root, scope, session)
-    } else {
-        find::newest(&root, scope, |dir| {
-            !is_stop(name) || store::is_ours(&chart, dir, session)
-        })
+    let found = match instance {
+        Some(instance) => find::of_name(&root, scope, &instance),
+        None if scope.is_per_session() => find::of_session(&root, scope, session),
+        None => find::newest(&root, scope),
     };
-    let Some(instance) = newest.instance else {
-        ignored.extend(newest.warnings);
-        return Ok(Reply::silent(name, chart.quiet).with_warnings(ignored));
-    };
-    ignored.extend(newest.warnings);
+    let Newest {
+        instance,
+        mut warnings,
+    } = distrusting(&root, &scope.home, found);
     let quiet = chart.quiet;
-    match perform(
-        &Place {
-            chart,
-            root,
-            instance,
-        },
-        &event,
-    ) {
+    warnings.splice(0..0, ignored);
+    let Some(instance) = instance else {
+        return Ok((Reply::silent(name, quiet).with_warnings(warnings), None));
+    };
+    let place = Place {
+        chart,
+        root,
+        instance,
+    };
+    match perform(&place, &event) {
         Ok(performed) => {
             // The chart's own message tells the user of the failure; stderr is for the host's log.
             let failure = performed
                 .decision
                 .failure()
                 .map(|why| format!("the review failed: {why}"));
-            let mut reply = performed
-                .decision
-                .into_reply(name, quiet)
-                .with_warnings(performed.warnings);
+            let decision = performed.decision;
+            let block = match decision.answer {
+                Answer::Block(reason) => Some(reason),
+                Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
+            };
+            let reply = Reply::new(name, quiet, block, decision.messages, decision.says);
+            let mut reply = reply.with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));
-            Ok(reply.with_warnings(ignored))
+            Ok((reply.with_warnings(warnings), performed.debt))
         }
-        Err(Stuck::Interrupted { signal }) => Err(Interrupted { signal }),
-        Err(stuck) => Ok(Reply::undecided(name, stuck.to_string())),
+        Err(Stuck::Interrupted { signal }) => Err(Ended::BySignal(signal)),
+        Err(Stuck::Abandoned) => Err(Ended::WithHost),
+        Err(stuck) => Ok((Reply::undecided(name, stuck.to_string()), None)),
     }
 }
 
-fn answer(reply: &Reply) -> ExitCode {
+/// What was found, unless its directory or the home is one that others may have put things into.
+fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
+    let Some(instance) = &found.instance else {
+        return found;
+    };
+    let flaw = [Path::new(home), &instance.dir]
+        .into_iter()
+        .find_map(|dir| Some((dir, file::distrust(&root.join(dir))?)));
+    match flaw {
+        Some((dir, why)) => Newest {
+            instance: None,
+            warnings: vec![format!("{} is not used: {why}.", dir.display())],
+        },
+        None => found,
+    }
+}
+
+/// Writes the answer; false where the host has not got it.
+fn print(reply: &Reply) -> bool {
     let mut out = std::io::stdout().lock();
-    // A host that has closed the pipe is not listening any more.
-    let _ = out
-        .write_all(reply.render().as_bytes())
-        .and_then(|()| out.flush());
-    ExitCode::SUCCESS
+    out.write_all(reply.render().as_bytes())
+        .and_then(|()| out.flush())
+        .is_ok()
+}
+
+/// A line on stderr. A host that does not read it is no error.
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "taskie: {line}");
 }

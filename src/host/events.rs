@@ -14,7 +14,19 @@ pub const EVENTS: &[(&str, &str)] = &[
     ("session-end", "SessionEnd"),
 ];
 
-/// True for an event that is answered in JSON and can be blocked: only here does it matter whose session it is.
+/// The variables in which a host tells the tools of a session its id.
+pub const SESSION_VARIABLES: &[&str] = &[
+    "CLAUDE_CODE_SESSION_ID",
+    "CODEX_SESSION_ID",
+    "COPILOT_AGENT_SESSION_ID",
+];
+
+/// Returns true for an event of the host.
+pub fn is_event(name: &str) -> bool {
+    EVENTS.iter().any(|(_, event)| *event == name)
+}
+
+/// Returns true for an event that is answered in JSON and can be blocked: only here does it matter whose session it is.
 pub fn is_stop(event: &str) -> bool {
     matches!(event, "Stop" | "SubagentStop")
 }
@@ -33,6 +45,8 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("session_id", FieldDefault::Text),
     ("source", FieldDefault::Text),
     ("stop_hook_active", FieldDefault::False),
+    // Not of the host: a person has typed the command.
+    ("terminal", FieldDefault::False),
     ("transcript_path", FieldDefault::Text),
     ("trigger", FieldDefault::Text),
 ];

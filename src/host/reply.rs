@@ -28,14 +28,14 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The event takes its course, and there is nothing to say.
+    /// The event is allowed, and there is nothing to say.
     pub fn silent(event: &str, quiet: bool) -> Self {
         Self::new(event, quiet, None, Vec::new(), Vec::new())
     }
 
-    /// The event takes its course because no decision could be made.
+    /// The event is allowed because no decision could be made.
     pub fn undecided(event: &str, why: String) -> Self {
-        let why = format!("taskie could not decide about this {event} and lets it through: {why}");
+        let why = format!("taskie could not decide about this {event} and allows it: {why}");
         Self::silent(event, false).with_warnings(vec![why])
     }
 
@@ -65,12 +65,12 @@ impl Reply {
         self
     }
 
-    /// What the agent is told instead of stopping.
+    /// The message to an agent that may not stop.
     pub fn reason(&self) -> Option<String> {
         self.block.as_deref().map(cut)
     }
 
-    /// What the user is told beside the answer.
+    /// The message to the user beside the answer.
     pub fn message(&self) -> Option<String> {
         let messages: Vec<&str> = self
             .warnings

@@ -4,7 +4,7 @@ pub(crate) mod log;
 mod orphans;
 pub(crate) mod outcome;
 pub(crate) mod process;
-mod program;
+pub(crate) mod program;
 pub(crate) mod signals;
 pub(crate) mod spec;
 pub(crate) mod supervisor;

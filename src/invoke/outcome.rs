@@ -68,6 +68,7 @@ fn find(json: &str, pointer: &str) -> Option<String> {
         let step = step.replace("~1", "/").replace("~0", "~");
         if found.trim_start().starts_with('"') {
             found = Cow::Owned(serde_json::from_str(&found).ok()?);
+            serde_json::from_str::<IgnoredAny>(&found).ok()?;
         }
         let mut from = serde_json::Deserializer::from_str(&found);
         found = Cow::Owned(At(&step).deserialize(&mut from).ok()?);

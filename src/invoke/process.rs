@@ -149,7 +149,7 @@ fn start(spec: &Spec<'_>, stdout: &File, log: &File) -> Result<Child, String> {
         let cwd = spec.cwd.display();
         return Err(format!("the working directory {cwd} does not exist"));
     }
-    let file = program::locate(spec, program)?;
+    let file = program::locate(program, &program::path_of(spec), spec.cwd)?;
     let copy = |file: &File| {
         file.try_clone()
             .map_err(|error| format!("its output cannot be captured: {error}"))

@@ -3,7 +3,7 @@
 //! A name without a slash is looked up on PATH here, not by the system: a relative element of PATH and one inside the
 //! project are passed over, so that nothing that came with a project runs because of its name.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -13,25 +13,24 @@ use super::spec::Spec;
 /// The bytes that Linux takes in one argument, whatever `ulimit` says: 32 pages less a closing NUL.
 pub(super) const MAX_ARGUMENT: usize = 131_071;
 
-/// The file that `program` names; the error is a sentence for the user.
-pub(super) fn locate(spec: &Spec<'_>, program: &str) -> Result<PathBuf, String> {
+/// The file that `program` names in the project at `cwd`; the error is a sentence for the user.
+pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf, String> {
     if program.contains('/') {
         return Ok(PathBuf::from(program));
     }
-    let path = path_of(spec);
-    let project = spec.cwd.canonicalize();
+    let project = cwd.canonicalize();
     let is_inside = |folder: &Path| {
-        let project = project.as_deref().unwrap_or(spec.cwd);
-        folder.starts_with(spec.cwd)
+        let project = project.as_deref().unwrap_or(cwd);
+        folder.starts_with(cwd)
             || folder
                 .canonicalize()
                 .is_ok_and(|folder| folder.starts_with(project))
     };
     let mut may_not_run = None;
     let mut passed_over = None;
-    for folder in std::env::split_paths(&path) {
+    for folder in std::env::split_paths(path) {
         let file = folder.join(program);
-        let Ok(meta) = spec.cwd.join(&file).metadata() else {
+        let Ok(meta) = cwd.join(&file).metadata() else {
             continue;
         };
         if !meta.is_file() {
@@ -58,7 +57,8 @@ pub(super) fn locate(spec: &Spec<'_>, program: &str) -> Result<PathBuf, String> 
     })
 }
 
-fn path_of(spec: &Spec<'_>) -> std::ffi::OsString {
+/// The PATH that a run is to have.
+pub(super) fn path_of(spec: &Spec<'_>) -> OsString {
     let given = spec
         .env
         .iter()

@@ -7,7 +7,7 @@ use std::io::{self, Read as _};
 use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -45,6 +45,17 @@ pub(super) fn caught() -> Option<i32> {
     i32::try_from(CAUGHT.load(Ordering::SeqCst))
         .ok()
         .filter(|signal| *signal != 0)
+}
+
+/// From now on a write over the limit on file sizes (`ulimit -f`) is an error, where else it would end this process
+/// without a word.
+pub(crate) fn report_file_size() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Any handler will do. Where none can be installed, it is as it was.
+        let signal = rustix::process::Signal::XFSZ.as_raw();
+        let _ = signal_hook::flag::register(signal, Arc::default());
+    });
 }
 
 /// A file that a wait listens to, and what for. That its other end was closed is always reported.

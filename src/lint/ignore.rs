@@ -33,7 +33,7 @@ impl Ignore {
 
 /// The flaws that no comment of the chart ignores, and those of the comments.
 ///
-/// Where the chart was not explored, nobody knows what an ignore of that kind would leave out.
+/// Unless all of the chart was explored, nobody knows what an ignore of that kind would leave out.
 pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw> {
     let ignores = find(text);
     let mut used = vec![Vec::new(); ignores.len()];

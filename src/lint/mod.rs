@@ -54,12 +54,12 @@ pub struct Linted {
 }
 
 /// Everything that is wrong with the chart in `text`, and what is proved of it. `origin` names it;
-/// `templates` are those of the folders that the chart names; `caps` say how far to explore.
+/// `templates` are those of the folders that the chart names; `caps` say how far to explore, which `None` leaves out.
 pub fn run(
     origin: &str,
     text: &str,
     templates: impl FnOnce(&[String]) -> Templates,
-    caps: &Caps,
+    caps: Option<&Caps>,
 ) -> Linted {
     let reading = structure::read(text);
     let mut flaws = reading.flaws;
@@ -82,7 +82,9 @@ pub fn run(
             let first = of_rules
                 .iter()
                 .filter(|flaw| flaw.code.stage() == Stage::Rule);
-            if ignore::leaves_nothing(text, flaws.iter().chain(&more).chain(first)) {
+            if let Some(caps) = caps
+                && ignore::leaves_nothing(text, flaws.iter().chain(&more).chain(first))
+            {
                 let report = explore(&chart, caps);
                 more.extend(explored::flaws(&report, &chart, text));
                 explored = Some(report);
@@ -102,7 +104,8 @@ pub fn run(
         });
         flaws.extend(more);
     }
-    let mut flaws = ignore::apply(text, flaws, explored.is_some());
+    let is_explored = explored.as_ref().is_some_and(|report| report.complete);
+    let mut flaws = ignore::apply(text, flaws, is_explored);
     flaws.sort_by_key(|flaw| {
         (
             flaw.file.is_some(),

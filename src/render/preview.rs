@@ -14,7 +14,7 @@ use crate::engine::names::{Names, Preview};
 use crate::engine::world::World;
 use crate::expr::Expressions;
 use crate::expr::source::Text;
-use crate::shell::perform::Place;
+use crate::shell::place::Place;
 
 /// What a preview is made for.
 #[derive(Debug)]

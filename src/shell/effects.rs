@@ -5,16 +5,16 @@
 //! followed, and only an instance's own directory is ever removed.
 
 use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
+use super::file;
+use super::find::{self, name_flaw};
 use crate::chart::Scope;
 use crate::engine::decision::Effect;
-use crate::shell::find::{self, name_flaw};
 
 /// An effect that could not be carried out.
 #[derive(Debug)]
@@ -88,31 +88,22 @@ impl Files<'_> {
     }
 
     /// The same, with its folder made.
-    fn new_path(&self, path: &str) -> io::Result<(PathBuf, PathBuf)> {
+    fn new_path(&self, path: &str) -> io::Result<PathBuf> {
         let path = self.path(path)?;
-        let folder = path.parent().unwrap_or(self.root).to_owned();
-        fs::create_dir_all(&folder)?;
-        Ok((path, folder))
+        fs::create_dir_all(path.parent().unwrap_or(self.root))?;
+        Ok(path)
     }
 
     fn write(&self, path: &str, text: &str) -> io::Result<()> {
-        let (path, folder) = self.new_path(path)?;
-        new_file(&folder, text)?.persist_noclobber(path)?;
-        Ok(())
+        file::create(&self.new_path(path)?, text.as_bytes())
     }
 
     fn ensure(&self, path: &str, line: &str) -> io::Result<()> {
-        let (path, folder) = self.new_path(path)?;
-        let old = match fs::symlink_metadata(&path) {
-            Ok(meta) if !meta.is_file() => return Err(io::Error::other("it is no regular file")),
-            Ok(meta) => Some((fs::read(&path)?, meta.permissions())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
-        let (mut text, permissions) = match old {
-            Some((text, permissions)) => (text, Some(permissions)),
-            None => (Vec::new(), None),
-        };
+        let path = self.new_path(path)?;
+        if path.is_symlink() {
+            return Err(io::Error::other("it is a symbolic link"));
+        }
+        let mut text = file::read(self.root, &path, file::LIMIT)?.unwrap_or_default();
         let is_there = |known: &[u8]| known.strip_suffix(b"\r").unwrap_or(known) == line.as_bytes();
         if text.split(|byte| *byte == b'\n').any(is_there) {
             return Ok(());
@@ -122,18 +113,13 @@ impl Files<'_> {
         }
         text.extend_from_slice(line.as_bytes());
         text.push(b'\n');
-        let new = new_file(&folder, &text)?;
-        if let Some(permissions) = permissions {
-            new.as_file().set_permissions(permissions)?;
-        }
-        new.persist(path)?;
-        Ok(())
+        file::replace(&path, &text)
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let from = self.path(from)?;
-        let (to, _) = self.new_path(to)?;
-        match renameat_with(CWD, &from, CWD, &to, RenameFlags::NOREPLACE) {
+        let to = self.new_path(to)?;
+        let renamed = match renameat_with(CWD, &from, CWD, &to, RenameFlags::NOREPLACE) {
             // Not every file system can do this in one; the write lock keeps our own processes apart.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if to.symlink_metadata().is_err() => {
                 fs::rename(&from, &to)
@@ -142,7 +128,11 @@ impl Files<'_> {
                 Err(io::ErrorKind::AlreadyExists.into())
             }
             other => Ok(other?),
+        };
+        if renamed.is_ok() {
+            file::sync_folder(&to);
         }
+        renamed
     }
 
     fn remove(&self, path: &str) -> io::Result<()> {
@@ -161,16 +151,4 @@ impl Files<'_> {
         // This follows no link: where it meets one, it removes the link.
         fs::remove_dir_all(path)
     }
-}
-
-/// A file with this text that has no name that counts yet.
-fn new_file(folder: &Path, text: impl AsRef<[u8]>) -> io::Result<tempfile::NamedTempFile> {
-    let mut new = tempfile::Builder::new()
-        .prefix(".new-")
-        // Less what the user's umask takes away, as with any file.
-        .permissions(fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
-    new.write_all(text.as_ref())?;
-    new.as_file().sync_all()?;
-    Ok(new)
 }

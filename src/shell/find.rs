@@ -52,46 +52,60 @@ impl Surroundings {
         }
     }
 
-    /// `cwd` and what is above it, up to the user's home, which is not searched, nor anything above that.
-    fn searched<'d>(&self, cwd: &'d Path) -> impl Iterator<Item = &'d Path> {
+    /// The directories in which a home counts, from `dir` upward: up to the git root, and outside git `dir` alone. The
+    /// user's home is not searched, nor anything above it.
+    fn searched<'d>(&self, dir: &'d Path) -> Vec<&'d Path> {
         // A relative path would be another directory at each place.
         let given = self.user_home.as_ref().filter(|home| home.is_absolute());
         let real = given.and_then(|home| home.canonicalize().ok());
         let homes: Vec<PathBuf> = given.cloned().into_iter().chain(real).collect();
-        cwd.ancestors()
-            .take_while(move |dir| !homes.iter().any(|home| home.starts_with(dir)))
+        let above: Vec<&Path> = dir
+            .ancestors()
+            .take_while(|dir| !homes.iter().any(|home| home.starts_with(dir)))
+            .collect();
+        let git_root = above.iter().position(|dir| dir.join(".git").exists());
+        let count = git_root.map_or(1, |at| at + 1);
+        above.into_iter().take(count).collect()
+    }
+
+    /// The host's project directory, if `cwd` is in it: what an agent has changed to does not matter then.
+    fn project_around(&self, cwd: &Path) -> Option<&Path> {
+        let project = self.project_dir.as_deref()?;
+        let is_inside = cwd.starts_with(project)
+            || matches!((cwd.canonicalize(), project.canonicalize()), (Ok(cwd), Ok(project)) if cwd.starts_with(&project));
+        is_inside.then_some(project)
     }
 }
 
-/// The project's root: the nearest directory from `cwd` upward that has `home` in it, not above the git
-/// root, nor into or above the user's home; then the host's project directory.
+/// The project's root: the nearest directory upward that has `home` in it, from the host's project directory if `cwd` is
+/// in it, else from `cwd`; failing that, the host's project directory.
 pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Option<PathBuf> {
-    for dir in around.searched(cwd) {
-        if dir.join(home).is_dir() {
-            return Some(dir.to_owned());
-        }
-        if dir.join(".git").exists() {
-            break;
-        }
-    }
-    around
-        .project_dir
-        .as_ref()
-        .filter(|dir| dir.join(home).is_dir())
-        .cloned()
+    let start = around.project_around(cwd).unwrap_or(cwd);
+    let starts = [Some(start), around.project_dir.as_deref()];
+    starts
+        .into_iter()
+        .flatten()
+        .flat_map(|start| around.searched(start))
+        .find(|dir| dir.join(home).is_dir())
+        .map(Path::to_owned)
 }
 
-/// Where a new home is made: at the git root above `cwd`, else in `cwd`. `None` where it would not be found again.
+/// All directories that may be the root of what a session has taken up, wherever its agent has changed to.
+pub(crate) fn roots(cwd: &Path, around: &Surroundings) -> Vec<PathBuf> {
+    let starts = [Some(cwd), around.project_dir.as_deref()];
+    starts
+        .into_iter()
+        .flatten()
+        .flat_map(|start| around.searched(start))
+        .map(Path::to_owned)
+        .collect()
+}
+
+/// Where a new home is made: at the git root above the project directory or `cwd`, else there. `None` where it would not
+/// be found again.
 pub(crate) fn new_root(cwd: &Path, around: &Surroundings) -> Option<PathBuf> {
-    let mut searched = around.searched(cwd);
-    let first = searched.next()?;
-    let is_git_root = |dir: &Path| dir.join(".git").exists();
-    let root = if is_git_root(first) {
-        first
-    } else {
-        searched.find(|dir| is_git_root(dir)).unwrap_or(first)
-    };
-    Some(root.to_owned())
+    let start = around.project_around(cwd).unwrap_or(cwd);
+    around.searched(start).last().map(|root| (*root).to_owned())
 }
 
 /// The reason why `name` cannot name an instance, if there is one.
@@ -100,9 +114,8 @@ pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
     (!plain).then_some("a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`")
 }
 
-/// The instance that was touched last, by the newest modification of a file that counts; of equals the last
-/// name. Of several, one that `is_ours` denies is passed over while there is another.
-pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool) -> Newest {
+/// The instance that was touched last, by the newest modification of a file that counts; of equals the last name.
+pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     let Scope { noun, .. } = scope;
     let folder = folder(scope);
     if leads_outside(root, &folder) {
@@ -117,11 +130,18 @@ pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool
     }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
     let mut found: Vec<(SystemTime, OsString)> = Vec::new();
-    let entries = fs::read_dir(root.join(&folder))
-        .into_iter()
-        .flatten()
-        .flatten();
-    for entry in entries {
+    let entries = match fs::read_dir(root.join(&folder)) {
+        Ok(entries) => Some(entries),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => {
+            let warning = format!("{} cannot be read: {error}.", folder.display());
+            return Newest {
+                instance: None,
+                warnings: vec![warning],
+            };
+        }
+    };
+    for entry in entries.into_iter().flatten().flatten() {
         let Ok(kind) = entry.file_type() else {
             continue;
         };
@@ -161,19 +181,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool
         format!("And {more} more symbolic links lead outside the project: they are not followed.")
     });
     warnings.extend(unreadable.into_texts(|more| format!("And {more} more cannot be read.")));
-    let best = found
-        .iter()
-        .max()
-        .filter(|(_, name)| found.len() == 1 || is_ours(&root.join(&folder).join(name)))
-        .cloned();
-    let best = best.or_else(|| {
-        found.sort_unstable_by(|a, b| b.cmp(a));
-        let ours = found
-            .iter()
-            .position(|(_, name)| is_ours(&root.join(&folder).join(name)));
-        // Where all are others', the chart has the last word on the newest.
-        (!found.is_empty()).then(|| found.swap_remove(ours.unwrap_or(0)))
-    });
+    let best = found.into_iter().max();
     let instance = best.and_then(|(_, name)| {
         usable(&name, noun)
             .map_err(|warning| warnings.push(warning))
@@ -184,6 +192,15 @@ pub(crate) fn newest(root: &Path, scope: &Scope, is_ours: impl Fn(&Path) -> bool
             })
     });
     Newest { instance, warnings }
+}
+
+/// The instance of that name, if it is there.
+pub(crate) fn of_name(root: &Path, scope: &Scope, name: &str) -> Newest {
+    let found = of_session(root, scope, Some(name));
+    match &found.instance {
+        Some(instance) if !root.join(&instance.dir).is_dir() => Newest::default(),
+        _ => found,
+    }
 }
 
 /// The instance of a session, there or not; none where no session is known.
@@ -238,18 +255,22 @@ pub(crate) fn folder(scope: &Scope) -> PathBuf {
 }
 
 /// The names of all instances, sorted. What a symbolic link leads to is none.
-pub(crate) fn names(root: &Path, scope: &Scope) -> Vec<String> {
-    let entries = fs::read_dir(root.join(folder(scope)))
+pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(root.join(folder(scope))) {
+        Ok(entries) => Some(entries),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    let mut names: Vec<String> = entries
         .into_iter()
         .flatten()
-        .flatten();
-    let mut names: Vec<String> = entries
+        .flatten()
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|name| name_flaw(name).is_none())
         .collect();
     names.sort();
-    names
+    Ok(names)
 }
 
 /// True where `path`, links followed, is below `root`.

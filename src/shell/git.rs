@@ -6,6 +6,7 @@ use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use crate::invoke::program;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How long git may take. A host gives a hook no longer than a minute, and a stop that it cuts off tells nobody why.
@@ -26,7 +27,7 @@ pub(crate) struct Git {
 }
 
 impl Git {
-    /// Whether there are changes that are not committed, those below `home` aside; false outside git. The error says
+    /// Whether there are uncommitted changes outside `home`; false outside git. The error says
     /// why git cannot tell.
     pub(crate) fn is_dirty(&self, root: &Path, home: &str) -> Result<bool, &str> {
         let dirty = self.dirty.get_or_init(|| ask(root, home));
@@ -36,17 +37,12 @@ impl Git {
 
 fn ask(root: &Path, home: &str) -> Result<bool, String> {
     // Outside git there is nothing to start a process for.
-    if !root.ancestors().any(|dir| dir.join(".git").exists()) {
+    if !is_in_git(root) {
         return Ok(false);
     }
-    let mut git = Command::new("git");
-    for mode in PATH_MODES {
-        git.env_remove(mode);
-    }
-    // A lock taken for a mere look could make the agent's own `git commit` fail.
-    git.args(["--no-optional-locks", "status", "--porcelain", "--", ":/"])
-        .arg(format!(":(exclude,literal){home}"))
-        .current_dir(root);
+    let mut git = git(root).map_err(|why| format!("`git status` cannot be run: {why}"))?;
+    git.args(["status", "--porcelain", "--", ":/"])
+        .arg(format!(":(exclude,literal){home}"));
     let output = output_within(&mut git, LIMIT).map_err(|why| format!("`git status` {why}"))?;
     if output.status.success() {
         return Ok(!output.stdout.is_empty());
@@ -60,6 +56,35 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
             |line| line.escape_debug().to_string()
         )
     ))
+}
+
+/// git in the directory `root`, which it may look at only.
+fn git(root: &Path) -> Result<Command, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut git = Command::new(program::locate("git", &path, root)?);
+    for mode in PATH_MODES {
+        git.env_remove(mode);
+    }
+    // A lock taken for a mere look could make the agent's own `git commit` fail.
+    git.arg("--no-optional-locks").current_dir(root);
+    Ok(git)
+}
+
+/// True where git tracks a file in `folder`, which is below `root`; false where git cannot tell.
+pub(super) fn is_tracked(root: &Path, folder: &Path) -> bool {
+    if !is_in_git(root) {
+        return false;
+    }
+    let Ok(mut git) = git(root) else {
+        return false;
+    };
+    git.args(["ls-files", "--"])
+        .arg(format!(":(literal){}", folder.display()));
+    output_within(&mut git, LIMIT).is_ok_and(|output| !output.stdout.is_empty())
+}
+
+fn is_in_git(root: &Path) -> bool {
+    root.ancestors().any(|dir| dir.join(".git").exists())
 }
 
 /// What `command` prints. It is ended when it takes longer than `limit`; the error is what to say of it.

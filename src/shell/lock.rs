@@ -1,20 +1,21 @@
 //! Locks of one instance, kept by the operating system and so released by a crash.
 //!
-//! They live in `.locks` below the chart's home, which git ignores, and not in the instance's directory.
-//! The write lock covers one read-decide-write of `state.json` and is held for milliseconds; its file holds
-//! the revision, a count of the phases entered and commands run. The review lock is held for a whole run. The notes
-//! of [`super::reviews`] stand beside them.
+//! The write lock covers one read-decide-write of `state.json` and is held for milliseconds. Its file stands in `.locks`
+//! below the chart's home, which git ignores, and holds the revision, a count of the phases entered and commands run.
+//! The review lock is held for a whole run, in which the reviewer may remove all that git ignores: it is a lock on the
+//! instance's directory itself. The notes of [`super::reviews`] and the [records](super::record) are in `.locks` too.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write as _};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::files::regular::open_regular;
+use crate::invoke::signals;
 
 /// The folder of the lock files, below the chart's home.
-const FOLDER: &str = ".locks";
+pub(super) const FOLDER: &str = ".locks";
 
 /// The file of the review lock.
 const REVIEW: &str = "review";
@@ -40,11 +41,14 @@ pub(crate) struct ReviewLock {
 impl WriteLock {
     /// Waits for the lock; an error names its file.
     pub(crate) fn acquire(home: &Path, instance: &str) -> io::Result<Self> {
-        let file = open(home, instance, "state")?;
+        let mut file = open(home, instance, "state")?;
         let start = Instant::now();
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Self { file }),
+                Ok(()) if is_at(&file, &path(home, instance, "state")) => return Ok(Self { file }),
+                // Whoever removed the file meanwhile has left two locks of one name: the new one counts.
+                Ok(()) if start.elapsed() < PATIENCE => file = open(home, instance, "state")?,
+                Ok(()) => return Err(io::Error::other("its file is removed again and again")),
                 Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
                     std::thread::sleep(Duration::from_millis(2));
                 }
@@ -81,38 +85,46 @@ impl WriteLock {
 }
 
 impl ReviewLock {
-    /// The lock's file, empty: a process that inherits it holds the lock too. A reviewer that outlives a hook
-    /// that was killed keeps the next one from starting a second.
-    pub(crate) fn file(&self) -> &File {
+    /// The file that is locked: a process that inherits it holds the lock too, so that nobody starts a second reviewer
+    /// before the first one of a hook that was killed is gone.
+    pub(super) fn file(&self) -> &File {
         &self.file
     }
 
-    /// The lock, or `None` while someone else holds it.
-    pub(crate) fn try_acquire(home: &Path, instance: &str) -> io::Result<Option<Self>> {
-        let file = open(home, instance, REVIEW)?;
-        let start = Instant::now();
-        loop {
-            match file.try_lock() {
-                Ok(()) => {
-                    // The reviewer takes what it finds on its stdin for a part of its prompt, and a project may
-                    // come with such a file.
-                    file.set_len(0)?;
-                    return Ok(Some(Self { file }));
-                }
-                Err(TryLockError::WouldBlock) if start.elapsed() < LOOK => {
-                    std::thread::sleep(Duration::from_millis(2));
-                }
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
-        }
+    /// The lock of the instance in `dir`, or `None` while someone else holds it.
+    pub(super) fn try_acquire(home: &Path, instance: &str, dir: &Path) -> io::Result<Option<Self>> {
+        // Not every file system can lock a directory.
+        let lock = |file: io::Result<File>| file.and_then(try_lock);
+        lock(File::open(dir)).or_else(|_| lock(open(home, instance, REVIEW)))
     }
 
     /// True while someone holds the lock. Looks only: nothing is made, and two who look do not see each other.
-    pub(super) fn is_held(home: &Path, instance: &str) -> bool {
-        open_existing(home, instance, REVIEW)
-            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    pub(super) fn is_held(home: &Path, instance: &str, dir: &Path) -> bool {
+        let is_held = |file: io::Result<File>| {
+            file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        };
+        is_held(File::open(dir)) || is_held(open_existing(home, instance, REVIEW))
     }
+}
+
+fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(ReviewLock { file })),
+            Err(TryLockError::WouldBlock) if start.elapsed() < LOOK => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// True while `path` leads to this very file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let id = |meta: io::Result<fs::Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
+    id(file.metadata()) == id(path.symlink_metadata())
 }
 
 /// A file of the lock folder, for reading.
@@ -129,7 +141,7 @@ pub(super) fn path(home: &Path, instance: &str, kind: &str) -> PathBuf {
 /// stands there is left as it is.
 fn ignore(folder: &Path) -> io::Result<()> {
     let path = folder.join(".gitignore");
-    if folder.is_symlink() || path.symlink_metadata().is_ok() {
+    if path.symlink_metadata().is_ok() {
         return Ok(());
     }
     match OpenOptions::new().write(true).create_new(true).open(path) {
@@ -139,33 +151,31 @@ fn ignore(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// The lock folder.
+pub(super) fn folder(home: &Path) -> PathBuf {
+    home.join(FOLDER)
+}
+
+/// Makes the lock folder, if it is not there.
+pub(super) fn make_folder(home: &Path) -> io::Result<()> {
+    let folder = folder(home);
+    // A project may come from anywhere: a link in it must not lead our writing out of it.
+    if folder.is_symlink() {
+        return Err(io::Error::other("its folder is a symbolic link"));
+    }
+    signals::report_file_size();
+    if !folder.is_dir() {
+        fs::create_dir_all(&folder)?;
+    }
+    ignore(&folder)
+}
+
 /// A file of the lock folder, for reading and writing; made where it is not there.
 pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
-    let folder = home.join(FOLDER);
     let path = path(home, instance, kind);
-    let open = || {
-        // A project may come from anywhere: a link in it must not lead our writing out of it.
-        if folder.is_symlink() {
-            return Err(io::Error::other("its folder is a symbolic link"));
-        }
-        open_regular(
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false),
-            &path,
-        )
-    };
-    let opened = match open() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => fs::create_dir_all(&folder)
-            .and_then(|()| ignore(&folder))
-            .and_then(|()| open()),
-        other => {
-            // The folder is there, and what matters is the file.
-            let _ = ignore(&folder);
-            other
-        }
-    };
-    opened.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    make_folder(home)
+        .and_then(|()| open_regular(&mut options, &path))
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }

@@ -1,14 +1,24 @@
 //! The imperative shell: reads the world for a decision and carries the decision out.
 
+pub(crate) mod driver;
 mod effects;
-pub(crate) mod entry;
+pub(crate) mod file;
 pub(crate) mod find;
+#[cfg(test)]
+mod fuzz;
 mod git;
 pub(crate) mod lock;
+pub(crate) mod owed;
 pub(crate) mod perform;
+pub(crate) mod performed;
+pub(crate) mod place;
+mod record;
+mod review;
 pub(crate) mod reviews;
 pub(crate) mod settings;
 pub(crate) mod snapshot;
-pub(crate) mod store;
+pub(crate) mod state_file;
+pub(crate) mod stuck;
 pub(crate) mod trace;
 pub(crate) mod trust;
+mod write;

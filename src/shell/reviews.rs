@@ -3,17 +3,18 @@
 //! Both are notes of this machine, beside the locks: git ignores them, no check of the instance's files sees them,
 //! and nothing is decided on them. A note that is lost or cannot be read is one that nobody has left.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use super::lock::{self, ReviewLock};
+use super::record;
 
-/// The file that tells of the review that runs.
+/// The file that describes the running review.
 const RUNNING: &str = "running";
 
 /// The file with a line for each review that ended.
@@ -42,7 +43,7 @@ pub(crate) struct Running {
 
 /// A review that ran to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ended {
+pub(crate) struct Entry {
     pub(crate) cycle: String,
     pub(crate) n: i64,
     /// The file it wrote, below the instance's directory.
@@ -61,10 +62,17 @@ pub(crate) struct Ended {
 impl Running {
     /// The review that runs, as far as its note tells. The note of one that was killed counts no more: its lock is
     /// released, unless the reviewer itself lives on.
-    pub(crate) fn read(home: &Path, instance: &str) -> Option<Self> {
+    pub(crate) fn read(home: &Path, instance: &str, dir: &Path) -> Option<Self> {
         let text = tail(home, instance, RUNNING, MAX_NOTE)?;
         let running = serde_json::from_str(&text).ok()?;
-        ReviewLock::is_held(home, instance).then_some(running)
+        ReviewLock::is_held(home, instance, dir).then_some(running)
+    }
+
+    /// When it began.
+    pub(super) fn started(&self) -> SystemTime {
+        // A note may hold any number.
+        let started = Duration::from_secs(self.started);
+        UNIX_EPOCH.checked_add(started).unwrap_or(UNIX_EPOCH)
     }
 
     /// How long it has run.
@@ -99,36 +107,62 @@ impl Drop for Note {
     }
 }
 
+/// The first line of a journal: which file it is. One that came with the project is another.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    inode: u64,
+}
+
 /// Adds a review that ended. The caller holds the review lock, so that lines do not mix.
-pub(super) fn append(home: &Path, instance: &str, ended: &Ended) -> io::Result<()> {
+pub(super) fn append(home: &Path, instance: &str, entry: &Entry) -> io::Result<()> {
     let mut file = lock::open(home, instance, JOURNAL)?;
-    let mut line = Vec::new();
-    // Whoever was killed in mid-line has left half of one: the next begins its own.
-    if file.seek(SeekFrom::End(0))? > 0 {
+    let mut text = Vec::new();
+    if is_believed(&file) {
+        // Whoever was killed in mid-line has left half of one: the next begins its own.
         file.seek(SeekFrom::End(-1))?;
         let mut last = [0];
         file.read_exact(&mut last)?;
         if last != *b"\n" {
-            line.push(b'\n');
+            text.push(b'\n');
         }
+    } else {
+        file.set_len(0)?;
+        file.rewind()?;
+        let inode = file.metadata()?.ino();
+        serde_json::to_writer(&mut text, &Head { inode })?;
+        text.push(b'\n');
     }
-    serde_json::to_writer(&mut line, ended)?;
-    line.push(b'\n');
-    file.write_all(&line)
+    serde_json::to_writer(&mut text, entry)?;
+    text.push(b'\n');
+    file.write_all(&text)
 }
 
 /// The reviews that ended, oldest first.
-pub(crate) fn journal(home: &Path, instance: &str) -> Vec<Ended> {
-    let text = tail(home, instance, JOURNAL, MAX_JOURNAL).unwrap_or_default();
+pub(crate) fn journal(home: &Path, instance: &str) -> Vec<Entry> {
+    let is_ours = lock::open_existing(home, instance, JOURNAL).is_ok_and(|file| is_believed(&file));
+    let text = match is_ours {
+        true => tail(home, instance, JOURNAL, MAX_JOURNAL).unwrap_or_default(),
+        false => String::new(),
+    };
     text.lines()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect()
 }
 
+/// True where the journal begins with its own file's number.
+fn is_believed(file: &File) -> bool {
+    let mut start = [0; 64];
+    let Ok(length) = file.read_at(&mut start, 0) else {
+        return false;
+    };
+    let line = start[..length].split(|byte| *byte == b'\n').next();
+    let head = line.and_then(|line| serde_json::from_slice::<Head>(line).ok());
+    head.is_some_and(|head| record::is_made_here(file, head.inode))
+}
+
 /// Seconds since 1970.
 pub(super) fn now() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |since| since.as_secs())
+    record::now().as_secs()
 }
 
 /// The end of a file of the lock folder.

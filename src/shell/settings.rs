@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
-use super::store::{self, CONFIG};
+use super::file::{self, LIMIT};
+use super::state_file::{self, CONFIG};
 use super::trust::{self, Part};
 use crate::chart::Chart;
 use crate::chart::field;
@@ -63,7 +64,10 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
     });
     let mut settings: IndexMap<String, Setting> = defaults.collect();
     if let Some(path) = user_file(chart) {
-        for (name, value) in values(chart, &path, &path, &mut warnings)? {
+        // A user's own file may be a link to anywhere.
+        let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let folder = real.parent().unwrap_or(&real);
+        for (name, value) in values(chart, folder, &real, &path, &mut warnings)? {
             if let Some(setting) = settings.get_mut(&name) {
                 setting.value = value;
                 setting.origin = Origin::File(path.clone());
@@ -71,7 +75,7 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
         }
     }
     let shown = project_file(chart);
-    let own = values(chart, &root.join(&shown), &shown, &mut warnings)?;
+    let own = values(chart, root, &root.join(&shown), &shown, &mut warnings)?;
     let asked = asked(chart, root, &own)?;
     let is_trusted = asked.is_empty() || trust::is_trusted(root, &asked);
     let mut ignored = Vec::new();
@@ -104,12 +108,12 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
 /// Returns what the project at `root` sets that needs trust, with the files that it names.
 pub(crate) fn parts(chart: &Chart, root: &Path) -> Result<Vec<Part>, String> {
     let shown = project_file(chart);
-    let own = values(chart, &root.join(&shown), &shown, &mut Vec::new())?;
+    let own = values(chart, root, &root.join(&shown), &shown, &mut Vec::new())?;
     asked(chart, root, &own)
 }
 
 /// Reads the file that the setting `value` names, which is inside the project at `root`.
-pub(crate) fn file(root: &Path, value: &str) -> Result<Part, String> {
+pub(crate) fn named_file(root: &Path, value: &str) -> Result<Part, String> {
     let path = Path::new(value);
     let is_inside = path
         .components()
@@ -145,13 +149,14 @@ pub(crate) fn user_file(chart: &Chart) -> Option<PathBuf> {
 /// The settings in a file; none if there is no file.
 fn values(
     chart: &Chart,
+    root: &Path,
     path: &Path,
     shown: &Path,
     warnings: &mut Vec<String>,
 ) -> Result<Map<String, Json>, String> {
-    let read = store::read_optional(path)
+    let read = file::read(root, path, LIMIT)
         .map_err(|error| format!("it cannot be read: {error}"))
-        .and_then(|bytes| store::parse_config(chart, bytes.as_deref()));
+        .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref()));
     let (values, unknown) = read.map_err(|why| format!("{}: {why}", shown.display()))?;
     warnings.extend(unknown.iter().map(|key| {
         // A question stands at the end of some.
@@ -176,7 +181,7 @@ fn asked(chart: &Chart, root: &Path, own: &Map<String, Json>) -> Result<Vec<Part
             content: value.to_string().into_bytes(),
         });
         if let (true, Some(path)) = (field.file, value.as_str()) {
-            let part = file(root, path);
+            let part = named_file(root, path);
             parts.push(part.map_err(|why| format!("{}: `{name}`: {why}", shown.display()))?);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -9,15 +10,17 @@ use minijinja::value::Value;
 use walkdir::WalkDir;
 
 use super::git::Git;
-use super::settings;
-use super::store::{self, Reading, read_optional, read_regular};
+use super::state_file::{self, Reading};
+use super::{driver, file, settings};
 use crate::chart::{Chart, FileSet, RowShape};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
+use crate::engine::names::or_invalid;
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::pattern::{Capture, Pattern, is_slug};
+use crate::files::shown;
 use crate::files::table::{self, Content};
 use crate::files::timestamp;
 use crate::shell::find::{self, Instance};
@@ -31,11 +34,11 @@ pub(crate) struct Snapshot {
     /// What `state.json` holds.
     pub(crate) state: Reading,
     context: Context,
-    names: OnceLock<Vec<String>>,
-    nested: OnceLock<Vec<String>>,
-    tables: Mutex<HashMap<String, Value>>,
+    names: OnceLock<Result<Vec<String>, Fault>>,
+    nested: OnceLock<Result<Vec<String>, Fault>>,
+    tables: Mutex<HashMap<String, Result<Value, Fault>>>,
     config: OnceLock<Result<Context, String>>,
-    siblings: OnceLock<Value>,
+    siblings: OnceLock<Result<Value, Fault>>,
     git: Arc<Git>,
     warnings: Mutex<Vec<String>>,
     notes: Mutex<Vec<String>>,
@@ -44,13 +47,13 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// Reads the state; everything else waits until it is asked for.
     pub(crate) fn take(chart: &Arc<Chart>, root: &Path, instance: &Instance) -> Self {
-        let state = store::read(chart, &root.join(&instance.dir));
+        let state = state_file::read(chart, &root.join(&instance.dir));
         Self::with_state(
             chart,
             root,
             instance,
             state,
-            &instance.dir.join(store::FILE),
+            &instance.dir.join(state_file::FILE),
         )
     }
 
@@ -89,8 +92,8 @@ impl Snapshot {
         match &state {
             Reading::Broken(why) => {
                 let halt = match chart.cycles.is_empty() {
-                    true => "Nothing is decided and nothing is written until it is mended.",
-                    false => "No review runs and nothing is written until it is mended.",
+                    true => "Nothing is decided and nothing is written until it is fixed.",
+                    false => "No review runs and nothing is written until it is fixed.",
                 };
                 warnings.push(format!(
                     "{}: {why}{} {halt}",
@@ -171,95 +174,93 @@ impl Snapshot {
     }
 
     /// The files directly in the directory, sorted.
-    pub(crate) fn names(&self) -> &[String] {
-        self.names.get_or_init(|| files_in(&self.dir()))
+    pub(crate) fn names(&self) -> Result<&[String], Fault> {
+        let names = self.names.get_or_init(|| {
+            files_in(&self.dir()).map_err(|error| unreadable(&self.instance.dir, &error))
+        });
+        names.as_deref().map_err(Clone::clone)
     }
 
     /// The files in subfolders, from the directory, sorted.
-    fn nested(&self) -> &[String] {
-        self.nested.get_or_init(|| {
+    fn nested(&self) -> Result<&[String], Fault> {
+        let nested = self.nested.get_or_init(|| {
             let dir = self.dir();
-            let mut names: Vec<String> = WalkDir::new(&dir)
-                .min_depth(2)
-                .into_iter()
-                .flatten()
-                .filter(|entry| entry.file_type().is_file())
-                .filter_map(|entry| {
-                    entry
-                        .path()
-                        .strip_prefix(&dir)
-                        .ok()
-                        .map(|path| path.to_string_lossy().into_owned())
-                })
-                .collect();
+            let mut names = Vec::new();
+            for entry in WalkDir::new(&dir).min_depth(2) {
+                let entry = entry.map_err(|error| {
+                    let below = error.path().and_then(|path| path.strip_prefix(&dir).ok());
+                    let path = self.instance.dir.join(below.unwrap_or(Path::new("")));
+                    unreadable(&path, &error.into())
+                })?;
+                if entry.file_type().is_file()
+                    && let Ok(path) = entry.path().strip_prefix(&dir)
+                {
+                    names.push(path.to_string_lossy().into_owned());
+                }
+            }
             names.sort_unstable();
-            names
-        })
+            Ok(names)
+        });
+        nested.as_deref().map_err(Clone::clone)
     }
 
     fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.instance.dir.to_string_lossy())
     }
 
-    fn files(&self, set: &str) -> Value {
+    fn files(&self, set: &str) -> Result<Value, Fault> {
         let Some(set) = self.chart.files.get(set) else {
-            return Value::from(Vec::<Value>::new());
+            return Ok(Value::from(Vec::<Value>::new()));
         };
-        let names = if set.is_nested() {
-            self.nested()
-        } else {
-            self.names()
+        let names = match set.is_nested() {
+            true => self.nested()?,
+            false => self.names()?,
         };
         self.set(set, &self.instance.dir, names)
     }
 
     /// The files of a set among those in a directory, which is given from the root.
-    fn set(&self, set: &FileSet, dir: &Path, names: &[String]) -> Value {
-        let files: Vec<Value> = names
-            .iter()
-            .filter_map(|name| {
-                let captures = set.matches(name)?;
-                // A control character in a name must not shape the message that names it.
-                let shown: String = if name.chars().any(char::is_control) {
-                    name.escape_debug().to_string()
-                } else {
-                    name.clone()
+    fn set(&self, set: &FileSet, dir: &Path, names: &[String]) -> Result<Value, Fault> {
+        let mut files: Vec<Value> = Vec::new();
+        for name in names {
+            let Some(captures) = set.matches(name) else {
+                continue;
+            };
+            // What a name stands for ends up in paths and in texts for the agent.
+            if !captures.is_empty() && is_odd(name) {
+                self.warn(format!(
+                    "{} is ignored: its name has characters that no file of a plan or a queue has.",
+                    shown(&dir.join(name).to_string_lossy())
+                ));
+                continue;
+            }
+            let path = format!("{}/{name}", dir.to_string_lossy());
+            let fixed = [
+                ("name", Value::from(shown(name).into_owned())),
+                ("path", Value::from(shown(&path).into_owned())),
+            ];
+            let captured = captures.into_iter().map(|(hole, capture)| {
+                let value = match capture {
+                    Capture::Text(text) => Value::from(text),
+                    Capture::Integer(number) => Value::from(number),
                 };
-                let fixed = [
-                    ("name", Value::from(shown)),
-                    (
-                        "path",
-                        Value::from(format!("{}/{name}", dir.to_string_lossy())),
-                    ),
-                ];
-                let captured = captures.into_iter().map(|(hole, capture)| {
-                    let value = match capture {
-                        Capture::Text(text) => Value::from(text),
-                        Capture::Integer(number) => Value::from(number),
-                    };
-                    (hole, value)
-                });
-                let lines = set.line.as_ref().map(|line| {
-                    let lines = self.lines(&dir.join(name), line);
-                    ("lines", Value::from(lines))
-                });
-                Some(Value::from_pairs(
-                    fixed.into_iter().chain(captured).chain(lines),
-                ))
-            })
-            .collect();
-        Value::from(files)
+                (hole, value)
+            });
+            let lines = match &set.line {
+                Some(line) => Some(("lines", Value::from(self.lines(&dir.join(name), line)?))),
+                None => None,
+            };
+            let record = fixed.into_iter().chain(captured).chain(lines);
+            files.push(Value::from_pairs(record));
+        }
+        Ok(Value::from(files))
     }
 
     /// The lines of a file that fit, as records.
-    fn lines(&self, file: &Path, line: &Pattern) -> Vec<Value> {
-        let text = match read_regular(&self.root.join(file)) {
-            Ok(text) => text.unwrap_or_default(),
-            Err(error) => {
-                self.warn(format!("{} cannot be read: {error}.", file.display()));
-                return Vec::new();
-            }
-        };
+    fn lines(&self, path: &Path, line: &Pattern) -> Result<Vec<Value>, Fault> {
+        let text = file::read(&self.root, &self.root.join(path), file::LIMIT)
+            .map_err(|error| unreadable(path, &error))?
+            .unwrap_or_default();
         let content = table::read_lines(&String::from_utf8_lossy(&text), line);
         let record = |row: &table::Row| {
             let fields = row.fields.iter();
@@ -267,7 +268,16 @@ impl Snapshot {
                 fields.map(|(name, value)| (name.as_str(), Value::from(value.as_str()))),
             )
         };
-        content.rows.iter().map(record).collect()
+        Ok(content.rows.iter().map(record).collect())
+    }
+
+    /// Who drives the instance, as `session` sees it.
+    fn driver(&self, session: Option<&str>) -> Value {
+        match driver::of(&self.home(), &self.instance.name) {
+            None => Value::from(()),
+            Some(driver) if Some(driver.as_str()) == session => Value::from("this"),
+            Some(_) => Value::from("other"),
+        }
     }
 
     /// The settings, each of its type. One that is wrong makes all of them unusable: nothing is decided on a guess.
@@ -287,7 +297,7 @@ impl Snapshot {
         let file = Chart::prompt_file(name);
         let shown = Path::new(&self.chart.scope.home).join(&file);
         let unusable = |why: String| Fault::File(format!("{}: {why}", shown.display()));
-        let Some(bytes) = read_optional(&self.home().join(&file))
+        let Some(bytes) = file::read(&self.root, &self.home().join(&file), file::LIMIT)
             .map_err(|error| unusable(format!("it cannot be read: {error}")))?
         else {
             return Ok(Value::from(()));
@@ -313,17 +323,19 @@ impl Snapshot {
     }
 
     /// The other instances.
-    fn siblings(&self) -> Value {
-        let names = find::names(&self.root, &self.chart.scope);
+    fn siblings(&self) -> Result<Value, Fault> {
+        let scope = &self.chart.scope;
+        let names = find::names(&self.root, scope)
+            .map_err(|error| unreadable(&find::folder(scope), &error))?;
         let others = names.iter().filter(|name| **name != self.instance.name);
-        others.map(|name| self.sibling(name)).collect()
+        Ok(others.map(|name| self.sibling(name)).collect())
     }
 
     fn sibling(&self, name: &str) -> Value {
         let chart = &self.chart;
         let dir = find::folder(&chart.scope).join(name);
         let whole = self.root.join(&dir);
-        let state = store::read(chart, &whole);
+        let state = state_file::read(chart, &whole);
         let context = match &state {
             Reading::Sound { context, .. } => Some(context.clone()),
             Reading::Missing => Some(context::initial(chart)),
@@ -334,30 +346,34 @@ impl Snapshot {
             value.map_or_else(|| Value::from(()), context::to_value)
         };
         let fields = chart.context.keys();
-        let names = files_in(&whole);
-        let sets = chart.files.iter().filter(|(_, set)| !set.is_nested());
+        let listed = files_in(&whole).map_err(|error| unreadable(&dir, &error));
+        let sets = || chart.files.iter().filter(|(_, set)| !set.is_nested());
+        let files = listed.and_then(|names| {
+            sets()
+                .map(|(set, patterns)| Ok((set.as_str(), self.set(patterns, &dir, &names)?)))
+                .collect::<Result<Vec<_>, Fault>>()
+                .map(|files| (files, names))
+        });
+        let is_unreadable = matches!(state, Reading::Broken(_)) || files.is_err();
+        // What cannot be read is its own session's to fix.
+        let (files, names) = files.unwrap_or_else(|_| {
+            let none = sets().map(|(set, _)| (set.as_str(), Value::from(Vec::<Value>::new())));
+            (none.collect(), Vec::new())
+        });
         Value::from_pairs([
             ("name", Value::from(name)),
             ("path", Value::from(dir.to_string_lossy())),
             ("idle_hours", Value::from(idle_hours(&whole, &names))),
-            (
-                "unreadable",
-                Value::from(matches!(state, Reading::Broken(_))),
-            ),
+            ("unreadable", Value::from(is_unreadable)),
             (
                 "context",
                 Value::from_pairs(fields.map(|name| (name.as_str(), field(name)))),
             ),
-            (
-                "files",
-                Value::from_pairs(
-                    sets.map(|(set, patterns)| (set.as_str(), self.set(patterns, &dir, &names))),
-                ),
-            ),
+            ("files", Value::from_pairs(files)),
         ])
     }
 
-    fn table(&self, name: &str) -> Value {
+    fn table(&self, name: &str) -> Result<Value, Fault> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = tables.get(name) {
             return value.clone();
@@ -367,24 +383,19 @@ impl Snapshot {
         value
     }
 
-    fn read_table(&self, name: &str) -> Value {
+    fn read_table(&self, name: &str) -> Result<Value, Fault> {
         let Some(table) = self.chart.tables.get(name) else {
-            return Value::from(());
+            return Ok(Value::from(()));
         };
         let file = table.file.render(|hole| match self.context.get(hole) {
             Some(serde_json::Value::String(text)) if is_slug(text) => Ok(text.clone()),
             _ => Err(()),
         });
-        let text = file.as_ref().ok().and_then(|file| {
-            read_regular(&self.dir().join(file)).unwrap_or_else(|error| {
-                let warning = format!("{} cannot be read: {error}.", self.path(file));
-                self.warnings
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(warning);
-                None
-            })
-        });
+        let text = match &file {
+            Ok(file) => file::read(&self.root, &self.dir().join(file), file::LIMIT)
+                .map_err(|error| unreadable(&self.instance.dir.join(file), &error))?,
+            Err(()) => None,
+        };
         let content = match (&text, &table.rows) {
             (None, _) => Content::default(),
             (Some(text), RowShape::Columns(columns)) => table::read_columns(
@@ -397,13 +408,21 @@ impl Snapshot {
                 table::read_lines(&String::from_utf8_lossy(text), pattern)
             }
         };
-        if let Ok(file) = file {
+        // Rows that have files of their own, and no table that names them: nobody knows which rows there are.
+        let orphan = match (&file, &text, &table.path) {
+            (Ok(_), None, Some(path)) => self
+                .names()?
+                .iter()
+                .find(|name| path.matches(name).is_some()),
+            _ => None,
+        };
+        if let Ok(file) = &file {
             let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
             warnings.extend(
                 content
                     .warnings
                     .iter()
-                    .map(|warning| format!("{}: {warning}.", self.path(&file))),
+                    .map(|warning| format!("{}: {warning}.", self.path(file))),
             );
         }
         let mut open = Vec::new();
@@ -440,43 +459,74 @@ impl Snapshot {
                 row.is_usable.then_some(value)
             })
             .collect();
-        Value::from_pairs([
+        let (rows, open) = match orphan {
+            None => (Value::from(rows), Value::from(open)),
+            Some(orphan) => {
+                let missing = file
+                    .as_deref()
+                    .map(|file| self.path(file))
+                    .unwrap_or_default();
+                let why = format!("{missing} is missing, and there is a {}", shown(orphan));
+                let undecided = || or_invalid(Err(Fault::File(why.clone())));
+                (undecided(), undecided())
+            }
+        };
+        Ok(Value::from_pairs([
             ("exists", Value::from(content.exists)),
             ("head", Value::from(content.head)),
             ("prose", Value::from(content.prose)),
             ("lacks", Value::from(content.lacks)),
             ("lines", Value::from(content.lines)),
-            ("rows", Value::from(rows)),
-            ("open", Value::from(open)),
-        ])
+            ("rows", rows),
+            ("open", open),
+        ]))
     }
 
-    fn modified(&self, name: &str) -> Option<std::time::SystemTime> {
-        fs::metadata(self.dir().join(name)).ok()?.modified().ok()
+    /// When a file was modified; `None` where there is none. What a link leads to does not count.
+    fn modified(&self, name: &str) -> Result<Option<std::time::SystemTime>, Fault> {
+        let modified = fs::symlink_metadata(self.dir().join(name)).and_then(|meta| meta.modified());
+        match modified {
+            Ok(modified) => Ok(Some(modified)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(unreadable(&self.instance.dir.join(name), &error)),
+        }
     }
 }
 
-/// The files directly in a directory, sorted.
-fn files_in(dir: &Path) -> Vec<String> {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .filter(|entry| {
-            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-            if is_link {
-                entry.path().is_file()
-            } else {
-                entry.file_type().is_ok_and(|kind| kind.is_file())
-            }
-        })
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+/// The files directly in a directory, sorted; none where there is no directory.
+fn files_in(dir: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_file() || kind.is_symlink() && entry.path().is_file() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
     names.sort_unstable();
-    names
+    Ok(names)
+}
+
+/// A name that is not UTF-8, or that would change the text that names it.
+fn is_odd(name: &str) -> bool {
+    shown(name) != name || name.contains('\u{fffd}')
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Fault {
+    Fault::File(format!(
+        "{} cannot be read: {error}",
+        shown(&path.to_string_lossy())
+    ))
 }
 
 /// Whole hours since a directory or a file in it was modified.
 fn idle_hours(dir: &Path, names: &[String]) -> u64 {
-    let modified = |path: PathBuf| fs::metadata(path).ok()?.modified().ok();
+    let modified = |path: PathBuf| fs::symlink_metadata(path).ok()?.modified().ok();
     let files = names.iter().map(|name| dir.join(name));
     let last = files.chain([dir.to_owned()]).filter_map(modified).max();
     let idle = last.and_then(|last| last.elapsed().ok());
@@ -505,10 +555,10 @@ impl World for Snapshot {
                 ("path", Value::from(self.instance.dir.to_string_lossy())),
                 ("home", Value::from(self.chart.scope.home.as_str())),
             ]),
-            Source::Files(set) => self.files(set),
-            Source::Table(name) => self.table(name),
+            Source::Files(set) => self.files(set)?,
+            Source::Table(name) => self.table(name)?,
             Source::Answers { answer, review } => {
-                let newer = match (self.modified(answer), self.modified(review)) {
+                let newer = match (self.modified(answer)?, self.modified(review)?) {
                     (Some(answer), Some(review)) => answer >= review,
                     _ => false,
                 };
@@ -518,7 +568,7 @@ impl World for Snapshot {
                 Some(serde_json::Value::String(path))
                     if self.chart.config.get(name).is_some_and(|field| field.file) =>
                 {
-                    let part = settings::file(&self.root, path)
+                    let part = settings::named_file(&self.root, path)
                         .map_err(|why| Fault::File(format!("`{name}`: {why}")))?;
                     Value::from(String::from_utf8_lossy(&part.content).trim_end())
                 }
@@ -531,13 +581,18 @@ impl World for Snapshot {
                     false
                 }))
             }
-            Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone(),
+            Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
+            Source::Driver { session } => self.driver(session.as_deref()),
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {
-                let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten();
-                let names = entries.flatten().map(|entry| entry.file_name());
+                let entries = match fs::read_dir(self.root.join(folder)) {
+                    Ok(entries) => Some(entries),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                    Err(error) => return Err(unreadable(Path::new(folder), &error)),
+                };
+                let names = entries.into_iter().flatten().flatten();
                 names
-                    .map(|name| Value::from(name.to_string_lossy()))
+                    .map(|entry| Value::from(entry.file_name().to_string_lossy()))
                     .collect()
             }
             Source::Prompt(name) => self.prompt(name)?,

@@ -10,7 +10,9 @@ use std::path::Path;
 use serde_json::{Map, Value as Json, json};
 
 use super::effects::in_words;
-use super::perform::{Performed, Place, Stuck};
+use super::performed::Performed;
+use super::place::Place;
+use super::stuck::Stuck;
 use crate::engine::decision::{Answer, Decision, Ended, Outcome};
 use crate::engine::event::{Event, Trigger};
 

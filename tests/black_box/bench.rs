@@ -14,19 +14,14 @@ use crate::support::{Project, Ran, feed};
 /// Longer than anything takes that goes well; a machine that is busy must not fail a test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Says that something is not tried. Past the harness, which keeps what a test that passes prints to itself.
-pub fn skip(why: &str) {
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
-}
-
-/// Waits until `condition` gives something; `what` is told where it never does.
+/// Waits until `condition` returns something; `what` is reported if it never does.
 pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = condition() {
             return found;
         }
-        assert!(start.elapsed() < PATIENCE, "waited in vain for {what}");
+        assert!(start.elapsed() < PATIENCE, "waited too long for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -91,7 +86,8 @@ pub fn signal(name: &str, pid: u32) {
 
 /// A stop's event as the host sends it.
 pub fn stop_event(project: &Project, active: bool) -> String {
-    json!({ "session_id": "s", "cwd": project.root, "hook_event_name": "Stop", "stop_hook_active": active }).to_string()
+    json!({ "cwd": project.root, "hook_event_name": "Stop", "stop_hook_active": active })
+        .to_string()
 }
 
 /// `taskie ARGS` with a stop's event on stdin, running.

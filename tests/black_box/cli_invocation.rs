@@ -122,9 +122,9 @@ fn t12_claude_writes_no_review() {
         if let Some(text) = left_behind {
             project.write("task-1-review-1.md", text);
         }
-        let why = format!("`claude` did not write .taskie/plans/test-plan/task-1-review-1.md");
+        let why = "`claude` did not write .taskie/plans/test-plan/task-1-review-1.md";
         let call = review("code-review", 1).call("opus");
-        check(&project, failed(&why).call(call));
+        check(&project, failed(why).call(call));
     }
 }
 

@@ -138,7 +138,7 @@ fn only_embedded_charts_have_a_demo() {
     let ran = demo.run(&["--chart", chart, "demo"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     let expected =
-        format!("taskie: {chart} has no demo\n  help: leave --chart out, or choose from taskie");
+        format!("taskie: {chart} has no demo\n  help: omit --chart, or use one of taskie");
     assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
 }
 

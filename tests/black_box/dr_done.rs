@@ -632,6 +632,15 @@ mod precompact {
         }
     }
 
+    /// The other tests fill the templates in by themselves; this one holds their words.
+    #[test]
+    fn the_prompts_word_for_word() {
+        let project = sample_session();
+        insta::assert_snapshot!("dr-done-loop", reason(&hook(&project, "stop")));
+        state(&project, "review", 2);
+        insta::assert_snapshot!("dr-done-review", said(&hook(&project, "pre-compact")));
+    }
+
     #[test]
     fn state_review_outputs_full_context_with_review_prompt() {
         let project = sample_session();
@@ -1287,7 +1296,7 @@ mod common {
             );
             // There are no reviewers to speak of here.
             let message = answer["systemMessage"].as_str().unwrap();
-            let end = " Nothing is decided and nothing is written until it is mended.";
+            let end = " Nothing is decided and nothing is written until it is fixed.";
             assert!(message.ends_with(end), "{message}");
             let ran = run(&project, &["start"], "");
             assert_eq!(ran.code, 1);
@@ -1367,13 +1376,13 @@ mod common {
             assert_eq!(
                 answer["systemMessage"],
                 format!(
-                    "taskie could not decide about this Stop and lets it through: .dr-done/config.json: {why}"
+                    "taskie could not decide about this Stop and allows it: .dr-done/config.json: {why}"
                 )
             );
             let ran = run(&project, &["status"], "");
             assert_eq!(
                 ran.stderr,
-                format!("taskie: .dr-done/config.json: {why}\n  help: mend the file\n")
+                format!("taskie: .dr-done/config.json: {why}\n  help: fix the file\n")
             );
             assert_eq!(project.files(), before);
         }
@@ -1386,7 +1395,7 @@ mod common {
             assert_eq!(
                 answer["systemMessage"],
                 format!(
-                    "taskie could not decide about this Stop and lets it through: .dr-done/{name}: it cannot be read: it is a symbolic link that leads nowhere"
+                    "taskie could not decide about this Stop and allows it: .dr-done/{name}: it cannot be read: it is a symbolic link to a file that does not exist"
                 )
             );
             fs::remove_file(&file).unwrap();
@@ -1766,7 +1775,7 @@ mod safety {
         assert_eq!(
             ran.stderr,
             format!(
-                "taskie: .dr-done/.gitignore cannot be written (after writing {}): it is no regular file\n",
+                "taskie: .dr-done/.gitignore cannot be written (after writing {}): it is a symbolic link\n",
                 path(&stamps(&project)[0])
             )
         );
@@ -1963,13 +1972,13 @@ fn doctor_speaks_of_sessions_as_they_are() {
     };
     let any = told(&[]);
     assert!(
-        any.contains("hooks name the session themselves; `--session ID` looks at one"),
+        any.contains("hooks name the session themselves; check one with `--session ID`"),
         "{any}"
     );
     let state = dir(&project, SESSION).join("state.json");
     fs::write(&state, "{").unwrap();
     let broken = told(&["--session", SESSION]);
-    let remedy = "mend the file, or delete it: it begins anew";
+    let remedy = "fix the file, or delete it to start over";
     assert!(broken.contains(remedy), "{broken}");
     let ran = run(&project, &["stop"], "");
     assert!(ran.stderr.contains(remedy), "{}", ran.stderr);

@@ -275,7 +275,7 @@ impl Expected {
     /// Input that cannot be used.
     pub fn refused(stderr: &str) -> Self {
         Self {
-            code: 2,
+            code: 1,
             stderr: stderr.to_owned(),
             ..Self::printed(String::new())
         }

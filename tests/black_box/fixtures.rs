@@ -169,6 +169,7 @@ fn everything_the_client_prints() {
                     "{file}"
                 );
                 assert_eq!(project.read("state.json"), before, "{file}");
+                // It had nothing to say there.
                 assert!(
                     !project.names().contains(&".review-5.log".to_owned()),
                     "{file}"
@@ -228,6 +229,12 @@ fn subcommand(file: &str) -> &'static str {
         .unwrap_or_else(|| panic!("{file} is not expected"))
 }
 
+/// The session of the event drives the plan.
+fn take_up(project: &Project, event: &Value) {
+    let session = event["session_id"].as_str().unwrap();
+    assert_eq!(project.run(&["next", "--session", session]).code, 0);
+}
+
 #[test]
 fn every_event_of_the_host_in_a_valid_plan() {
     let events = captured("event-");
@@ -235,8 +242,9 @@ fn every_event_of_the_host_in_a_valid_plan() {
     for (file, text) in events {
         let project = Project::valid();
         project.set_state(json!({ "next_phase": null }));
-        let before = project.files();
         let event = event(&project, &text);
+        take_up(&project, &event);
+        let before = project.files();
         let command = subcommand(&file);
         let ran = project.hook_raw(command, event.to_string());
         let expected = match (command, event["stop_hook_active"].as_bool()) {
@@ -265,11 +273,24 @@ fn every_event_of_the_host_while_a_review_is_due() {
         let project = Project::valid();
         project.set_state(json!({}));
         project.reviewer(&Reviewer::fail());
+        let event = event(&project, &text);
+        take_up(&project, &event);
         let before = project.files();
         let command = subcommand(&file);
-        let ran = project.hook_raw(command, event(&project, &text).to_string());
+        let ran = project.hook_raw(command, event.to_string());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{file}");
-        if command == "stop" {
+        if event["background_tasks"]
+            .as_array()
+            .is_some_and(|tasks| !tasks.is_empty())
+            && command == "stop"
+        {
+            let waits = "The code-review is due and waits for background tasks to end.";
+            assert_eq!(
+                (ran.json(), project.calls().len()),
+                (crate::support::allowed(waits), 0),
+                "{file}"
+            );
+        } else if command == "stop" {
             assert_eq!(
                 (ran.json()["decision"].as_str(), project.calls().len()),
                 (Some("block"), 1),
@@ -319,15 +340,15 @@ fn an_event_that_no_hook_knows() {
     let cases = [
         (
             "Stop",
-            "taskie: there is no hook event `Stop`; did you mean `stop`?\n",
+            "taskie: unknown hook event `Stop`; did you mean `stop`?\n",
         ),
         (
             "session",
-            "taskie: there is no hook event `session`; did you mean `session-end`?\n",
+            "taskie: unknown hook event `session`; did you mean `session-end`?\n",
         ),
-        ("zzz", "taskie: there is no hook event `zzz`\n"),
-        ("", "taskie: there is no hook event ``\n"),
-        ("\u{1b}[2J", "taskie: there is no hook event `\\u{1b}[2J`\n"),
+        ("zzz", "taskie: unknown hook event `zzz`\n"),
+        ("", "taskie: unknown hook event ``\n"),
+        ("\u{1b}[2J", "taskie: unknown hook event `\\u{1b}[2J`\n"),
     ];
     for (name, stderr) in cases {
         let ran = Project::valid().hook_raw(name, "{}");

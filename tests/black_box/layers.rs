@@ -117,7 +117,7 @@ fn circles(sources: &Sources) -> Vec<Vec<String>> {
 }
 
 /// All imports, as (from, to): the paths that begin with `crate`, `self`, `super` or the name of a file's own child, in
-/// `use` lines and in code. Comments and tests are left out.
+/// `use` lines and in code. Comments and tests are skipped.
 fn imports(sources: &Sources) -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for (module, text) in sources {

@@ -81,12 +81,9 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"limit = "max_reviews""#, 1, r#"limit = "max_review""#, &[("unknown-field", Edit)]),
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["curent_task"]"#, &[("unknown-field", Edit)]),
     mutant(r#"review_model = "opus", consecutive"#, 1, r#"review_modle = "opus", consecutive"#, &[("unknown-field", Edit)]),
-    mutant("assign = { owner =", 1, "assign = { ownr =", &[("unknown-field", Edit)]),
     mutant("assign = { max_reviews =", 1, "assign = { max_review =", &[("unknown-field", Edit)]),
-    mutant(r#"guard = "owner is not none"#, 1, r#"guard = "ownr is not none"#, &[("unknown-name", Edit)]),
     mutant("{{ review_model }}", 1, "{{ review_modl }}", &[("unknown-name", Edit)]),
     mutant("consecutive_clean >= 2", 1, "consecutive_cleen >= 2", &[("unknown-name", Edit)]),
-    mutant("[context.owner]", 1, "[context.ownr]", &[("unknown-field", Line(r#"owner = "owner""#)), ("unknown-name", Line(r#"guard = "owner"#)), ("unknown-name", Line(r#"guard = "owner"#)), ("unknown-field", Line("assign = { owner")), ("unknown-field", Line("scope.started\"\nassign = { owner"))]),
     // Misspelt lets, sources, file sets, tables and their fields.
     mutant(r#""free or phase =="#, 1, r#""fre or phase =="#, &[("unknown-name", Edit)]),
     mutant(r#"block = "{{ flaws }}""#, 1, r#"block = "{{ flaw }}""#, &[("unknown-name", Edit)]),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project};
+use crate::support::{PLAN, Project, Reviewer, silent};
 
 /// What, changes of the state, files written before, the action, how the reason begins.
 type Row<'a> = (&'a str, Value, &'a [(&'a str, &'a str)], &'a str, &'a str);
@@ -233,7 +233,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
             "it is not valid JSON: EOF while parsing an object at line 1 column 1",
         ),
         (
-            r#"{"phase": 5, "owner": "old"}"#,
+            r#"{"phase": 5}"#,
             "`phase` is 5, and must be a phase of the chart",
         ),
     ] {
@@ -241,7 +241,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
         let before = project.files();
         let ran = project.run(&["next", "--session", "mine"]);
         let warning = format!(
-            "taskie: .taskie/plans/{PLAN}/state.json: {what}. No review runs and nothing is written until it is mended.\n"
+            "taskie: .taskie/plans/{PLAN}/state.json: {what}. No review runs and nothing is written until it is fixed.\n"
         );
         assert_eq!(
             (ran.code, ran.stdout, ran.stderr),
@@ -258,15 +258,23 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
 #[test]
 fn whoever_asks_takes_the_plan_over() {
     let project = Project::valid();
-    project.set_state(json!({ "owner": "old", "next_phase": null }));
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
+    let before = project.files();
     assert_eq!(project.run(&["next", "--session", "new"]).code, 0);
-    assert_eq!(project.state()["owner"], "new");
+    assert_eq!(project.files(), before);
+    let stop = |session: &str| {
+        let event = json!({ "session_id": session, "cwd": project.root });
+        project.hook_raw("stop", event.to_string())
+    };
+    assert_eq!(stop("old").stdout, silent());
+    assert_eq!(stop("new").json()["decision"], "block");
 }
 
 #[test]
 fn a_new_session_sees_what_waits() {
     let project = Project::valid();
-    project.set_state(json!({ "owner": "old" }));
+    project.set_state(json!({}));
     let start = || {
         project.hook_raw(
             "session-start",

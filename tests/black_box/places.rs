@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, Ran, Reviewer, allowed, feed};
 
-/// What the agent is told of the push.
+/// What the prompts say about the push.
 const NO_REMOTE: &str = "If there is no remote, skip the push and say so.";
 
 fn git(dir: &Path, args: &[&str]) -> String {
@@ -63,7 +63,7 @@ fn shell(project: &Project, dir: &Path, line: &str) -> Ran {
 fn stop(project: &Project, session: &Path, active: bool) -> Ran {
     let mut command = project.command(["hook", "stop"]);
     command.current_dir(session);
-    let event = json!({ "session_id": "s", "cwd": session, "hook_event_name": "Stop", "stop_hook_active": active });
+    let event = json!({ "cwd": session, "hook_event_name": "Stop", "stop_hook_active": active });
     feed(command, event.to_string())
 }
 
@@ -167,7 +167,7 @@ fn without_a_remote() {
     review_loop(&project, &project.root, &project.root);
 }
 
-/// What agent and reviewer are told of git, wherever an action says to commit or to push.
+/// What the prompts say about git, wherever an action says to commit or to push.
 #[test]
 fn the_push_is_skipped_without_a_remote_and_said_so() {
     let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/taskie");
@@ -260,14 +260,9 @@ fn in_a_worktree_without_plans() {
 
 #[test]
 fn in_a_subdirectory() {
-    for (has_git, below) in [(true, "src"), (true, "a b/c"), (false, "src/deep")] {
+    for below in ["src", "a b/c"] {
         let project = Project::empty();
-        if has_git {
-            git(&project.root, &["init", "--quiet"]);
-        } else {
-            // Without git the root is where the plans are.
-            made(project.root.join(".taskie"));
-        }
+        git(&project.root, &["init", "--quiet"]);
         let session = made(project.root.join(below));
         review_loop(&project, &session, &project.root);
         assert!(!session.join(".taskie").exists());
@@ -287,7 +282,7 @@ fn in_a_subdirectory_that_the_agent_has_moved_to() {
     command
         .current_dir("/")
         .env("CLAUDE_PROJECT_DIR", &project.root);
-    let event = json!({ "session_id": "s", "cwd": below, "stop_hook_active": true });
+    let event = json!({ "cwd": below, "stop_hook_active": true });
     assert_eq!(feed(command, event.to_string()).json()["decision"], "block");
     let ran = shell(&project, &below, "taskie status");
     assert!(ran.stdout.contains("code-review"), "{}", ran.stdout);

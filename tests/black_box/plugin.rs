@@ -448,18 +448,18 @@ fn the_readme_lists_every_command() {
         .split_once("\n## ")
         .unwrap()
         .0;
-    let mut told: Vec<String> = Vec::new();
+    let mut listed: Vec<String> = Vec::new();
     for row in table.lines().filter(|line| line.starts_with("| `")) {
         let cell = row.split('|').nth(1).unwrap();
         for code in cell.split('`').skip(1).step_by(2) {
             let name = code.split(' ').next().unwrap();
-            told.push(name.trim_start_matches("/taskie:").to_owned());
+            listed.push(name.trim_start_matches("/taskie:").to_owned());
         }
     }
     let mut expected: Vec<String> = plugin.names("commands").into_iter().collect();
-    told.sort();
+    listed.sort();
     expected.sort();
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
 }
 
 /// The action texts are included in a template, the reviewer's prompt, so they must not look like templates.
@@ -690,13 +690,13 @@ fn the_ground_rules_list_the_fields_and_the_phases() {
         .collect();
     let schema = schema();
     let properties = schema["properties"].as_object().unwrap();
-    let told: Vec<&str> = rows.iter().map(|row| row[1].trim_matches('`')).collect();
+    let listed: Vec<&str> = rows.iter().map(|row| row[1].trim_matches('`')).collect();
     let fields: Vec<&str> = properties
         .keys()
         .map(String::as_str)
         .filter(|name| *name != "$schema")
         .collect();
-    assert_eq!(told, fields);
+    assert_eq!(listed, fields);
     for row in &rows {
         let name = row[1].trim_matches('`');
         let property = properties[name].to_string();
@@ -708,13 +708,13 @@ fn the_ground_rules_list_the_fields_and_the_phases() {
     }
     let all = rules.split_once("\nThe phases are ").unwrap().1;
     let all = all.split_once(".\n").unwrap().0;
-    let told: BTreeSet<String> = all
+    let listed: BTreeSet<String> = all
         .split('`')
         .skip(1)
         .step_by(2)
         .map(str::to_owned)
         .collect();
-    assert_eq!(told, phases());
+    assert_eq!(listed, phases());
 }
 
 /// The blocks of the ground rules, in order: the directory, the table of tasks, a subtask.
@@ -786,11 +786,11 @@ fn the_samples_are_what_the_engine_reads() {
         .lines()
         .find(|line| line.starts_with("- A Status is one of "))
         .unwrap();
-    let told: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+    let listed: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
     assert!(line.contains("The last three count as finished."));
-    for (n, status) in told.iter().enumerate() {
+    for (n, status) in listed.iter().enumerate() {
         let text = subtask.replace(pending, &format!("- **Status**: {status}\n"));
-        let expected = if n >= told.len() - 3 {
+        let expected = if n >= listed.len() - 3 {
             "stop"
         } else {
             "continue-task"

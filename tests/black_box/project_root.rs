@@ -21,10 +21,7 @@ fn make_plan(root: &Path, name: &str) -> PathBuf {
 fn stop_in(project: &Project, cwd: &Path, env: &[(&str, &Path)]) -> Ran {
     let mut command = project.command(["hook", "stop"]);
     command.current_dir("/").envs(env.iter().copied());
-    feed(
-        command,
-        json!({ "session_id": "s", "cwd": cwd }).to_string(),
-    )
+    feed(command, json!({ "cwd": cwd }).to_string())
 }
 
 fn validated_as(name: &str) -> Value {
@@ -54,21 +51,28 @@ fn the_home_is_searched_upward() {
         },
         Case {
             what: "above",
-            make: &["a/@above", "a/b/c/"],
+            make: &["a/.git/", "a/@above", "a/b/c/"],
             home: "home",
             cwd: "a/b/c",
             found: Some("above"),
         },
         Case {
             what: "the nearest",
-            make: &["a/@far", "a/b/@near", "a/b/c/"],
+            make: &["a/.git/", "a/@far", "a/b/@near", "a/b/c/"],
             home: "home",
             cwd: "a/b/c",
             found: Some("near"),
         },
         Case {
+            what: "above, outside git",
+            make: &["a/@above", "a/b/"],
+            home: "home",
+            cwd: "a/b",
+            found: None,
+        },
+        Case {
             what: "within the plans",
-            make: &["a/@it"],
+            make: &["a/.git/", "a/@it"],
             home: "home",
             cwd: "a/.taskie/plans/it",
             found: Some("it"),
@@ -124,7 +128,7 @@ fn the_home_is_searched_upward() {
         },
         Case {
             what: "below the user's home",
-            make: &["home/x/@mine", "home/x/y/"],
+            make: &["home/x/.git/", "home/x/@mine", "home/x/y/"],
             home: "home",
             cwd: "home/x/y",
             found: Some("mine"),
@@ -152,14 +156,14 @@ fn the_home_is_searched_upward() {
         },
         Case {
             what: "a working directory that is a link",
-            make: &["a/@here", "a/b/", "link->a/b"],
+            make: &["a/.git/", "a/@here", "a/b/", "link->a/b"],
             home: "home",
             cwd: "link",
             found: Some("here"),
         },
         Case {
             what: "a .taskie that is a file",
-            make: &["a/@above", "a/b/.taskie"],
+            make: &["a/.git/", "a/@above", "a/b/.taskie"],
             home: "home",
             cwd: "a/b",
             found: Some("above"),
@@ -208,7 +212,7 @@ fn the_home_is_searched_upward() {
 }
 
 #[test]
-fn the_hosts_project_directory_is_the_last_resort() {
+fn the_hosts_project_directory() {
     let project = Project::empty();
     let top = &project.root;
     let (here, there) = (top.join("here"), top.join("there"));
@@ -217,23 +221,73 @@ fn the_hosts_project_directory_is_the_last_resort() {
     fs::create_dir_all(top.join("empty")).unwrap();
     let stop = |cwd: &Path, dir: &Path| stop_in(&project, cwd, &[("CLAUDE_PROJECT_DIR", dir)]);
     assert_eq!(stop(&here, &there).json(), validated_as("there"));
-    // It is taken as it is: nothing is searched above it.
+    // Outside git nothing is searched above it.
     fs::create_dir_all(there.join("below")).unwrap();
     assert_eq!(stop(&here, &there.join("below")).stdout, silent());
+    fs::create_dir_all(there.join(".git")).unwrap();
+    assert_eq!(
+        stop(&here, &there.join("below")).json(),
+        validated_as("there")
+    );
     assert_eq!(stop(&here, &top.join("empty")).stdout, silent());
     assert_eq!(stop(&here, Path::new("")).stdout, silent());
-    // What is found upward comes first.
+    // Elsewhere, what is around the agent comes first.
     make_plan(&here, "here");
-    assert_eq!(
-        stop(&here.join("deep"), &there).json(),
-        validated_as("here")
-    );
-    // The git root ends the search, and not the last resort.
-    fs::create_dir_all(here.join("deep/.git")).unwrap();
+    assert_eq!(stop(&here, &there).json(), validated_as("here"));
     assert_eq!(
         stop(&here.join("deep"), &there).json(),
         validated_as("there")
     );
+}
+
+/// An agent that has changed to a dependency: what came with that is none of the project's.
+#[test]
+fn a_dependency_with_a_home_of_its_own() {
+    for git in [None, Some(".git"), Some("node_modules/evil/.git")] {
+        let project = Project::valid();
+        project.set_state(json!({ "next_phase": null }));
+        let dependency = project.root.join("node_modules/evil");
+        let evil = make_plan(&dependency, "evil");
+        fs::write(evil.join("state.json"), state(json!({})).to_string()).unwrap();
+        if let Some(git) = git {
+            fs::create_dir_all(project.root.join(git)).unwrap();
+        }
+        project.reviewer(&Reviewer::fail());
+        let env = [("CLAUDE_PROJECT_DIR", project.root.as_path())];
+        assert_eq!(stop_in(&project, &dependency, &env).json(), validated());
+        // Without a plan of the project's own, there is none.
+        fs::remove_dir_all(project.root.join(".taskie")).unwrap();
+        assert_eq!(stop_in(&project, &dependency, &env).stdout, silent());
+        assert_eq!(project.calls().len(), 0);
+    }
+}
+
+/// Whoever can write to a home or a plan decides what the user's reviewer reads and does.
+#[test]
+fn what_others_may_write_to_is_not_used() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    for dir in [".taskie".to_owned(), format!(".taskie/plans/{PLAN}")] {
+        let project = Project::valid();
+        project.set_state(json!({}));
+        project.reviewer(&Reviewer::fail());
+        let path = project.root.join(&dir);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o757)).unwrap();
+        let why = format!(
+            "every user of this machine may write to it; `chmod o-w {}` changes that",
+            path.display()
+        );
+        assert_eq!(
+            project.stop().json(),
+            allowed(&format!("{dir} is not used: {why}."))
+        );
+        let ran = project.run(&["run", "pause"]);
+        assert_eq!(
+            (ran.code, ran.stderr),
+            (1, format!("taskie: {dir} is not used: {why}\n"))
+        );
+        assert_eq!(project.calls().len(), 0);
+    }
 }
 
 #[test]
@@ -246,6 +300,7 @@ fn a_review_runs_in_the_projects_root_wherever_the_agent_stands() {
     });
     let below = project.root.join("src");
     fs::create_dir(&below).unwrap();
+    fs::create_dir(project.root.join(".git")).unwrap();
     assert_eq!(stop_in(&project, &below, &[]).json()["decision"], "block");
     assert_eq!(
         fs::read_to_string(project.bin.join("pwd")).unwrap(),
@@ -470,7 +525,7 @@ fn a_thousand_plans() {
     assert_eq!(project.stop().json(), validated());
 }
 
-// ── the owner ───────────────────────────────────────────────────────────────────────────
+// ── who drives a plan ───────────────────────────────────────────────────────────────────
 
 /// `taskie ARGS` as a tool of this session.
 fn as_session(project: &Project, session: &str, args: &[&str]) -> Ran {
@@ -490,82 +545,238 @@ fn stop_of(project: &Project, session: &str) -> Ran {
     )
 }
 
-#[test]
-fn a_plan_belongs_to_the_session_that_enters_a_phase() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
-    assert_eq!(
-        as_session(
-            &project,
-            "mine-1",
-            &["enter", "complete-task", "--task", "1"]
-        )
-        .code,
-        0
-    );
-    assert_eq!(project.state()["owner"], "mine-1");
+/// The answer to a session whose plan another one has taken over.
+fn taken_over(name: &str) -> Value {
+    allowed(&format!(
+        "Another session has taken over plan '{name}': the stops of this one are allowed from now on. /taskie:continue-plan takes the plan back."
+    ))
+}
+
+/// All that a session that has taken nothing up gets from a stop.
+fn is_left_alone(project: &Project, session: &str) {
     let before = project.files();
-    // An unrelated terminal: no review, no block, not even the structure.
-    project.write("notes.md", "");
-    let ran = stop_of(&project, "other-2");
+    let calls = project.calls().len();
+    let ran = stop_of(project, session);
     assert_eq!(
         (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, silent(), "")
+        (0, silent(), ""),
+        "{session}"
     );
-    fs::remove_file(project.plan().join("notes.md")).unwrap();
-    assert_eq!((project.files(), project.calls().len()), (before, 0));
-    // The owner's own: a review.
-    assert_eq!(stop_of(&project, "mine-1").json()["decision"], "block");
-    assert_eq!(
-        (project.state()["owner"].as_str(), project.calls().len()),
-        (Some("mine-1"), 1)
-    );
-    // Another session that takes it up owns it from then on.
-    assert_eq!(
-        as_session(&project, "other-2", &["enter", "post-code-review"]).code,
-        0
-    );
-    assert_eq!(project.state()["owner"], "other-2");
-    assert_eq!(stop_of(&project, "mine-1").stdout, silent());
-    assert_eq!(stop_of(&project, "other-2").json()["decision"], "block");
+    assert_eq!((project.files(), project.calls().len()), (before, calls));
 }
 
 #[test]
-fn without_an_owner_any_session_counts() {
-    for owner in [json!({}), json!({ "owner": null })] {
-        for session in ["", "any"] {
-            let project = Project::valid();
-            project.set_state(owner.clone());
-            project.reviewer(&Reviewer::fail());
-            assert_eq!(stop_of(&project, session).json()["decision"], "block");
-        }
+fn a_stop_acts_on_what_its_session_has_taken_up() {
+    for take_up in [
+        &["enter", "complete-task", "--task", "1"][..],
+        &["next"],
+        &["run", "limit", "4"],
+    ] {
+        let project = Project::valid();
+        project.set_state(json!({}));
+        project.reviewer(&Reviewer::fail());
+        // A session that has never heard of the plan, whatever is wrong or due there.
+        project.write("notes.md", "");
+        is_left_alone(&project, "mine-1");
+        fs::remove_file(project.plan().join("notes.md")).unwrap();
+        is_left_alone(&project, "mine-1");
+        assert_eq!(as_session(&project, "mine-1", take_up).code, 0);
+        assert!(project.state().get("owner").is_none());
+        is_left_alone(&project, "other-2");
+        assert_eq!(stop_of(&project, "mine-1").json()["decision"], "block");
+        // Another session takes it over: the old one hears of it once.
+        assert_eq!(
+            as_session(&project, "other-2", &["enter", "post-code-review"]).code,
+            0
+        );
+        assert_eq!(stop_of(&project, "mine-1").json(), taken_over(PLAN));
+        is_left_alone(&project, "mine-1");
+        assert_eq!(stop_of(&project, "other-2").json()["decision"], "block");
+        // And the other way round.
+        assert_eq!(as_session(&project, "mine-1", &["next"]).code, 0);
+        assert_eq!(stop_of(&project, "other-2").json(), taken_over(PLAN));
+        is_left_alone(&project, "other-2");
     }
 }
 
-/// A plain terminal has no session: it enters phases and takes nothing away.
 #[test]
-fn a_terminal_without_a_session_leaves_the_owner() {
+fn commands_that_are_refused_take_nothing_up() {
     let project = Project::valid();
-    project.set_state(json!({ "owner": "mine" }));
-    assert_eq!(project.run(&["enter", "continue-task"]).code, 0);
-    assert_eq!(project.state()["owner"], "mine");
+    project.set_state(json!({}));
+    assert_eq!(as_session(&project, "mine", &["run", "resume"]).code, 1);
     assert_eq!(
-        as_session(&project, "", &["enter", "continue-task"]).code,
-        0
+        as_session(&project, "mine", &["enter", "next-task"]).code,
+        1
     );
-    assert_eq!(project.state()["owner"], "mine");
-    // The option comes before the environment.
+    assert_eq!(as_session(&project, "mine", &["status"]).code, 0);
+    is_left_alone(&project, "mine");
+}
+
+/// Each host names the session in a variable of its own; `--session` comes before them all.
+#[test]
+fn where_the_session_is_named() {
+    for variable in [
+        "CLAUDE_CODE_SESSION_ID",
+        "CODEX_SESSION_ID",
+        "COPILOT_AGENT_SESSION_ID",
+    ] {
+        let project = Project::valid();
+        project.set_state(json!({ "next_phase": null }));
+        let next = |args: &[&str]| {
+            let ran = project.command(args).env(variable, "env").output().unwrap();
+            assert!(ran.status.success());
+        };
+        next(&["next", "--session", "option"]);
+        is_left_alone(&project, "env");
+        assert_eq!(stop_of(&project, "option").json(), validated());
+        next(&["next"]);
+        assert_eq!(stop_of(&project, "env").json(), validated());
+    }
+}
+
+/// A plain terminal has no session: it changes the state, says so, and takes nothing away.
+#[test]
+fn a_terminal_takes_nothing_up() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
+    let undriven = "The code-review is due, and no session drives this plan: the session's next /taskie:continue-plan takes it up.\n";
+    let typed = |args: &[&str]| {
+        use std::io::Read as _;
+
+        let (mut child, mut terminal) = crate::status::on_terminal(project.command(args), 200, 24);
+        assert!(child.wait().unwrap().success());
+        let mut text = [0; 4_096];
+        let length = terminal.read(&mut text).unwrap();
+        String::from_utf8_lossy(&text[..length]).replace('\r', "")
+    };
+    for args in [
+        &["run", "limit", "4"][..],
+        &["enter", "complete-task", "--task", "1"],
+    ] {
+        let shown = typed(args);
+        assert!(shown.ends_with(undriven), "{shown}");
+        // A script is no terminal.
+        assert!(!project.run(args).stdout.contains("drives"));
+    }
+    is_left_alone(&project, "mine");
+    assert_eq!(as_session(&project, "mine", &["next"]).code, 0);
+    let shown = typed(&["run", "limit", "5"]);
+    assert!(!shown.contains("drives"), "{shown}");
+    assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
+}
+
+/// What a session has taken up last counts, however old it is, wherever the agent stands, and in its own project.
+#[test]
+fn a_session_with_two_plans() {
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    let other = make_plan(&project.root, "other");
+    fs::write(
+        other.join("state.json"),
+        state(json!({ "next_phase": null })).to_string(),
+    )
+    .unwrap();
+    for name in [PLAN, "other", PLAN] {
+        assert_eq!(
+            as_session(&project, "mine", &["next", "--plan", name]).code,
+            0
+        );
+        // A plan that comes later, with `git pull` or from another session, changes nothing.
+        make_plan(&project.root, "newest");
+        fs::write(project.root.join(".taskie/plans/newest/plan.md"), name).unwrap();
+        assert_eq!(stop_of(&project, "mine").json(), validated_as(name));
+        // A command without a name means the same plan.
+        let ran = as_session(&project, "mine", &["next"]);
+        assert!(
+            ran.stdout.ends_with(&format!("plan: {name}\n")),
+            "{}",
+            ran.stdout
+        );
+    }
+    let dependency = project.root.join("node_modules/evil");
+    make_plan(&dependency, "evil");
+    let mut command = project.command(["hook", "stop"]);
+    command.env("CLAUDE_PROJECT_DIR", &project.root);
+    let event = json!({ "session_id": "mine", "cwd": dependency }).to_string();
+    assert_eq!(feed(command, event).json(), validated());
+    // A plan that is gone is nobody's.
+    fs::remove_dir_all(project.plan()).unwrap();
+    is_left_alone(&project, "mine");
+}
+
+/// Who drives a plan is not to be had from a repository.
+#[test]
+fn records_that_came_with_a_project_are_not_believed() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
+    assert_eq!(as_session(&project, "mine", &["next"]).code, 0);
+    let copy = project.root.join("copy");
+    let status = std::process::Command::new("cp")
+        .args(["-R", "-p"])
+        .arg(project.root.join(".taskie"))
+        .arg(project.bin.join("kept"))
+        .status();
+    assert!(status.unwrap().success());
+    fs::create_dir(&copy).unwrap();
+    fs::rename(project.bin.join("kept"), copy.join(".taskie")).unwrap();
+    let event = json!({ "session_id": "mine", "cwd": copy }).to_string();
+    assert_eq!(project.hook_raw("stop", event).stdout, silent());
+    assert_eq!(project.calls().len(), 0);
+    // In the project itself they count, unless git tracks them.
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let done = command
+            .args(args)
+            .current_dir(&project.root)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-f", ".taskie/.locks"]);
+    let why = "No review was started: .taskie/.locks is tracked by git, so what it says of sessions is not believed. `git rm -r --cached .taskie/.locks` takes it out of the repository.";
+    assert_eq!(stop_of(&project, "mine").json(), allowed(why));
+    assert_eq!(project.calls().len(), 0);
+    git(&["rm", "-r", "-q", "--cached", ".taskie/.locks"]);
+    assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
+}
+
+/// (event, what the due review waits for)
+#[test]
+fn no_review_in_plan_mode_or_beside_background_work() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
+    let before = project.files();
+    let task = json!({ "id": "b", "type": "shell", "status": "running", "description": "d", "command": "sleep 3" });
+    for (fields, what) in [
+        (json!({ "permission_mode": "plan" }), "until plan mode ends"),
+        (
+            json!({ "background_tasks": [task] }),
+            "for background tasks to end",
+        ),
+    ] {
+        for active in [false, true] {
+            let mut event = json!({ "cwd": project.root, "stop_hook_active": active });
+            event
+                .as_object_mut()
+                .unwrap()
+                .extend(fields.as_object().unwrap().clone());
+            assert_eq!(
+                project.hook_raw("stop", event.to_string()).json(),
+                allowed(&format!("The code-review is due and waits {what}."))
+            );
+        }
+    }
+    assert_eq!((project.files(), project.calls().len()), (before, 0));
+    let event =
+        json!({ "cwd": project.root, "permission_mode": "acceptEdits", "background_tasks": [] });
     assert_eq!(
-        as_session(
-            &project,
-            "env",
-            &["enter", "continue-task", "--session", "option"]
-        )
-        .code,
-        0
+        project.hook_raw("stop", event.to_string()).json()["decision"],
+        "block"
     );
-    assert_eq!(project.state()["owner"], "option");
 }
 
 #[test]
@@ -587,19 +798,4 @@ fn sessions_that_are_no_names() {
             assert_eq!(project.files(), before, "{session}");
         }
     }
-}
-
-/// Two sessions with a plan each: what one of them writes last must not keep the other's review from running.
-#[test]
-fn two_sessions_with_a_plan_each() {
-    let project = Project::valid();
-    project.set_state(json!({ "owner": "mine" }));
-    project.reviewer(&Reviewer::fail());
-    let other = make_plan(&project.root, "other");
-    fs::write(
-        other.join("state.json"),
-        state(json!({ "owner": "theirs", "next_phase": null })).to_string(),
-    )
-    .unwrap();
-    assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
 }

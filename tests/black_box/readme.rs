@@ -51,7 +51,7 @@ fn every_block_is_of_a_language_that_a_test_reads() {
 #[test]
 fn the_commands_work_in_order_as_typed() {
     let project = installed();
-    let mut told = Vec::new();
+    let mut typed_lines = Vec::new();
     for block in texts(README, "sh") {
         let ran = typed(&project, &block);
         // A preview says on stderr what it is a preview of.
@@ -68,7 +68,7 @@ fn the_commands_work_in_order_as_typed() {
         let clients = block
             .lines()
             .filter_map(|line| line.strip_prefix("claude "));
-        told.extend(clients.map(str::to_owned));
+        typed_lines.extend(clients.map(str::to_owned));
     }
     let called = project
         .calls()
@@ -78,8 +78,8 @@ fn the_commands_work_in_order_as_typed() {
     let called: Vec<_> = called.iter().filter(|call| *call != "--version").collect();
     assert_eq!(
         called,
-        told.iter().collect::<Vec<_>>(),
-        "what `claude` was told"
+        typed_lines.iter().collect::<Vec<_>>(),
+        "the calls of `claude`"
     );
     let trace = fs::read_to_string(project.root.join("trace.jsonl")).unwrap();
     assert_eq!(trace.lines().count(), 1);

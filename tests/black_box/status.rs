@@ -19,7 +19,7 @@ fn signal(child: &Child, signal: Signal) {
 }
 
 fn stop_event(project: &Project) -> String {
-    json!({ "session_id": "s", "cwd": project.root, "stop_hook_active": false }).to_string()
+    json!({ "cwd": project.root, "stop_hook_active": false }).to_string()
 }
 
 /// Waits until `holds`; a busy machine may take a while.
@@ -117,7 +117,7 @@ fn the_screen_from_beginning_to_end() {
             "complete",
             json!({ "phase": "complete", "next_phase": null, "phase_iteration": null }),
         ),
-        ("another session drives it", json!({ "owner": "theirs" })),
+        ("another session drives it", json!({})),
     ];
     let mut seen = String::new();
     let mut show = |what: &str, project: &Project| {
@@ -138,6 +138,11 @@ fn the_screen_from_beginning_to_end() {
             let tasks = project.read("tasks.md").replace("pending", "done");
             project.write("tasks.md", tasks);
         }
+        let driver = match *what {
+            "another session drives it" => "theirs",
+            _ => "mine",
+        };
+        assert_eq!(project.run(&["next", "--session", driver]).code, 0);
         show(what, &project);
     }
     show("not begun", &Project::valid());
@@ -169,11 +174,11 @@ fn the_json_is_whole() {
         ],
         "running": null,
         "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md is written and not answered yet.") },
-        "stop": { "does": "allow", "text": format!("it goes through: Plan '{PLAN}' structure validated successfully") },
+        "stop": { "does": "allow", "text": format!("it is allowed: Plan '{PLAN}' structure validated successfully") },
         "waits_for": "agent",
         "context": {
             "max_reviews": 8, "current_task": "1", "phase": "code-review", "phase_iteration": 3, "next_phase": "post-code-review",
-            "review_model": "sonnet", "consecutive_clean": 0, "tdd": false, "paused": null, "owner": null,
+            "review_model": "sonnet", "consecutive_clean": 0, "tdd": false, "paused": null,
         },
         "warnings": [],
     });
@@ -373,7 +378,7 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
     );
     assert!(
         text.contains(
-            " of 9 min 30 s at most\nat a stop     it goes through: a review is running already\n"
+            " of 9 min 30 s at most\nat a stop     it is allowed: a review is already running\n"
         ),
         "{text}"
     );
@@ -399,12 +404,6 @@ fn a_killed_hook_leaves_no_running_review() {
     signal(&hook, Signal::KILL);
     hook.wait().unwrap();
     let running = || project.run(&["status", "--json"]).json()["running"]["n"].clone();
-    assert_eq!(
-        running(),
-        1,
-        "its reviewer is still at work, and has inherited the lock"
-    );
-    fs::write(&slow.go, "").unwrap();
     until("the reviewer ends", || running() == Value::Null);
     assert!(
         project
@@ -421,12 +420,15 @@ fn a_killed_hook_leaves_no_running_review() {
 fn escape_sequences_in_files_do_not_reach_the_screen() {
     let project = Project::valid();
     let nasty = "\u{1b}]0;title\u{7}\u{9b}2Jx\ny";
-    project.set_state(json!({ "owner": nasty, "review_model": nasty }));
+    project.set_state(json!({ "review_model": nasty }));
     project.write("plan-review-1.md", "x");
     let ended = json!({ "cycle": "plan-review", "n": 1, "file": "plan-review-1.md", "bytes": 1, "verdict": nasty, "by": nasty, "started": 0, "seconds": 0 });
     let locks = project.root.join(".taskie/.locks");
     fs::create_dir_all(&locks).unwrap();
-    fs::write(locks.join(format!("{PLAN}.journal")), format!("{ended}\n")).unwrap();
+    let journal = locks.join(format!("{PLAN}.journal"));
+    fs::write(&journal, "").unwrap();
+    let inode = std::os::unix::fs::MetadataExt::ino(&fs::metadata(&journal).unwrap());
+    fs::write(&journal, format!("{{\"inode\":{inode}}}\n{ended}\n")).unwrap();
     let mut command = project.command(["status"]);
     let ran = Ran::of(command.env("CLICOLOR_FORCE", "1").output().unwrap());
     assert_eq!(ran.code, 0);
@@ -438,11 +440,10 @@ fn escape_sequences_in_files_do_not_reach_the_screen() {
     };
     assert!(is_harmless(&ran.stdout), "{:?}", ran.stdout);
     assert!(
-        ran.stdout.contains(&format!("session {harmless}\n")),
+        ran.stdout.contains(&format!("by {harmless}")),
         "{}",
         ran.stdout
     );
-    assert_eq!(project.run(&["status", "--json"]).json()["owner"], nasty);
 }
 
 #[test]
@@ -579,7 +580,7 @@ fn a_plan_that_does_not_exist_is_no_plan_to_watch() {
 }
 
 /// A command whose stdout is a terminal of this size, and the terminal's other end.
-fn on_terminal(mut command: Command, columns: u16, rows: u16) -> (Child, fs::File) {
+pub fn on_terminal(mut command: Command, columns: u16, rows: u16) -> (Child, fs::File) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     let other: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&other).unwrap();

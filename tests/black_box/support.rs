@@ -202,7 +202,8 @@ impl Project {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taskie"));
         for (name, _) in std::env::vars_os() {
             let name_text = name.to_string_lossy();
-            if name_text.starts_with("CLAUDE") || name_text.starts_with("TASKIE") {
+            let of_a_host = ["CLAUDE", "TASKIE", "CODEX", "COPILOT"];
+            if of_a_host.iter().any(|start| name_text.starts_with(start)) {
                 command.env_remove(&name);
             }
         }
@@ -230,7 +231,8 @@ impl Project {
 
     /// `taskie hook stop` as the host calls it; `active` is `stop_hook_active`.
     pub fn stop_active(&self, active: bool) -> Ran {
-        let event = json!({ "session_id": "s", "cwd": self.root, "hook_event_name": "Stop", "stop_hook_active": active });
+        let event =
+            json!({ "cwd": self.root, "hook_event_name": "Stop", "stop_hook_active": active });
         self.hook_raw("stop", event.to_string())
     }
 
@@ -239,7 +241,7 @@ impl Project {
         self.stop_active(false)
     }
 
-    /// Every file below the root with its text, locks and git's own aside: what a test compares whole.
+    /// Every file below the root with its text, without locks and git's own files: what a test compares whole.
     pub fn files(&self) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         collect(&self.root, &self.root, &mut files);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{PLAN, Project, Ran, Reviewer, feed, validated};
 
-const STOP: &str = r#"{"session_id":"s","hook_event_name":"Stop"}"#;
+const STOP: &str = r#"{"hook_event_name":"Stop"}"#;
 
 fn traced(project: &Project, args: &[&str], stdin: &str) -> (Ran, Vec<Value>) {
     let file = project.bin.join("trace");
@@ -29,12 +29,12 @@ fn a_review_and_the_rules_around_it() {
     let (ran, lines) = traced(&project, &["hook", "stop"], STOP);
     let expected = json!({
         "event": "Stop",
-        "session": "s",
+        "session": null,
         "dir": format!(".taskie/plans/{PLAN}"),
         "fired": [
-            { "rule": "on.Stop[2]", "about": "a review is due: run it" },
-            { "rule": "on.Stop[3]", "about": "it ran: count it; the other model reviews next" },
-            { "rule": "on.Stop[5]", "about": "not clean yet: the agent answers the review" },
+            { "rule": "on.Stop[3]", "about": "a review is due: run it" },
+            { "rule": "on.Stop[4]", "about": "it ran: count it; the other model reviews next" },
+            { "rule": "on.Stop[6]", "about": "not clean yet: the agent answers the review" },
         ],
         "run": {
             "name": "review", "cycle": "code-review", "n": 1, "file": "task-1-review-1.md",

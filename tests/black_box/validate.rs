@@ -53,13 +53,13 @@ fn a_sound_plan_has_no_findings() {
 #[test]
 fn a_state_that_cannot_be_used_fails() {
     let file = format!(".taskie/plans/{PLAN}/state.json");
-    let mended = "No review runs and nothing is written until it is mended.";
+    let remedy = "No review runs and nothing is written until it is fixed.";
     let cases: &[(&str, &[String])] = &[
         (
             r#"{"phase": "code-reviw", "tdd": 3, "next_phase": null, "max_reviews": -1, "review_model": "opus", "consecutive_clean": 0}"#,
             &[
                 format!(
-                    "{file}: `max_reviews` is -1, and must be an integer of at least 0. {mended}"
+                    "{file}: `max_reviews` is -1, and must be an integer of at least 0. {remedy}"
                 ),
                 format!(
                     "{file}: `phase` is \"code-reviw\", and must be a phase of the chart; did you mean \"code-review\"?"
@@ -76,12 +76,12 @@ fn a_state_that_cannot_be_used_fails() {
         (
             "{",
             &[format!(
-                "{file}: it is not valid JSON: EOF while parsing an object at line 1 column 1. {mended}"
+                "{file}: it is not valid JSON: EOF while parsing an object at line 1 column 1. {remedy}"
             )],
         ),
         (
             "[]",
-            &[format!("{file}: it holds a list, not an object. {mended}")],
+            &[format!("{file}: it holds a list, not an object. {remedy}")],
         ),
     ];
     for (text, warnings) in cases {
@@ -153,7 +153,7 @@ fn the_argument_is_called_what_the_chart_calls_it() {
         .run(&["--chart", chart, "validate", "--help"])
         .stdout;
     assert!(
-        help.starts_with("Check the files of a gate") && help.contains("[GATE]  Which gate"),
+        help.starts_with("Check the files of a gate") && help.contains("[GATE]  The gate to use"),
         "{help}"
     );
     let json: Value = project

@@ -14,11 +14,14 @@ use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::event::Event;
 use crate::engine::view::{self, Standing, View};
 use crate::engine::world::World as _;
-use crate::shell::perform::{AsWorld as _, Foreseen, Place, Stuck, foresee, peek};
+use crate::shell::driver;
+use crate::shell::perform::{Foreseen, foresee, peek};
+use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::reviews::{self, Running};
-use crate::shell::store::Reading;
+use crate::shell::state_file::Reading;
+use crate::shell::stuck::Stuck;
 
-/// The version of the JSON: another one where a field is taken away or means something else.
+/// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
 /// Where one instance stands.
@@ -38,6 +41,8 @@ pub(super) struct Facts {
     pub(super) cycle: Option<CycleFacts>,
     pub(super) reviews: Vec<Review>,
     pub(super) running: Option<Running>,
+    /// The session that drives the instance.
+    owner: Option<String>,
     /// What is to be done now, by the chart's rules, and why.
     pub(super) next: Option<(String, String)>,
     pub(super) stop: Stop,
@@ -90,7 +95,7 @@ pub(super) enum Does {
     Review,
     /// The agent is sent back.
     Block,
-    /// It goes through.
+    /// It is allowed.
     Allow,
 }
 
@@ -148,7 +153,7 @@ impl Facts {
         } = foresee(place, &Event::hook("Stop", event)).map_err(stuck)?;
         let view = View::new(chart, &snapshot.as_world());
         let context = snapshot.context().clone();
-        let running = Running::read(&place.home(), &place.instance.name);
+        let running = Running::read(&place.home(), &place.instance.name, &place.dir());
         let phase = text_of(&context, Some(&chart.state));
         let entry = phase
             .and_then(|phase| chart.phases.get(phase))
@@ -207,9 +212,9 @@ impl Facts {
             },
             Step::Invoke(_) => None,
         };
-        let owner = text_of(&context, chart.scope.owner.as_ref());
-        let is_anothers =
-            session.is_some_and(|session| owner.is_some_and(|owner| owner != session));
+        let owner = driver::of(&place.home(), &place.instance.name);
+        let is_anothers = !chart.scope.is_per_session()
+            && session.is_some_and(|session| owner.as_deref() != Some(session));
         let is_action = next
             .as_ref()
             .is_some_and(|(action, _)| chart.phases.contains_key(action));
@@ -221,7 +226,8 @@ impl Facts {
         let waits = match () {
             () if running.is_some() => Waits::Review,
             () if !is_usable => Waits::User,
-            () if is_anothers => Waits::Session,
+            () if is_anothers && owner.is_some() => Waits::Session,
+            () if is_anothers => Waits::User,
             () if is_action => Waits::Agent,
             () if moves => Waits::Stop,
             () if is_final => Waits::Nothing,
@@ -231,7 +237,15 @@ impl Facts {
         if running.is_some() {
             stop = Stop {
                 does: Does::Allow,
-                text: "it goes through: a review is running already".to_owned(),
+                text: "it is allowed: a review is already running".to_owned(),
+            };
+        } else if is_anothers {
+            stop = Stop {
+                does: Does::Allow,
+                text: format!(
+                    "it is allowed: this session does not drive the {}",
+                    chart.scope.noun
+                ),
             };
         }
         Ok(Self {
@@ -242,8 +256,14 @@ impl Facts {
             stage,
             is_final,
             cycle,
-            reviews: on_disk(place, snapshot.names()),
+            reviews: on_disk(
+                place,
+                snapshot
+                    .names()
+                    .map_err(|fault| CliError::new(fault.to_string()))?,
+            ),
             running,
+            owner,
             next,
             stop,
             waits,
@@ -266,7 +286,7 @@ impl Facts {
 
     /// The session that drives the instance.
     pub(super) fn owner(&self) -> Option<&str> {
-        text_of(&self.context, self.chart.scope.owner.as_ref())
+        self.owner.as_deref()
     }
 
     /// For programs.
@@ -379,8 +399,8 @@ fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
             let said = decision.messages.join(" ");
             match decision.answer {
                 Answer::Block(reason) => (Does::Block, format!("the agent is sent back: {reason}")),
-                _ if said.is_empty() => (Does::Allow, "it goes through".to_owned()),
-                _ => (Does::Allow, format!("it goes through: {said}")),
+                _ if said.is_empty() => (Does::Allow, "it is allowed".to_owned()),
+                _ => (Does::Allow, format!("it is allowed: {said}")),
             }
         }
     };

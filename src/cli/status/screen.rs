@@ -90,7 +90,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     page.into_lines()
 }
 
-/// The one line that says what is going on: what a watcher without a terminal is told when it changes.
+/// Returns one line about what is going on. A watcher without a terminal prints it when it changes.
 pub(super) fn summary(facts: &Facts) -> String {
     let due = facts
         .due()
@@ -132,13 +132,12 @@ pub(super) fn summary(facts: &Facts) -> String {
     }
 }
 
-/// The fields of the state that no other row tells of, in the chart's order. One that is null or absent says nothing.
+/// The fields of the state that no other row shows, in the chart's order, without those that are null or absent.
 fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     let chart = &facts.chart;
-    let told = |name: &String| {
+    let is_shown = |name: &String| {
         name == &chart.state
             || Some(name) == chart.next.as_ref()
-            || Some(name) == chart.scope.owner.as_ref()
             || facts.cycle.as_ref().is_some_and(|cycle| {
                 cycle.fields.contains(name) || cycle.streak.iter().any(|(field, _)| field == name)
             })
@@ -146,7 +145,7 @@ fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     facts
         .context
         .iter()
-        .filter(move |(name, value)| !told(name) && !value.is_null())
+        .filter(move |(name, value)| !is_shown(name) && !value.is_null())
         .map(|(name, value)| (name, shown(value)))
 }
 
@@ -322,11 +321,11 @@ fn waits_for(facts: &Facts) -> String {
             unbroken(&span(Duration::from_secs(running.timeout)))
         ),
         (Waits::Session, _, Some(owner)) => format!(
-            "session {} drives this {}, so this one's stops go through",
+            "session {} drives this {}, so this one's stops are allowed",
             harmless(owner),
             facts.chart.scope.noun
         ),
-        _ if !facts.is_usable => "state.json is to be mended".to_owned(),
+        _ if !facts.is_usable => "state.json has to be fixed".to_owned(),
         (Waits::User, ..) if facts.obstacle.is_some() => format!(
             "the review that is due cannot run: {}",
             harmless(facts.obstacle.as_deref().unwrap_or_default())

@@ -54,7 +54,7 @@ pub(super) fn run(
         if written.is_err() || bell.wait(PAUSE) == Rang::End {
             return Ok(ExitCode::SUCCESS);
         }
-        // Another instance may be the one touched last by now. What is wrong with others has been told.
+        // Another instance may be the most recent one by now. What is wrong with others has been reported.
         let (found, _) = place::find(chart, matches, session)?;
         place = match found {
             Some(place) => place,
@@ -99,7 +99,7 @@ impl Drawing {
         lines.truncate(rows.saturating_sub(1).max(1));
         let mut out = anstream::stdout().lock();
         if self.width != columns && self.height > 0 {
-            // The terminal has broken the old lines anew, so nobody knows where they begin.
+            // The terminal has wrapped the old lines again, so nobody knows where they begin.
             write!(out, "\x1b[2J\x1b[H")?;
         } else if self.height > 0 {
             write!(out, "\x1b[{}F", self.height)?;
@@ -122,7 +122,7 @@ fn fitting(text: &str, width: usize) -> String {
 enum Rang {
     /// The time has passed, or the terminal has another size.
     Look,
-    /// This process was told to end.
+    /// This process was asked to end.
     End,
 }
 
@@ -159,7 +159,7 @@ impl Bell {
             PollFd::new(&self.end, PollFlags::IN),
             PollFd::new(&self.resize, PollFlags::IN),
         ];
-        // That nobody reads any more is told of unasked.
+        // A reader that has gone away is reported without a request.
         fds.extend(
             self.reader
                 .iter()

@@ -1,0 +1,250 @@
+//! Files of a project, read and written as if the project came from a stranger.
+//!
+//! A file is read up to a limit, and no link out of the project is followed. A file that is written appears whole or
+//! not at all, and takes nothing from the one it replaces but permission bits.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::geteuid;
+
+use crate::files::regular::open_regular;
+use crate::invoke::signals;
+
+/// The most bytes that are read of a file.
+pub(crate) const LIMIT: u64 = 16 * 1024 * 1024;
+
+/// How a new file is called before it has its name.
+const NEW: &str = ".new-";
+
+/// How old a new file of a process that was killed has to be before it is removed.
+const LEFT_BEHIND: Duration = Duration::from_secs(60);
+
+/// What a file in the project at `root` holds; `None` where there is none.
+pub(crate) fn read(root: &Path, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let is_link = match path.symlink_metadata() {
+        Ok(meta) => meta.is_symlink(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let target;
+    let file = match is_link {
+        true => {
+            target = path.canonicalize().map_err(|error| match error.kind() {
+                ErrorKind::NotFound => {
+                    io::Error::other("it is a symbolic link to a file that does not exist")
+                }
+                _ => error,
+            })?;
+            if !target.starts_with(root.canonicalize()?) {
+                return Err(io::Error::other("it is a symbolic link out of the project"));
+            }
+            target.as_path()
+        }
+        false => path,
+    };
+    let mut bytes = Vec::new();
+    // The size that a special file has in its metadata says nothing.
+    open_regular(OpenOptions::new().read(true), file)?
+        .take(limit + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let limit = limit / (1024 * 1024);
+        return Err(io::Error::other(format!("it is larger than {limit} MiB")));
+    }
+    Ok(Some(bytes))
+}
+
+/// Puts `text` in the place of `path`. The caller holds the lock that covers the file.
+pub(super) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    replace_with(path, |file| file.write_all(text))
+}
+
+/// The same with a file that `fill` writes.
+pub(super) fn replace_with(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
+    signals::report_file_size();
+    let new = beside(path);
+    // One that was killed while it wrote has left it; whatever it is, it is neither kept nor followed.
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
+    let written = keep_permissions(path, &file)
+        .and_then(|()| fill(&mut file))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&new, path));
+    match written {
+        Ok(()) => sync_folder(path),
+        Err(_) => _ = fs::remove_file(&new),
+    }
+    written
+}
+
+/// Makes a file; an error where there is one.
+pub(super) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
+    signals::report_file_size();
+    let folder = path.parent().unwrap_or(Path::new("."));
+    sweep(folder);
+    let mut new = tempfile::Builder::new()
+        .prefix(NEW)
+        // Less what the user's umask takes away, as with any file.
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder)?;
+    new.write_all(text)?;
+    new.as_file().sync_all()?;
+    new.persist_noclobber(path)?;
+    sync_folder(path);
+    Ok(())
+}
+
+/// What a file is called while it is written. Always the same, so that killed processes leave one at most.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".new");
+    path.with_file_name(name)
+}
+
+/// Gives a new file the permissions of the one that it will replace: those of one's own file only, and no more than
+/// permissions, or whoever made the old one could have the user run or share the new one.
+fn keep_permissions(old: &Path, new: &File) -> io::Result<()> {
+    match old.symlink_metadata() {
+        Ok(meta) if meta.is_file() && meta.uid() == geteuid().as_raw() => {
+            new.set_permissions(Permissions::from_mode(meta.mode() & 0o777))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// So that a file's name is on the disk, and not only the file. Not every file system can.
+pub(super) fn sync_folder(of: &Path) {
+    let folder = of.parent().unwrap_or(Path::new("."));
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+}
+
+/// Removes what killed processes have left.
+fn sweep(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let is_new = entry
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(NEW.as_bytes());
+        let age = || {
+            let modified = entry.metadata().ok()?.modified().ok()?;
+            modified.elapsed().ok()
+        };
+        if is_new && age().is_some_and(|age| age > LEFT_BEHIND) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Why a directory is not used: it is another user's, or others may write to it.
+pub(crate) fn distrust(dir: &Path) -> Option<String> {
+    let meta = dir.metadata().ok()?;
+    if meta.uid() != geteuid().as_raw() {
+        return Some("it belongs to another user".to_owned());
+    }
+    (meta.mode() & 0o002 != 0).then(|| {
+        format!(
+            "every user of this machine may write to it; `chmod o-w {}` changes that",
+            dir.display()
+        )
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn permission_bits_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for (old, new) in [(0o4755, 0o755), (0o2664, 0o664), (0o1600, 0o600)] {
+            fs::write(&path, "old").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(old)).unwrap();
+            replace(&path, b"new").unwrap();
+            assert_eq!(path.metadata().unwrap().mode() & 0o7777, new);
+            assert_eq!(fs::read(&path).unwrap(), b"new");
+        }
+        // What another user owns, and what a link leads to, give none.
+        fs::remove_file(&path).unwrap();
+        symlink("/bin/sh", &path).unwrap();
+        replace(&path, b"new").unwrap();
+        assert_eq!(path.symlink_metadata().unwrap().mode() & 0o7111, 0);
+    }
+
+    #[test]
+    fn what_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("project");
+        fs::create_dir(&root).unwrap();
+        let outside = folder.path().join("outside");
+        fs::write(&outside, "secret").unwrap();
+        let path = root.join("file");
+        let read = |limit| read(&root, &path, limit).map_err(|error| error.to_string());
+        assert_eq!(read(4), Ok(None));
+        fs::write(&path, "four").unwrap();
+        assert_eq!(read(4), Ok(Some(b"four".to_vec())));
+        assert_eq!(read(3), Err("it is larger than 0 MiB".to_owned()));
+        fs::rename(&path, root.join("other")).unwrap();
+        for (target, expected) in [
+            (root.join("other"), Ok(Some(b"four".to_vec()))),
+            (PathBuf::from("other"), Ok(Some(b"four".to_vec()))),
+            (outside, Err("it is a symbolic link out of the project")),
+            (
+                PathBuf::from("/proc/self/pagemap"),
+                Err(match cfg!(target_os = "linux") {
+                    true => "it is a symbolic link out of the project",
+                    false => "it is a symbolic link to a file that does not exist",
+                }),
+            ),
+            (
+                PathBuf::from("nowhere"),
+                Err("it is a symbolic link to a file that does not exist"),
+            ),
+        ] {
+            symlink(&target, &path).unwrap();
+            assert_eq!(read(4), expected.map_err(str::to_owned), "{target:?}");
+            fs::remove_file(&path).unwrap();
+        }
+        fs::create_dir(&path).unwrap();
+        assert_eq!(read(4), Err("it is not a regular file".to_owned()));
+    }
+
+    #[test]
+    fn what_killed_processes_leave_is_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, young) = (
+            folder.path().join(".new-old"),
+            folder.path().join(".new-young"),
+        );
+        for path in [&old, &young] {
+            fs::write(path, "").unwrap();
+        }
+        let long_ago = std::time::SystemTime::now() - 2 * LEFT_BEHIND;
+        File::options()
+            .write(true)
+            .open(&old)
+            .unwrap()
+            .set_modified(long_ago)
+            .unwrap();
+        create(&folder.path().join("file"), b"text").unwrap();
+        assert!(!old.exists() && young.exists());
+        assert!(create(&folder.path().join("file"), b"other").is_err());
+        assert_eq!(fs::read(folder.path().join("file")).unwrap(), b"text");
+    }
+}

@@ -1,0 +1,417 @@
+//! Everything that reads what others have written, fed with what nobody would write: no panic, and what each promises.
+//!
+//! `cargo test` runs a short part. `TASKIE_FORCE=1000000 cargo test --profile dist --lib fuzz` runs a million cases of
+//! each target. The cases are the same in each run; a failing one is printed.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use minijinja::value::Value;
+use serde_json::{Value as Json, json};
+
+use super::state_file::{self, Reading};
+use crate::chart::embedded::CHARTS;
+use crate::chart::{Chart, field, load};
+use crate::engine::context::Context;
+use crate::engine::decide::decide;
+use crate::engine::event::Event;
+use crate::engine::fault::Fault;
+use crate::engine::world::{Source, World};
+use crate::expr::templates::Templates;
+use crate::expr::{Expressions, prompt};
+use crate::files::pattern::{Capture, Pattern};
+use crate::files::{shown, table};
+use crate::invoke::{log, outcome};
+
+/// Bits that mean something to one reader or another.
+const WORDS: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "\\",
+    ":",
+    ",",
+    "null",
+    "true",
+    "-1",
+    "1e999",
+    "9223372036854775808",
+    "0.5",
+    "|",
+    "|---|",
+    "\n",
+    "\r\n",
+    "\t",
+    "\0",
+    "\u{1b}[31m",
+    "\u{1b}]0;",
+    "\u{9b}",
+    "\u{7f}",
+    "\u{85}",
+    "\u{2028}",
+    "\u{202e}",
+    "\u{feff}",
+    "ü",
+    "😀",
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "{{ none }}",
+    "{n:int}",
+    "{id:slug}",
+    "{a|b}",
+    "{x:a|b}",
+    "**/",
+    "*",
+    "..",
+    "/",
+    "not ",
+    " and ",
+    " in ",
+    "(",
+    ")",
+    "| list",
+    "| map(attribute='id')",
+    "it.",
+    "cycle.",
+    "PASS",
+    "FAIL",
+    "structured_output",
+    "result",
+    "verdict",
+    "is_error",
+    "phase",
+    "next_phase",
+    "code-review",
+    "**done**",
+    "`",
+    "[x](y)",
+];
+
+/// Numbers that look random.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % u64::try_from(end.max(1)).unwrap()).unwrap()
+    }
+
+    /// A seed with a few changes.
+    fn case(&mut self, seeds: &[&str]) -> Vec<u8> {
+        let mut text = seeds[self.below(seeds.len())].as_bytes().to_vec();
+        for _ in 0..=self.below(5) {
+            let at = self.below(text.len() + 1);
+            let end = at + self.below((text.len() - at).min(40) + 1);
+            match self.below(6) {
+                0 if at < text.len() => text[at] ^= 1 << self.below(8),
+                1 => drop(text.drain(at..end)),
+                2 => {
+                    let part = text[at..end].to_vec();
+                    text.splice(at..at, part);
+                }
+                3 => {
+                    let other = seeds[self.below(seeds.len())].as_bytes();
+                    let from = self.below(other.len() + 1);
+                    text.splice(at..end, other[from..].iter().copied().take(80));
+                }
+                _ => {
+                    let word = WORDS[self.below(WORDS.len())];
+                    text.splice(at..at, word.bytes());
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Runs `check` on many cases.
+fn fuzz(few: usize, seeds: &[&str], mut check: impl FnMut(&mut Dice, &[u8])) {
+    let given = std::env::var("TASKIE_FORCE").ok();
+    let count = given.and_then(|given| given.parse().ok()).unwrap_or(few);
+    let mut dice = Dice(0x853c_49e6_748f_ea9b);
+    for number in 0..count {
+        let case = dice.case(seeds);
+        let done = catch_unwind(AssertUnwindSafe(|| check(&mut dice, &case)));
+        assert!(
+            done.is_ok(),
+            "case {number}: {:?}",
+            String::from_utf8_lossy(&case)
+        );
+    }
+}
+
+fn charts() -> Vec<Arc<Chart>> {
+    CHARTS.iter().map(|chart| chart.load().unwrap()).collect()
+}
+
+const STATES: &[&str] = &[
+    r#"{"max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0, "next_phase": "code-review",
+ "review_model": "opus", "consecutive_clean": 1, "tdd": false, "mine": [1, {"a": 123456789012345678901234567890}]}"#,
+    r#"{"phase": "new-plan"}"#,
+    "\u{feff}{\"state\": \"on\", \"iteration\": 3}",
+    "[]",
+];
+
+/// A state that can be used still can after a write, and no field but those assigned is another.
+#[test]
+fn fuzz_states() {
+    let charts = charts();
+    let patch = IndexMap::from([("consecutive_clean".to_owned(), json!(7))]);
+    fuzz(3_000, STATES, |dice, case| {
+        let chart = &charts[dice.below(charts.len())];
+        let Reading::Sound { text, context, .. } = state_file::parse(chart, case) else {
+            return;
+        };
+        let written = state_file::with(Some(&text), &IndexMap::new(), &patch).unwrap();
+        match state_file::parse(chart, &written) {
+            Reading::Sound { context: after, .. } => {
+                for (name, value) in &context {
+                    let expected = patch.get(name).unwrap_or(value);
+                    assert_eq!(after.get(name), Some(expected), "{name}");
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    });
+}
+
+#[test]
+fn fuzz_settings() {
+    let charts = charts();
+    let seeds = [
+        r#"{"gitCommit": true, "maxIterations": 50, "$schema": "x"}"#,
+        "{}",
+    ];
+    fuzz(3_000, &seeds, |dice, case| {
+        let chart = &charts[dice.below(charts.len())];
+        if let Ok((settings, _)) = state_file::parse_config(chart, Some(case)) {
+            for (name, field) in &chart.config {
+                assert!(
+                    field::admit(chart, field, &settings[name]).is_ok(),
+                    "{name}"
+                );
+            }
+        }
+    });
+}
+
+/// A world that stands still, with nothing in it but a state.
+#[derive(Debug)]
+struct Still(Context);
+
+impl World for Still {
+    fn context(&self) -> &Context {
+        &self.0
+    }
+
+    fn look(&self, source: &Source) -> Result<Value, Fault> {
+        let none = || Value::from(Vec::<Value>::new());
+        Ok(match source {
+            Source::Scope => Value::from_pairs([
+                ("started", Value::from(true)),
+                ("name", Value::from("p")),
+                ("path", Value::from("home/p")),
+                ("home", Value::from("home")),
+            ]),
+            Source::Files(_) | Source::Siblings | Source::Names(_) => none(),
+            Source::Table(_) => Value::from_pairs([
+                ("rows", none()),
+                ("open", none()),
+                ("exists", Value::from(true)),
+                ("head", Value::from(true)),
+                ("prose", Value::from(false)),
+                ("lines", Value::from(1)),
+            ]),
+            Source::Answers { .. } | Source::Dirty => Value::from(false),
+            Source::Now => Value::from("20260101T000000"),
+            Source::Config(name) => return Err(Fault::File(name.clone())),
+            Source::Prompt(_) | Source::Driver { .. } => Value::from(()),
+        })
+    }
+}
+
+/// Whatever an event holds, there is a decision, or a reason why there is none.
+#[test]
+fn fuzz_events() {
+    let chart = charts().remove(0);
+    let Reading::Sound { context, .. } = state_file::parse(&chart, STATES[0].as_bytes()) else {
+        panic!("the seed is sound");
+    };
+    let world: Arc<dyn World> = Arc::new(Still(context));
+    let seeds = [
+        r#"{"session_id": "s", "cwd": "/x", "permission_mode": "plan", "hook_event_name": "Stop", "stop_hook_active": false,
+ "last_assistant_message": "done", "background_tasks": [{"id": "b", "type": "shell", "status": "running"}]}"#,
+        r#"{"stop_hook_active": true, "source": "startup"}"#,
+        "{}",
+    ];
+    fuzz(300, &seeds, |dice, case| {
+        let Ok(fields @ Json::Object(_)) = serde_json::from_slice(case) else {
+            return;
+        };
+        let name = ["Stop", "SessionStart", "next"][dice.below(3)];
+        let _ = decide(&chart, &world, &Event::hook(name, fields), None);
+    });
+}
+
+#[test]
+fn fuzz_tables() {
+    let seeds = [
+        "| Id | Status | Priority |\n|---|:-:|---|\n| 1 | **done** | high |\n| 2 | pending | a \\| b |\n",
+        "# Task\n\n## Overview\n- **Status**: done\n- **Status**: pending\n",
+        "\u{feff}| # | Task |\r\n| - | - |\r\n| 1 | [x](y) |\r\n",
+    ];
+    let lines = [
+        Pattern::parse("- **Status**: {status}").unwrap(),
+        Pattern::parse("## {title}").unwrap(),
+    ];
+    let headings = [
+        ("id", ["Id".to_owned(), "#".to_owned()].to_vec()),
+        ("status", ["Status".to_owned()].to_vec()),
+    ];
+    fuzz(3_000, &seeds, |dice, case| {
+        let text = String::from_utf8_lossy(case);
+        let columns = headings
+            .iter()
+            .map(|(field, heading)| (*field, heading.as_slice()));
+        let content = table::read_columns(&text, columns);
+        assert!(content.rows.len() <= content.lines);
+        table::read_lines(&text, &lines[dice.below(2)]);
+    });
+}
+
+/// What a pattern renders it matches.
+#[test]
+fn fuzz_patterns() {
+    let seeds = [
+        "task-{id:slug}.md",
+        "{base:plan|design|tasks}-post-review-{n:int}.md",
+        "*/**/*.md",
+        "{a}-{b:int}",
+    ];
+    fuzz(3_000, &seeds, |dice, case| {
+        let Ok(pattern) = Pattern::parse(&String::from_utf8_lossy(case)) else {
+            return;
+        };
+        let name = dice.case(&["task-1.md", "plan-post-review-12.md", "a/b/c.md", "x-1"]);
+        let name = String::from_utf8_lossy(&name).into_owned();
+        let Some(captures) = pattern.matches(&name) else {
+            return;
+        };
+        if pattern.has_wildcard() {
+            return;
+        }
+        let rendered = pattern.render(|hole| {
+            let capture = captures.iter().find(|(name, _)| *name == hole);
+            match capture {
+                Some((_, Capture::Text(text))) => Ok(text.clone()),
+                Some((_, Capture::Integer(number))) => Ok(number.to_string()),
+                None => Err(()),
+            }
+        });
+        let mut holes: Vec<&str> = pattern.holes().map(|(name, _)| name).collect();
+        holes.sort_unstable();
+        // Of two holes of one name only the first is known.
+        if holes.windows(2).all(|pair| pair[0] != pair[1]) {
+            assert_eq!(rendered.as_deref(), Ok(name.as_str()));
+        }
+    });
+}
+
+/// A verdict is found where the whole JSON as values would have it.
+#[test]
+fn fuzz_verdicts() {
+    let chart = charts().remove(0);
+    let invoke = chart.invoke.values().next().unwrap();
+    let seeds = [
+        r#"{"type":"result","is_error":false,"structured_output":{"verdict":"PASS"},"result":"{\"verdict\":\"FAIL\"}"}"#,
+        r#"{"is_error":true,"result":"API Error: 401","errors":["no budget"]}"#,
+        r#"{"result":{"verdict":"FAIL"}}"#,
+    ];
+    let in_values = |json: &Json, pointer: &str| {
+        let mut value = json.clone();
+        for step in pointer.split('/').skip(1) {
+            if let Json::String(text) = &value {
+                value = serde_json::from_str(text).ok()?;
+            }
+            value = match &value {
+                Json::Object(fields) => fields.get(step)?.clone(),
+                Json::Array(items) => items.get(step.parse::<usize>().ok()?)?.clone(),
+                _ => return None,
+            };
+        }
+        value.as_str().map(str::to_owned)
+    };
+    fuzz(3_000, &seeds, |_, case| {
+        let found = outcome::verdict(invoke, case);
+        let Ok(json) = serde_json::from_slice::<Json>(case) else {
+            return;
+        };
+        let Ok(found) = found else { return };
+        let expected = invoke.verdict.iter().find_map(|pointer| {
+            in_values(&json, pointer).filter(|verdict| invoke.verdicts.contains(verdict))
+        });
+        assert_eq!(found, expected);
+    });
+}
+
+/// What is shown draws nothing on a terminal and adds no line.
+#[test]
+fn fuzz_shown_texts() {
+    let seeds = [
+        "\u{1b}[1;31merror\u{1b}[0m: no net",
+        "10%\r50%\r100%",
+        "a\u{85}b\u{2028}c",
+    ];
+    fuzz(5_000, &seeds, |_, case| {
+        let text = String::from_utf8_lossy(case);
+        assert!(!log::plain(&text).chars().any(char::is_control));
+        assert!(!shown(&text).chars().any(char::is_control));
+    });
+}
+
+#[test]
+fn fuzz_expressions() {
+    let expressions = Expressions::new(Templates::Embedded(&[]));
+    let names = crate::engine::context::to_value(
+        &json!({ "phase": "x", "it": { "id": 1 }, "list": [{ "id": "1" }] }),
+    );
+    let seeds = [
+        "phase == 'x' and not list",
+        "list | map(attribute='id') | list",
+        "list | selectattr('id', 'eq', it.id) | list",
+        "'a' ~ phase if it.id > 0 else none",
+    ];
+    fuzz(2_000, &seeds, |_, case| {
+        let text = String::from_utf8_lossy(case);
+        let _ = expressions.holds(&text, &names);
+        let _ = expressions.names_in(&text);
+        let _ = prompt::fill(&text, |_| Some(Ok::<_, ()>("x".to_owned())));
+    });
+}
+
+/// A chart is loaded or refused with its flaws.
+#[test]
+fn fuzz_charts() {
+    let texts: Vec<&str> = CHARTS.iter().map(|chart| chart.text).collect();
+    let given = std::env::var("TASKIE_FORCE").ok();
+    // A chart takes a hundred times as long as anything else.
+    let count = given
+        .and_then(|given| given.parse::<usize>().ok())
+        .unwrap_or(2_000)
+        / 100;
+    let mut dice = Dice(0x1234_5678_9abc_def1);
+    for number in 0..count {
+        let case = dice.case(&texts);
+        let text = String::from_utf8_lossy(&case).into_owned();
+        let load = || load::from_text("x", &text, Templates::Embedded(&[])).is_ok();
+        assert!(catch_unwind(load).is_ok(), "case {number}: {text}");
+    }
+}

@@ -1,0 +1,88 @@
+//! An answer that belongs to a state which was written, until the host has it.
+//!
+//! The state is written before the answer is printed. A hook that is killed in between, or whose host is gone, would
+//! leave a plan that waits for an agent which was never told so. What it was to say is therefore left in the lock
+//! folder before the state is written, and is said at the next stop if the state is still the one that it belongs to.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::record;
+use crate::engine::decision::{Answer, Decision};
+
+const KIND: &str = "owed";
+
+/// The answer to a stop.
+#[derive(Debug, Serialize, Deserialize)]
+struct Owed {
+    /// The state that it belongs to.
+    state: u64,
+    block: Option<String>,
+    messages: Vec<String>,
+}
+
+/// An answer that the host has not got yet.
+#[derive(Debug)]
+pub(crate) struct Debt {
+    home: PathBuf,
+    instance: String,
+}
+
+impl Debt {
+    /// Leaves the answer of `decision`, which belongs to the state that `text` is. The caller holds the write lock.
+    pub(super) fn leave(
+        home: &Path,
+        instance: &str,
+        text: &[u8],
+        decision: &Decision,
+    ) -> io::Result<Self> {
+        let owed = Owed {
+            state: mark(text),
+            block: match &decision.answer {
+                Answer::Block(reason) => Some(reason.clone()),
+                _ => None,
+            },
+            messages: decision.messages.clone(),
+        };
+        record::write(home, instance, KIND, owed)?;
+        Ok(Self::of(home, instance))
+    }
+
+    /// Returns the answer that is still owed for the state that `text` is. One for another state is forgotten.
+    pub(super) fn find(home: &Path, instance: &str, text: &[u8]) -> Option<(Self, Decision)> {
+        let owed: Owed = record::read(home, instance, KIND)?;
+        let debt = Self::of(home, instance);
+        if owed.state != mark(text) {
+            debt.settle();
+            return None;
+        }
+        let decision = Decision {
+            messages: owed.messages,
+            answer: owed.block.map_or(Answer::Allow, Answer::Block),
+            ..Decision::default()
+        };
+        Some((debt, decision))
+    }
+
+    fn of(home: &Path, instance: &str) -> Self {
+        Self {
+            home: home.to_owned(),
+            instance: instance.to_owned(),
+        }
+    }
+
+    /// The host has the answer.
+    pub(crate) fn settle(self) {
+        record::remove(&self.home, &self.instance, KIND);
+    }
+}
+
+/// What tells one state from another; one that another version of this program has made may be unlike.
+fn mark(text: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,76 @@
+//! Facts of this machine, kept in the lock folder: which session drives which plan, what it was last told.
+//!
+//! A project may come from anywhere, with a lock folder in it. A record therefore says of itself which file it is
+//! (its number on the file system and its time): a copy, a clone or a checkout is another file, and is not believed.
+//! Neither is what belongs to another user.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::process::geteuid;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::{file, lock};
+
+/// More of a record is not read.
+const LIMIT: u64 = 256 * 1024;
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Record<T> {
+    inode: u64,
+    /// Its modification time in seconds since 1970: even ones, which every file system can keep.
+    modified: u64,
+    value: T,
+}
+
+/// Writes the record of `name` of this kind. The caller holds a write lock.
+pub(super) fn write<T: Serialize>(home: &Path, name: &str, kind: &str, value: T) -> io::Result<()> {
+    lock::make_folder(home)?;
+    let path = lock::path(home, name, kind);
+    file::replace_with(&path, |file| {
+        let modified = now().as_secs() & !1;
+        let inode = file.metadata()?.ino();
+        file.write_all(&serde_json::to_vec(&Record {
+            inode,
+            modified,
+            value,
+        })?)?;
+        file.set_modified(UNIX_EPOCH + Duration::from_secs(modified))
+    })
+}
+
+/// The record of `name` of this kind; `None` where there is none that can be believed.
+pub(super) fn read<T: DeserializeOwned>(home: &Path, name: &str, kind: &str) -> Option<T> {
+    let file = lock::open_existing(home, name, kind).ok()?;
+    let meta = file.metadata().ok()?;
+    let mut text = Vec::new();
+    file.take(LIMIT).read_to_end(&mut text).ok()?;
+    let record: Record<T> = serde_json::from_slice(&text).ok()?;
+    let is_ours = meta.uid() == geteuid().as_raw()
+        && meta.ino() == record.inode
+        && meta.modified().ok()? == UNIX_EPOCH + Duration::from_secs(record.modified);
+    is_ours.then_some(record.value)
+}
+
+/// Removes the record.
+pub(super) fn remove(home: &Path, name: &str, kind: &str) {
+    // One that stays says what it said.
+    let _ = fs::remove_file(lock::path(home, name, kind));
+}
+
+/// True where `file` is the one that was made here: its number is the one that it begins with.
+pub(super) fn is_made_here(file: &File, inode: u64) -> bool {
+    file.metadata()
+        .is_ok_and(|meta| meta.ino() == inode && meta.uid() == geteuid().as_raw())
+}
+
+/// The time since 1970.
+pub(super) fn now() -> Duration {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+}

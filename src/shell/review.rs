@@ -1,0 +1,277 @@
+//! Running the review that is due: one at a time for each instance, and what its end means.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::git::{self, Git};
+use super::lock::{self, ReviewLock};
+use super::performed::Performed;
+use super::place::{AsWorld as _, Place};
+use super::reviews::{self, Note, Running};
+use super::snapshot::Snapshot;
+use super::stuck::{Stuck, io};
+use crate::engine::decide::decide;
+use crate::engine::decision::{Ended, Invocation, Outcome, Step};
+use crate::engine::event::Event;
+use crate::engine::view::View;
+use crate::host::events::REVIEWER;
+use crate::invoke::process::End;
+use crate::invoke::spec::Spec;
+use crate::invoke::{log, outcome, supervisor};
+
+/// What has become of a review that was due.
+pub(super) enum Reviewed {
+    /// It was run.
+    Ran(Box<Run>),
+    /// It is not due any more, and something else is to be written.
+    NotDue(Arc<Git>),
+    /// The event has its answer.
+    Answered(Box<Performed>),
+}
+
+/// A run that has ended, with what stood on disk when it began.
+pub(super) struct Run {
+    pub(super) ended: Ended,
+    /// How many phases were entered and commands run before it.
+    pub(super) revision: u64,
+    /// The text of the state.
+    pub(super) state: Option<Vec<u8>>,
+}
+
+/// Runs the review that is due, unless one is already running.
+pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
+    let answered = |performed| Ok(Reviewed::Answered(Box::new(performed)));
+    if event.session.is_some()
+        && let Some(why) = lock_folder_flaw(place)
+    {
+        return answered(Performed::allowed(why));
+    }
+    let running = ReviewLock::try_acquire(&place.home(), &place.instance.name, &place.dir())
+        .map_err(io("the review cannot be locked"))?;
+    let Some(running) = running else {
+        return answered(Performed::allowed(already_running(place)));
+    };
+    // Whoever held the lock a moment ago may have done what this decision asks for.
+    let revision = place
+        .lock()?
+        .revision()
+        .map_err(io("the revision cannot be read"))?;
+    let git = Arc::default();
+    let snapshot = place.snapshot_with(&git);
+    let invocation = match decide(&place.chart, &snapshot.as_world(), event, None)? {
+        Step::Invoke(invocation) => *invocation,
+        Step::Done(decision) if decision.writes_nothing() => {
+            return answered(Performed::of(&snapshot, decision));
+        }
+        Step::Done(_) => return Ok(Reviewed::NotDue(git)),
+    };
+    let announced = announced(place, &snapshot, &invocation);
+    // A file system that takes no note takes no state either, and that is reported.
+    let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
+    // A review whose outcome could not be used is not worth its price.
+    let outcome = match View::new(&place.chart, &snapshot.as_world()).can_advance() {
+        Ok(()) => run(place, &invocation, &running)?,
+        Err(fault) => Outcome::Failed(fault.to_string()),
+    };
+    drop(note);
+    // Before the state: killed in between, the verdict is known of a review that is run again.
+    if let Outcome::Ran { verdict } = &outcome {
+        let entry = entry(place, announced, verdict.clone());
+        let _ = reviews::append(&place.home(), &place.instance.name, &entry);
+    }
+    Ok(Reviewed::Ran(Box::new(Run {
+        ended: Ended {
+            invocation,
+            outcome,
+            superseded: false,
+        },
+        revision,
+        state: snapshot.state.text().map(<[u8]>::to_vec),
+    })))
+}
+
+/// Who drives a plan is a fact of this machine: a lock folder that is part of the repository says nothing about it.
+fn lock_folder_flaw(place: &Place) -> Option<String> {
+    let folder = Path::new(&place.chart.scope.home).join(lock::FOLDER);
+    git::is_tracked(&place.root, &folder).then(|| {
+        let folder = folder.display();
+        format!(
+            "No review was started: {folder} is tracked by git, so what it says of sessions is not believed. `git rm -r --cached {folder}` takes it out of the repository."
+        )
+    })
+}
+
+fn already_running(place: &Place) -> String {
+    let noun = &place.chart.scope.noun;
+    let name = &place.instance.name;
+    let since = Running::read(&place.home(), name, &place.dir()).map(|running| {
+        let by = running.by.as_deref();
+        let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+        let since = humantime::format_rfc3339_seconds(running.started()).to_string();
+        let since = since.replace('T', " ").replace('Z', " UTC");
+        format!(" ({} {}{by}, since {since})", running.cycle, running.n)
+    });
+    let since = since.unwrap_or_default();
+    format!("A review of {noun} `{name}` is already running{since}: this stop is allowed.")
+}
+
+/// What others are shown of a review that begins now.
+fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> Running {
+    let view = View::new(&place.chart, &snapshot.as_world());
+    let timeout = place.chart.invoke.get(&invocation.name);
+    Running {
+        cycle: invocation.cycle.clone(),
+        n: invocation.n,
+        file: invocation.file.clone(),
+        // A chart whose text fails here is reported where it matters.
+        by: view.by(&invocation.name).ok().flatten(),
+        started: reviews::now(),
+        timeout: timeout.map_or(0, |invoke| invoke.timeout),
+    }
+}
+
+/// What is kept of a review that ran to its end.
+fn entry(place: &Place, announced: Running, verdict: Option<String>) -> reviews::Entry {
+    let file = std::fs::metadata(place.dir().join(&announced.file));
+    reviews::Entry {
+        bytes: file.map_or(0, |meta| meta.len()),
+        verdict,
+        seconds: announced.elapsed().as_secs(),
+        cycle: announced.cycle,
+        n: announced.n,
+        file: announced.file,
+        by: announced.by,
+        started: announced.started,
+    }
+}
+
+fn run(place: &Place, invocation: &Invocation, running: &ReviewLock) -> Result<Outcome, Stuck> {
+    let Some(invoke) = place.chart.invoke.get(&invocation.name) else {
+        return Ok(Outcome::Failed(format!(
+            "there is no invocation `{}`",
+            invocation.name
+        )));
+    };
+    let dir = place.dir();
+    if let Some(obstacle) = place.obstacle(invocation) {
+        return Ok(Outcome::Failed(obstacle));
+    }
+    let file = dir.join(&invocation.file);
+    let shown = place.instance.dir.join(&invocation.file);
+    // Whoever writes through it writes to somebody else's file.
+    if file.is_symlink() {
+        let shown = shown.display();
+        return Ok(Outcome::Failed(format!("{shown} is a symbolic link")));
+    }
+    let before = Writing::of(&file);
+    let log_file = dir.join(&invocation.log);
+    let spec = Spec {
+        argv: &invocation.argv,
+        cwd: &place.root,
+        env: &[(REVIEWER.to_owned(), "1".to_owned())],
+        log: &log_file,
+        timeout: Duration::from_secs(invoke.timeout),
+        owner: None,
+    };
+    let end = supervisor::run(&spec, running.file());
+    let program = invocation.argv.first().map_or("", String::as_str);
+    let failed = |why: String| {
+        let last = log::last_line(&log_file)
+            .map(|line| format!(" ({line})"))
+            .unwrap_or_default();
+        if remove_empty(&log_file) {
+            return Ok(Outcome::Failed(why));
+        }
+        let log = place.instance.dir.join(&invocation.log);
+        let log = format!("; its log is {}", log.display());
+        Ok(Outcome::Failed(format!("{why}{last}{log}")))
+    };
+    let (code, signal, stdout) = match end {
+        End::Interrupted { signal } => {
+            remove_empty(&log_file);
+            return Err(Stuck::Interrupted { signal });
+        }
+        End::Abandoned => {
+            remove_empty(&log_file);
+            return Err(Stuck::Abandoned);
+        }
+        End::NotStarted(why) => {
+            // Nothing was started, so there is nothing in it.
+            let _ = std::fs::remove_file(&log_file);
+            return Ok(Outcome::Failed(why));
+        }
+        End::TimedOut => {
+            let limit = seconds(invoke.timeout);
+            return failed(format!("`{program}` was ended after {limit}"));
+        }
+        End::TooMuchOutput => {
+            return failed(format!("`{program}` was ended: it wrote more than 64 MiB"));
+        }
+        End::Exited {
+            code,
+            signal,
+            stdout,
+        } => (code, signal, stdout),
+    };
+    let verdict = match (code, outcome::verdict(invoke, &stdout)) {
+        (Some(0), Ok(verdict)) => verdict,
+        (Some(0), Err(why)) => return failed(format!("`{program}` failed: {why}")),
+        (Some(code), _) => {
+            let why = outcome::reason_in(invoke, &stdout)
+                .map(|why| format!(": {why}"))
+                .unwrap_or_default();
+            return failed(format!("`{program}` exited with code {code}{why}"));
+        }
+        (None, _) => {
+            let signal = signal.unwrap_or_default();
+            return failed(format!("`{program}` was ended by signal {signal}"));
+        }
+    };
+    if Writing::of(&file).is_none_or(|after| after.len == 0 || Some(after) == before) {
+        return failed(format!("`{program}` did not write {}", shown.display()));
+    }
+    // The log of a run that went well is of no use to anyone; if it stays, nothing is lost.
+    let _ = std::fs::remove_file(&log_file);
+    Ok(Outcome::Ran { verdict })
+}
+
+/// Removes a log that has nothing in it; true where it is gone.
+fn remove_empty(log: &Path) -> bool {
+    let is_empty =
+        std::fs::symlink_metadata(log).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
+    is_empty && std::fs::remove_file(log).is_ok()
+}
+
+fn seconds(count: u64) -> String {
+    if count == 1 {
+        "1 second".to_owned()
+    } else {
+        format!("{count} seconds")
+    }
+}
+
+/// What tells one writing of a file from another.
+#[derive(Debug, PartialEq, Eq)]
+struct Writing {
+    inode: u64,
+    len: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Writing {
+    /// Returns the last one; `None` where no regular file stands there, not even at the end of a link.
+    fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let meta = std::fs::symlink_metadata(path)
+            .ok()
+            .filter(std::fs::Metadata::is_file)?;
+        Some(Self {
+            inode: meta.ino(),
+            len: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        })
+    }
+}

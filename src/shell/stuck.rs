@@ -1,0 +1,44 @@
+//! Why an event could not be carried out.
+
+use crate::engine::fault::Fault;
+
+/// Why an event could not be carried out. Nothing was written.
+#[derive(Debug)]
+pub(crate) enum Stuck {
+    /// No decision could be made.
+    Fault(Fault),
+    /// The file system is in the way.
+    Io { what: String, error: std::io::Error },
+    /// The state is unusable, and the decision would write it.
+    Broken(String),
+    /// This process was asked to end during a run; the run was ended.
+    Interrupted { signal: i32 },
+    /// The host has gone while a run was going on; the run was ended.
+    Abandoned,
+}
+
+impl std::fmt::Display for Stuck {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Fault(fault) => write!(out, "{fault}"),
+            Self::Io { what, error } => write!(out, "{what}: {error}"),
+            Self::Broken(why) => write!(out, "{why}"),
+            Self::Interrupted { signal } => write!(out, "ended by signal {signal}"),
+            Self::Abandoned => write!(out, "the host is gone"),
+        }
+    }
+}
+
+impl std::error::Error for Stuck {}
+
+impl From<Fault> for Stuck {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// Names what an input or output error kept from being done.
+pub(super) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Stuck {
+    let what = what.into();
+    move |error| Stuck::Io { what, error }
+}

@@ -1,0 +1,149 @@
+//! Writing what was decided: effects first, then the revision, then the state.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::Value as Json;
+
+use super::effects::{self, Failed};
+use super::git::Git;
+use super::owed::Debt;
+use super::performed::Performed;
+use super::place::{AsWorld as _, Place};
+use super::review::Run;
+use super::snapshot::Snapshot;
+use super::state_file::{self, Reading};
+use super::stuck::{Stuck, io};
+use super::{driver, file};
+use crate::engine::decide::decide;
+use crate::engine::decision::{Answer, Decision, Step};
+use crate::engine::event::{Event, Trigger};
+use crate::engine::world::World as _;
+use crate::host::events::is_stop;
+
+/// Decides again under the write lock, and writes. What git has said holds on: no lock of ours would keep the working
+/// tree as it is. `None` where a review is due by now.
+pub(super) fn write(
+    place: &Place,
+    event: &Event,
+    run: Option<Run>,
+    git: &Arc<Git>,
+) -> Result<Option<Performed>, Stuck> {
+    let mut lock = place.lock()?;
+    let snapshot = place.snapshot_with(git);
+    let is_reviewed = run.is_some();
+    let ended = match run {
+        Some(Run {
+            mut ended,
+            revision,
+            state,
+        }) => {
+            // Somebody has entered a phase or run a command meanwhile, and not only removed what counts that.
+            let counted = lock.revision().map_err(io("the revision cannot be read"))?;
+            ended.superseded = counted != revision && snapshot.state.text() != state.as_deref();
+            Some(ended)
+        }
+        None => None,
+    };
+    let step = decide(&place.chart, &snapshot.as_world(), event, ended)?;
+    let Step::Done(decision) = step else {
+        // Since the first look someone has made a review due. (A call with an outcome never asks for a run.)
+        return Ok(None);
+    };
+    if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
+        return Err(place.broken(why));
+    }
+    if is_reviewed {
+        restore_driver(place, event)?;
+    }
+    take_up(place, event, &decision)?;
+    effects::carry_out(&place.root, &place.chart.scope, &decision.effects)
+        .map_err(|Failed { what, error }| Stuck::Io { what, error })?;
+    let mut debt = None;
+    if !decision.patch.is_empty() {
+        let text = new_state(place, &snapshot, &decision.patch)?;
+        // Counted first: a process that is killed between the two sets a review aside for nothing, and the other way
+        // round a review would count that the new state does not ask for.
+        if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
+            lock.bump().map_err(io("the revision cannot be written"))?;
+        } else if matches!(&event.trigger, Trigger::Hook(name) if is_stop(name)) {
+            let left = Debt::leave(&place.home(), &place.instance.name, &text, &decision);
+            debt = Some(left.map_err(io("the answer cannot be kept"))?);
+        }
+        let dir = place.dir();
+        std::fs::create_dir_all(&dir)
+            .and_then(|()| file::replace(&dir.join(state_file::FILE), &text))
+            .map_err(io(format!(
+                "{} cannot be written",
+                place.instance.dir.join(state_file::FILE).display()
+            )))?;
+    }
+    Ok(Some(Performed {
+        debt,
+        ..Performed::of(&snapshot, decision)
+    }))
+}
+
+/// The text of the state that `patch` makes.
+fn new_state(
+    place: &Place,
+    snapshot: &Snapshot,
+    patch: &IndexMap<String, Json>,
+) -> Result<Vec<u8>, Stuck> {
+    let context = snapshot.context();
+    let (old, absent) = match &snapshot.state {
+        Reading::Sound {
+            text,
+            absent,
+            digits,
+            ..
+        } => (Some(text.as_slice()), [absent.as_slice(), digits].concat()),
+        Reading::Missing => (None, place.chart.context.keys().cloned().collect()),
+        Reading::Broken(why) => return Err(place.broken(why)),
+    };
+    // A new state has the required fields and those assigned, in the chart's order.
+    let is_written = |name: &String| {
+        patch.contains_key(name) || old.is_some() || !place.chart.context[name].optional
+    };
+    let absent = absent
+        .into_iter()
+        .filter(is_written)
+        .map(|name| (name.clone(), context[&name].clone()))
+        .collect();
+    state_file::with(old, &absent, patch).map_err(io("the state cannot be made"))
+}
+
+/// The session that takes the instance up with this decision: one that enters a phase, runs a command, or asks what is
+/// next. Where each session has an instance of its own there is nothing to take up.
+pub(super) fn taker<'e>(place: &Place, event: &'e Event, decision: &Decision) -> Option<&'e str> {
+    let is_by_hand = match &event.trigger {
+        Trigger::Hook(name) => !crate::host::events::is_event(name),
+        Trigger::Enter { .. } | Trigger::Command(_) => true,
+    };
+    let is_refused = matches!(decision.answer, Answer::Refuse(_));
+    event
+        .session
+        .as_deref()
+        .filter(|_| is_by_hand && !is_refused && !place.chart.scope.is_per_session())
+}
+
+/// Makes the event's session the driver of the instance, if it takes it up. The caller holds the write lock.
+pub(super) fn take_up(place: &Place, event: &Event, decision: &Decision) -> Result<(), Stuck> {
+    let Some(session) = taker(place, event, decision) else {
+        return Ok(());
+    };
+    driver::take_up(&place.home(), &place.instance.name, session)
+        .map_err(io("the session that drives it cannot be recorded"))
+}
+
+/// A reviewer may have removed everything that git ignores, and with it who drives the instance.
+fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
+    let (home, instance) = (place.home(), &place.instance.name);
+    match (&event.session, driver::of(&home, instance)) {
+        (Some(session), None) if !place.chart.scope.is_per_session() => {
+            driver::take_up(&home, instance, session)
+                .map_err(io("the session that drives it cannot be recorded"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,298 @@
+//! Kills, races and faults: whatever happens, the state is the old one or the new one, nothing is left running, and
+//! the next command goes on from there.
+//!
+//! `cargo test` runs a short part of each. `TASKIE_FORCE=2000 cargo test --test black_box force` runs 2000 rounds.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::{Value, json};
+
+use crate::bench::{is_running, stop_event, wait_for, wait_until_gone};
+use crate::support::{Project, Ran, Reviewer, feed, silent, state, validated};
+
+/// How many rounds to run: as many as the environment says, or a few.
+fn rounds(few: u64) -> u64 {
+    let given = std::env::var("TASKIE_FORCE").ok();
+    given.and_then(|given| given.parse().ok()).unwrap_or(few)
+}
+
+/// Numbers that look random and are the same in each run.
+fn scattered(n: u64, below: u64) -> u64 {
+    (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % below
+}
+
+/// The state after the first review, which found something.
+fn reviewed() -> Value {
+    state(json!({
+        "phase": "code-review", "phase_iteration": 1, "next_phase": "post-code-review", "review_model": "sonnet",
+    }))
+}
+
+#[test]
+fn commands_killed_at_any_moment() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let mut limit = 8;
+    for round in 0..rounds(60) {
+        let new = 1 + round % 7;
+        let mut command = project.command(["run", "limit", &new.to_string()]);
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(scattered(round, 8_000)));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let state = project.state();
+        let found = state["max_reviews"].as_u64().unwrap();
+        assert!(found == new || found == limit, "{round}: {state}");
+        limit = found;
+    }
+    let ran = project.run(&["run", "limit", "8"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(project.state(), state(json!({})));
+    assert!(!project.names().iter().any(|name| name.starts_with('.')));
+}
+
+/// A hook is killed, alone or with its process group: the reviewer is gone, and a block that the agent never got is
+/// given once more.
+#[test]
+fn hooks_killed_at_any_moment() {
+    let project = Project::valid();
+    let reviewer = "echo $$ > \"$here/pid\"";
+    project.reviewer(&Reviewer {
+        first: reviewer.to_owned(),
+        ..Reviewer::fail()
+    });
+    for round in 0..rounds(30) {
+        project.set_state(json!({}));
+        let _ = fs::remove_file(project.plan().join("task-1-review-1.md"));
+        let _ = fs::remove_file(project.bin.join("pid"));
+        let mut command = project.command(["hook", "stop"]);
+        command.stdin(Stdio::piped()).process_group(0);
+        let mut hook = command.spawn().unwrap();
+        let event = stop_event(&project, false);
+        hook.stdin
+            .take()
+            .unwrap()
+            .write_all(event.as_bytes())
+            .unwrap();
+        std::thread::sleep(Duration::from_micros(scattered(round, 60_000)));
+        let pid = Pid::from_child(&hook);
+        let _ = match round % 2 {
+            0 => kill_process(pid, Signal::KILL),
+            _ => kill_process_group(pid, Signal::KILL),
+        };
+        let mut printed = String::new();
+        hook.stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut printed)
+            .unwrap();
+        hook.wait().unwrap();
+        if let Ok(reviewer) = fs::read_to_string(project.bin.join("pid"))
+            && reviewer.ends_with('\n')
+        {
+            wait_until_gone(reviewer.trim());
+        }
+        let found = project.state();
+        let before = project.calls().len();
+        // Until the supervisor of the killed hook has gone, the review is still running.
+        let answer = wait_for("an answer", || {
+            let answer = project.stop().json();
+            let message = answer["systemMessage"].as_str().unwrap_or_default();
+            (!message.contains("already running")).then_some(answer)
+        });
+        if found == state(json!({})) {
+            assert_eq!(answer["decision"], "block", "{round}");
+            // The supervisor of the killed hook may just have started the first one.
+            let calls = project.calls().len() - before;
+            assert!((1..=2).contains(&calls), "{round}: {calls}");
+        } else {
+            assert_eq!(found, reviewed(), "{round}");
+            match printed.ends_with('\n') {
+                // It may have been printed, and the host may have it.
+                true => assert!(answer["decision"] == "block" || answer == validated()),
+                false => assert_eq!(answer["decision"], "block", "{round}"),
+            }
+            assert_eq!(project.calls().len(), before, "{round}");
+        }
+        assert_eq!(project.state(), reviewed(), "{round}");
+        assert_eq!(project.stop().json(), validated(), "{round}");
+    }
+}
+
+/// Sessions, commands and stops at once: each does all of what it does, or nothing.
+#[test]
+fn everything_at_once() {
+    let project = Project::valid();
+    project.reviewer(&Reviewer::fail());
+    for round in 0..rounds(6) {
+        project.set_state(json!({ "mine": round }));
+        let _ = fs::remove_file(project.plan().join("task-1-review-1.md"));
+        let calls = project.calls().len();
+        let children: Vec<_> = (0..12_u64)
+            .map(|n| {
+                let session = format!("s{}", scattered(round * 12 + n, 3));
+                let event = json!({ "session_id": session, "cwd": project.root }).to_string();
+                let args: &[&str] = match n % 4 {
+                    0 => &["next", "--session", &session],
+                    1 => &["run", "limit", "5", "--session", &session],
+                    _ => &["hook", "stop"],
+                };
+                let mut child = project.command(args).stdin(Stdio::piped()).spawn().unwrap();
+                let _ = child.stdin.take().unwrap().write_all(event.as_bytes());
+                child
+            })
+            .collect();
+        for child in children {
+            let ran = Ran::of(child.wait_with_output().unwrap());
+            assert_eq!(ran.code, 0, "{round}: {}", ran.stderr);
+            assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        }
+        let found = project.state();
+        let expected = |base: Value| {
+            let mut expected = base;
+            expected["mine"] = json!(round);
+            expected["max_reviews"] = json!(5);
+            expected
+        };
+        let is_one = [expected(state(json!({}))), expected(reviewed())].contains(&found);
+        assert!(is_one, "{round}: {found}");
+        // Several reviews may have been set aside, but never have two run at once: the last one counted.
+        assert!(project.calls().len() >= calls, "{round}");
+    }
+    // A plan belongs to one session: whoever asked last.
+    assert_eq!(project.run(&["next", "--session", "last"]).code, 0);
+    for session in ["s0", "s1", "s2"] {
+        let stop = || {
+            let event = json!({ "session_id": session, "cwd": project.root });
+            project.hook_raw("stop", event.to_string())
+        };
+        stop();
+        assert_eq!(stop().stdout, silent(), "{session}");
+    }
+}
+
+/// What can fail around a process: a shell's words before it is started.
+const FAULTS: &[&str] = &[
+    "ulimit -f 0;",
+    "ulimit -n 7;",
+    "ulimit -n 12;",
+    "exec 2>&-;",
+    "exec 2>/dev/full;",
+    "exec >&-;",
+    "exec >/dev/full;",
+    "TMPDIR=/nonexistent; export TMPDIR;",
+    "PATH=/nonexistent;",
+    "HOME=/nonexistent; export HOME;",
+    "umask 777;",
+    "unset HOME PATH;",
+];
+
+#[test]
+fn faults_around_a_process() {
+    for fault in FAULTS {
+        for args in [
+            &["hook", "stop"][..],
+            &["run", "limit", "3"],
+            &["next", "--session", "s"],
+        ] {
+            let project = Project::valid();
+            project.set_state(json!({}));
+            project.reviewer(&Reviewer::fail());
+            let whole = project.command(args);
+            let mut shell = Command::new("/bin/sh");
+            shell
+                .args(["-c", &format!("{fault} exec \"$0\" \"$@\"")])
+                .arg(whole.get_program())
+                .args(args)
+                .current_dir(&project.root)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            for (name, value) in whole.get_envs() {
+                match value {
+                    Some(value) => shell.env(name, value),
+                    None => shell.env_remove(name),
+                };
+            }
+            let ran = feed(shell, stop_event(&project, false));
+            // -1: a signal. None of these may end it without a word.
+            assert!((0..=1).contains(&ran.code), "{fault} {args:?}: {ran:?}");
+            assert!(
+                !ran.stderr.contains("panicked"),
+                "{fault} {args:?}: {ran:?}"
+            );
+            let found = project.state();
+            let limited = state(json!({ "max_reviews": 3 }));
+            assert!(
+                [state(json!({})), reviewed(), limited].contains(&found),
+                "{fault} {args:?}: {found}"
+            );
+            // What was written is known to whoever asks next, and what was not is done then.
+            let text = fs::metadata(project.plan().join("state.json")).unwrap();
+            use std::os::unix::fs::PermissionsExt as _;
+            if text.permissions().mode() & 0o400 != 0 {
+                let answer = project.stop().json();
+                let is_blocked =
+                    answer["decision"] == "block" || ran.stdout.contains("\"decision\": \"block\"");
+                assert!(is_blocked, "{fault} {args:?}: {answer}");
+            }
+        }
+    }
+}
+
+/// Whatever the reviewer removes, its review counts, its lock holds, and its session drives the plan.
+#[test]
+fn a_reviewer_that_cleans_up() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let git = |args: &[&str]| {
+        let mut command = Command::new("git");
+        let args = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"]
+            .iter()
+            .chain(args);
+        let done = command
+            .args(args)
+            .current_dir(&project.root)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "all"]);
+    let next = project.run(&["enter", "complete-task", "--task", "1", "--session", "mine"]);
+    assert_eq!(next.code, 0, "{}", next.stderr);
+    project.reviewer(&Reviewer {
+        first: "git clean -fdxq; echo $$ > \"$here/pid\"; while ! [ -e \"$here/go\" ]; do sleep 0.02; done".to_owned(),
+        ..Reviewer::fail()
+    });
+    let event = json!({ "session_id": "mine", "cwd": project.root }).to_string();
+    let mut hook = project
+        .command(["hook", "stop"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    hook.stdin
+        .take()
+        .unwrap()
+        .write_all(event.as_bytes())
+        .unwrap();
+    let reviewer = crate::bench::wait_for_line(&project.bin.join("pid"));
+    assert!(!project.root.join(".taskie/.locks").exists());
+    // No second review beside it.
+    let answer = project.stop().json();
+    let message = answer["systemMessage"].as_str().unwrap_or_default();
+    assert!(message.contains("already running"), "{answer}");
+    assert!(is_running(&reviewer));
+    fs::write(project.bin.join("go"), "").unwrap();
+    let ran = crate::bench::finish(hook);
+    assert_eq!(ran.json()["decision"], "block", "{}", ran.stdout);
+    assert_eq!(project.state()["phase_iteration"], 1);
+    project.write("notes.md", "");
+    let again = project.hook_raw("stop", event);
+    assert_eq!(again.json()["decision"], "block", "{}", again.stdout);
+}
