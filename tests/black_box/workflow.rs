@@ -187,13 +187,16 @@ fn a_table_without_ids_blocks_and_is_not_the_end() {
 
 #[test]
 fn a_plan_without_its_files_is_not_complete() {
-    for (file, why) in [
-        ("plan.md", "There is no plan.md."),
-        ("tasks.md", "There are no tasks in tasks.md."),
+    let tasks = ["tasks.md", "task-1.md", "task-2.md"];
+    for (files, why) in [
+        (&["plan.md"][..], "There is no plan.md."),
+        (&tasks[..], "There are no tasks in tasks.md."),
     ] {
         let project = Project::valid();
         project.set_state(json!({ "next_phase": "complete", "phase_iteration": null }));
-        std::fs::remove_file(project.plan().join(file)).unwrap();
+        for file in files {
+            std::fs::remove_file(project.plan().join(file)).unwrap();
+        }
         let ran = project.run(&["enter", "complete"]);
         assert_eq!(
             (ran.code, ran.stderr),
