@@ -3,7 +3,7 @@
 //! The rules of the event are read in order. One whose guard holds assigns, then answers or lets the next
 //! one be tried. A rule's guard, assignments and texts see the context as the earlier rules of the same
 //! decision have left it. A rule that invokes a process ends the first call; the second one, in a world
-//! read anew, passes it over and has the outcome as `review`.
+//! read again, passes it over and has the outcome as `review`.
 
 use std::sync::Arc;
 

@@ -61,7 +61,7 @@ pub(crate) struct Settled {
     pub(crate) fired: Vec<u32>,
     /// The cycle that it ended, and by which advance target.
     pub(crate) advance: Option<(usize, usize)>,
-    /// The cycle that starts afresh.
+    /// The cycle that starts over.
     pub(crate) arms: Option<usize>,
     /// The run whose outcome it has made visible.
     pub(crate) review: Option<u32>,

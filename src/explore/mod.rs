@@ -2,7 +2,7 @@
 //!
 //! [`domain`] says which values of the inputs are tried, [`imagined_world`] is a world made up of them, [`decision_tree`]
 //! finds what comes of each move, [`search`] the states, `graph` the ways between them; `judge` proves
-//! or refutes, and a [`trace`] tells how it comes to what must not be.
+//! or refutes, and a [`trace`] is the counterexample.
 
 pub mod decision_tree;
 pub mod domain;

@@ -57,7 +57,7 @@ pub(crate) struct Edge {
     pub(crate) active: Option<bool>,
     /// The run that ended in the course of the decision.
     pub(crate) review: Option<u32>,
-    /// The cycles that start afresh.
+    /// The cycles that start over.
     pub(crate) arms: Vec<usize>,
     /// Why there is no decision.
     pub(crate) fault: Option<u32>,
@@ -397,7 +397,7 @@ impl Moves {
         for (leaf, choices) in ends {
             let part = match leaf.as_ref() {
                 Leaf::Part(part) => part,
-                // Whoever gave the option is told; nothing comes of it.
+                // The command reports the option and changes nothing.
                 Leaf::Fault(Fault::Argument { .. }) => continue,
                 Leaf::Fault(fault) => {
                     let end = End::Fault(self.fault(fault));

@@ -229,7 +229,7 @@ fn reply_to(
     };
     match perform(&place, &event) {
         Ok(performed) => {
-            // The chart's own message tells the user of the failure; stderr is for the host's log.
+            // The chart's own message reports the failure to the user; stderr is for the host's log.
             let failure = performed
                 .decision
                 .failure()

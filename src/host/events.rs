@@ -14,7 +14,7 @@ pub const EVENTS: &[(&str, &str)] = &[
     ("session-end", "SessionEnd"),
 ];
 
-/// The variables in which a host tells the tools of a session its id.
+/// The variables in which a host gives the tools of a session its id.
 pub const SESSION_VARIABLES: &[&str] = &[
     "CLAUDE_CODE_SESSION_ID",
     "CODEX_SESSION_ID",

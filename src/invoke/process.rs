@@ -1,4 +1,4 @@
-//! Runs one external program until it ends, a deadline passes or this process is told to end, and leaves none of its
+//! Runs one external program until it ends, a deadline passes or this process is asked to end, and leaves none of its
 //! processes behind. What to run, what the output means and what to write afterwards is the caller's business: nothing
 //! here knows of charts or reviews.
 

@@ -20,7 +20,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// What the handlers wake. Held for the whole of a run, so that there is one at a time.
 static WAKEUPS: Mutex<Option<Wakeups>> = Mutex::new(None);
 
-/// The signal that asked this process to end, or 0. Never taken back: a process that was told to end has to.
+/// The signal that asked this process to end, or 0. Never taken back: a process that was asked to end has to.
 static CAUGHT: AtomicUsize = AtomicUsize::new(0);
 
 /// Set while there is no run: SIGTERM, SIGINT and SIGHUP then act as if they had no handler.

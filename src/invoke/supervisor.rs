@@ -3,7 +3,7 @@
 //! A hook may be killed with SIGKILL, alone or with its whole process group and session, and then cannot end anything.
 //! The supervisor runs in a session of its own and holds one end of a socket whose other end only the hook has. When
 //! the hook is gone, the system closes that end, and the supervisor ends the program with all its processes. The hook
-//! does the same as soon as its host is gone, or when it is told to end.
+//! does the same as soon as its host is gone, or when it is asked to end.
 //!
 //! The protocol: one line of JSON with what to run; back comes one line of JSON with how it ended, and what the program
 //! printed. The supervisor's stdout is the lock of the run, held as long as the program lives.
@@ -33,7 +33,7 @@ pub(crate) const ARGUMENT: &str = "--supervise-a-run";
 /// How long the supervisor may take to end a program: its own patience with the program, and a little more.
 const PATIENCE: Duration = Duration::from_millis(1_200);
 
-/// What to run, as the hook tells the supervisor.
+/// What to run, as the hook passes it to the supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 struct Order {
     argv: Vec<String>,

@@ -1,6 +1,6 @@
 //! What exploring every state refutes, as findings.
 //!
-//! [`crate::explore`] does the work; here is what a person is told to do about it.
+//! [`crate::explore`] does the work; this module says what to do about a finding.
 
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
@@ -31,7 +31,7 @@ pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {
             ..flaw
         })
     };
-    // What goes for several cycles alike is told of one.
+    // A finding that several cycles share is reported once.
     let mut told: Vec<(Code, &[Step])> = Vec::new();
     let mut flaws = Vec::new();
     for result in &report.results {

@@ -2,7 +2,7 @@
 //!
 //! This is a fact of this machine, not of the repository, so it stands in the lock folder and never in `state.json`.
 //! There are two records: what a session has taken up last, and which session an instance belongs to. They disagree
-//! where another session has taken the instance over, which the old one is told once.
+//! where another session has taken the instance over, which is reported to the old one once.
 
 use std::fs;
 use std::io;

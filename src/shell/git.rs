@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::invoke::program;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long git may take. A host gives a hook no longer than a minute, and a stop that it cuts off tells nobody why.
+/// How long git may take. A host gives a hook no longer than a minute, and nobody learns why a stop was cut off.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// What would give the paths below another meaning.

@@ -1,7 +1,7 @@
 //! An answer that belongs to a state which was written, until the host has it.
 //!
 //! The state is written before the answer is printed. A hook that is killed in between, or whose host is gone, would
-//! leave a plan that waits for an agent which was never told so. What it was to say is therefore left in the lock
+//! leave a plan that waits for an agent that does not know. What it was to say is therefore left in the lock
 //! folder before the state is written, and is said at the next stop if the state is still the one that it belongs to.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -80,7 +80,7 @@ impl Debt {
     }
 }
 
-/// What tells one state from another; one that another version of this program has made may be unlike.
+/// What distinguishes one state from another; one that another version of this program has made may be unlike.
 fn mark(text: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

@@ -103,7 +103,7 @@ fn is_taking_up(place: &Place, event: &Event, decision: &Decision) -> bool {
         .is_some_and(|session| !driver::drives(&place.home(), &place.instance.name, session))
 }
 
-/// A session whose instance another session has taken over is told so once, by this stop.
+/// A session whose instance another session has taken over hears of it once, from this stop.
 fn forget_if_taken_over(place: &Place, event: &Event) {
     let (Trigger::Hook(name), Some(session)) = (&event.trigger, &event.session) else {
         return;

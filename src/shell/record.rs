@@ -1,4 +1,4 @@
-//! Facts of this machine, kept in the lock folder: which session drives which plan, what it was last told.
+//! Facts of this machine, kept in the lock folder: which session drives which plan, what it heard last.
 //!
 //! A project may come from anywhere, with a lock folder in it. A record therefore says of itself which file it is
 //! (its number on the file system and its time): a copy, a clone or a checkout is another file, and is not believed.

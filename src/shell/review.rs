@@ -254,7 +254,7 @@ fn seconds(count: u64) -> String {
     }
 }
 
-/// What tells one writing of a file from another.
+/// What distinguishes one version of a file from another.
 #[derive(Debug, PartialEq, Eq)]
 struct Writing {
     inode: u64,

@@ -60,7 +60,7 @@ pub(crate) struct Entry {
 }
 
 impl Running {
-    /// The review that runs, as far as its note tells. The note of one that was killed counts no more: its lock is
+    /// The review that runs, according to its note. The note of one that was killed counts no more: its lock is
     /// released, unless the reviewer itself lives on.
     pub(crate) fn read(home: &Path, instance: &str, dir: &Path) -> Option<Self> {
         let text = tail(home, instance, RUNNING, MAX_NOTE)?;

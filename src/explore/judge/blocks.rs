@@ -28,7 +28,7 @@ impl Judge<'_> {
             in_a_row = self.holds(detail);
         }
         let mut results = vec![PropertyResult::new(name, Code::BlocksInARow, in_a_row)];
-        // Where an idle agent goes round for ever, the same story would be told twice.
+        // If an idle agent is blocked forever, that loop is reported already.
         if !is_endless {
             let verdict = self.under_any_setting(|allows| self.round(allows));
             results.push(PropertyResult::new(
@@ -148,7 +148,7 @@ impl Judge<'_> {
     fn round(&self, allows: &dyn Fn(&Arrow) -> bool) -> Verdict {
         let goes_on = Longest::of(self.search, |_, arrow| {
             let edge = self.edge(arrow);
-            // Starting a cycle afresh is progress.
+            // Starting a cycle over is progress.
             let is_answer = self.actor(arrow) == Actor::Agent && edge.arms.is_empty();
             let weight = if edge.block {
                 Self::is_further_block(edge).then_some(1)

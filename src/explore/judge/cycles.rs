@@ -81,7 +81,7 @@ impl Judge<'_> {
                 run.invocation.cycle == cycle.id && matches!(run.outcome, Outcome::Ran { .. })
             })
         };
-        // Per edge: what it weighs, and whether it starts the cycle afresh.
+        // Per edge: what it weighs, and whether it starts the cycle over.
         let edges = search
             .edges
             .iter()
@@ -102,7 +102,7 @@ impl Judge<'_> {
             let fits: Vec<bool> = search.edges.iter().map(|(edge, _)| fits(edge)).collect();
             let longest = Longest::of(search, |state: usize, arrow: &Arrow| {
                 let (weight, arms) = edges[arrow.edge()];
-                // Only a user may start a cycle afresh that has had a review.
+                // Only a user may start a cycle over that has had a review.
                 let is_fresh = arms && (self.actor(arrow) == Actor::User || !has_begun(state));
                 (fits[arrow.edge()] && !is_fresh).then_some(weight)
             });
@@ -187,8 +187,8 @@ impl Judge<'_> {
         (CODE, verdict)
     }
 
-    /// What in the chart lets a cycle go round like this: the phase whose entry starts it afresh, or the cycle
-    /// that leads back to itself; where nothing starts it afresh, the rule that runs the reviews.
+    /// What in the chart lets a cycle go round like this: the phase whose entry starts it over, or the cycle
+    /// that leads back to itself; where nothing starts it over, the rule that runs the reviews.
     fn culprit(&self, at: usize, round: &[(usize, usize)]) -> Option<Vec<Step>> {
         let mut edges = round.iter().map(|(_, edge)| &self.search.edges[*edge].0);
         let Some(start) = edges.find(|edge| edge.arms.contains(&at)) else {
