@@ -15,13 +15,14 @@ use super::context::{self, Context};
 use super::decision::{Ended, Outcome};
 use super::event::Event;
 use super::fault::Fault;
+use super::saw::{self, Saw};
 use super::world::{Given, Source, World};
 use crate::chart::field::name_part;
 use crate::chart::model::Check;
 use crate::chart::{Chart, Cycle};
 use crate::expr::{Cause, Expressions, MAX_DEPTH, prompt};
 use crate::files::pattern::Pattern;
-use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
+use crate::host::events::{EVENT_DEFAULTS, FieldDefault, PROSE};
 
 /// Everything one decision can look at.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub struct Names {
     pub expressions: Arc<Expressions>,
     world: Arc<dyn World>,
     event: Event,
+    /// What guards look at is kept.
+    is_watched: bool,
     moving: Mutex<Moving>,
 }
 
@@ -46,6 +49,8 @@ struct Moving {
     preview: Option<Preview>,
     /// What the actions of the rule that fires have made, renamed or removed.
     touched: Vec<String>,
+    /// What the guard that is being evaluated has looked at; `None` between two guards.
+    seen: Option<IndexMap<String, Value>>,
 }
 
 /// A text is made by itself, without the guard of its rule: what the guard would have made sure of is an error
@@ -59,26 +64,34 @@ pub struct Preview {
 impl Names {
     /// The names of a decision that begins.
     pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
-        Self::with(
-            Arc::new(Expressions::new(chart.templates.clone())),
-            chart,
-            world,
-            event,
-        )
+        let expressions = Arc::new(Expressions::new(chart.templates.clone()));
+        Self::make(expressions, chart, world, event, true)
     }
 
-    /// The names of a decision that shares what has been compiled with others of the same chart.
+    /// The names of a decision that shares what has been compiled with others of the same chart, and of which nobody
+    /// asks why it was made.
     pub fn with(
         expressions: Arc<Expressions>,
         chart: &Arc<Chart>,
         world: &Arc<dyn World>,
         event: &Event,
     ) -> Arc<Self> {
+        Self::make(expressions, chart, world, event, false)
+    }
+
+    fn make(
+        expressions: Arc<Expressions>,
+        chart: &Arc<Chart>,
+        world: &Arc<dyn World>,
+        event: &Event,
+        is_watched: bool,
+    ) -> Arc<Self> {
         Arc::new(Self {
             chart: Arc::clone(chart),
             expressions,
             world: Arc::clone(world),
             event: event.clone(),
+            is_watched,
             moving: Mutex::new(Moving {
                 assigned: Context::new(),
                 review: None,
@@ -86,8 +99,45 @@ impl Names {
                 making: Vec::new(),
                 preview: None,
                 touched: Vec::new(),
+                seen: None,
             }),
         })
+    }
+
+    /// Evaluates a guard; with what it looked at itself, the lets and checks that it names taken as a whole. `None` where
+    /// nobody asks.
+    pub fn watch<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Option<Saw>) {
+        if !self.is_watched {
+            return (evaluate(), None);
+        }
+        self.moving().seen = Some(IndexMap::new());
+        let value = evaluate();
+        let seen = self.moving().seen.take();
+        let is_private = |name: &str| self.is_private(name);
+        (value, seen.map(|seen| saw::short(seen, is_private)))
+    }
+
+    /// True for what the user or the agent has written.
+    fn is_private(&self, name: &str) -> bool {
+        match name.split_once('.') {
+            Some(("args", arg)) => self.chart.args.get(arg).is_some_and(|arg| arg.stdin),
+            Some(("event", field)) => PROSE.contains(&field),
+            Some((source, _)) => source == "prompts",
+            None => false,
+        }
+    }
+
+    fn note(&self, value: Option<Value>, name: impl FnOnce() -> String) -> Option<Value> {
+        if self.is_watched
+            && let Some(value) = &value
+        {
+            let mut moving = self.moving();
+            let is_direct = moving.making.is_empty();
+            if let Some(seen) = moving.seen.as_mut().filter(|_| is_direct) {
+                seen.insert(name(), value.clone());
+            }
+        }
+        value
     }
 
     /// From now on texts are made by themselves.
@@ -707,6 +757,55 @@ pub fn or_invalid(value: Result<Value, Fault>) -> Value {
     })
 }
 
+impl GroupKind {
+    /// The source that a name is, where it is one. No field and no let has such a name.
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "args" => Self::Args,
+            "checks" => Self::Checks,
+            "config" => Self::Config,
+            "cycle" => Self::Cycle,
+            "event" => Self::Event,
+            "files" => Self::Files,
+            "git" => Self::Git,
+            "prompts" => Self::Prompts,
+            "review" => Self::Review,
+            "tables" => Self::Tables,
+            _ => return None,
+        })
+    }
+
+    fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
+    }
+}
+
+impl Root {
+    /// The value of a name that has no others below it, or brings them along.
+    fn single(&self, key: &str) -> Option<Value> {
+        let names = &self.names;
+        if let Some(field) = names.known_field(key) {
+            return Some(context::to_value(&field));
+        }
+        if let Some(value) = names.let_value(key) {
+            return Some(or_invalid(value));
+        }
+        let look = |source| Some(or_invalid(names.world.look(&source)));
+        match key {
+            "scope" => look(Source::Scope),
+            "session" => Some(names.session()),
+            "driver" => look(Source::Driver {
+                session: names.event.session.clone(),
+            }),
+            "siblings" => look(Source::Siblings),
+            "now" => look(Source::Now),
+            "touched" => Some(Value::from(names.moving().touched.clone())),
+            "it" => self.it.clone(),
+            _ => None,
+        }
+    }
+}
+
 impl Object for Root {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Map
@@ -717,43 +816,13 @@ impl Object for Root {
     }
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
-        let names = &self.names;
-        if let Some(field) = names.known_field(key) {
-            return Some(context::to_value(&field));
+        match GroupKind::of(key) {
+            Some(kind) => Some(Value::from_object(Group {
+                names: Arc::clone(&self.names),
+                kind,
+            })),
+            None => self.names.note(self.single(key), || key.to_owned()),
         }
-        if let Some(value) = names.let_value(key) {
-            return Some(or_invalid(value));
-        }
-        let kind = match key {
-            "args" => GroupKind::Args,
-            "checks" => GroupKind::Checks,
-            "config" => GroupKind::Config,
-            "cycle" => GroupKind::Cycle,
-            "event" => GroupKind::Event,
-            "files" => GroupKind::Files,
-            "git" => GroupKind::Git,
-            "prompts" => GroupKind::Prompts,
-            "review" => GroupKind::Review,
-            "tables" => GroupKind::Tables,
-            "scope" => return Some(or_invalid(names.world.look(&Source::Scope))),
-            "session" => return Some(names.session()),
-            "driver" => {
-                let session = names.event.session.clone();
-                return Some(or_invalid(names.world.look(&Source::Driver { session })));
-            }
-            "siblings" => return Some(or_invalid(names.world.look(&Source::Siblings))),
-            "now" => return Some(or_invalid(names.world.look(&Source::Now))),
-            "touched" => {
-                let touched = names.moving().touched.clone();
-                return Some(Value::from(touched));
-            }
-            "it" => return self.it.clone(),
-            _ => return None,
-        };
-        Some(Value::from_object(Group {
-            names: Arc::clone(names),
-            kind,
-        }))
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
@@ -793,7 +862,9 @@ impl Object for Group {
                 known.then(|| names.world.look(&Source::Table(key.to_owned())))
             }
         };
-        value.map(or_invalid)
+        names.note(value.map(or_invalid), || {
+            format!("{}.{key}", self.kind.name())
+        })
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
