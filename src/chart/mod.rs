@@ -10,7 +10,6 @@ pub mod load;
 pub mod model;
 pub mod names;
 pub mod outdated;
-pub mod reference;
 pub mod schema;
 
 use indexmap::IndexMap;

@@ -463,6 +463,34 @@ pub struct Rule {
     pub action: Option<Text>,
 }
 
+impl Rule {
+    /// Returns the keys that the rule has and that answer the event.
+    pub fn answers(&self) -> Vec<&'static str> {
+        given([
+            ("allow", self.allow),
+            ("block", self.block.is_some()),
+            ("action", self.action.is_some()),
+        ])
+    }
+
+    /// Returns the keys that the rule has and that do something, `invoke` and its answers aside.
+    pub fn effects(&self) -> Vec<&'static str> {
+        given([
+            ("target", self.target.is_some()),
+            ("assign", !self.assign.is_empty()),
+            ("advance", self.advance),
+            ("actions", !self.actions.is_empty()),
+            ("message", self.message.is_some()),
+            ("say", self.say.is_some()),
+        ])
+    }
+}
+
+fn given<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
+    let given = keys.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(key, _)| key).collect()
+}
+
 /// `taskie run NAME`: one rule, and a message if it does not apply.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

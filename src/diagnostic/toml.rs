@@ -29,6 +29,12 @@ impl From<usize> for Step {
     }
 }
 
+/// A path to a value of the chart, from its keys and indices.
+macro_rules! at {
+    ($($step:expr),* $(,)?) => { &[$($crate::diagnostic::toml::Step::from($step)),*] };
+}
+pub(crate) use at;
+
 /// Where the value at `path` stands in the TOML text; the nearest table above it where it is absent.
 pub fn locate(text: &str, path: &[Step]) -> Option<Range<usize>> {
     Document::parse(text).locate(path)

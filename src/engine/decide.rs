@@ -20,7 +20,7 @@ use super::names::Names;
 use super::world::World;
 use crate::chart::model::{Assign, Invoke, Rule};
 use crate::chart::{Chart, Cycle};
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::did_you_mean;
 use crate::files::pattern::Pattern;
 
 /// What `chart` decides about `event` in `world`.
@@ -174,25 +174,12 @@ impl Deciding {
     fn enter(&mut self, name: &str, force: bool) -> Result<Flow, Fault> {
         let chart = Arc::clone(&self.names.chart);
         let Some(entry) = chart.phases.get(name) else {
-            let close = suggest(name, chart.phases.keys().map(String::as_str));
-            let hint = close.map_or_else(
-                || {
-                    format!(
-                        "the phases are {}",
-                        chart
-                            .phases
-                            .keys()
-                            .map(String::as_str)
-                            .collect::<Vec<_>>()
-                            .join(", ")
-                    )
-                },
-                |name| format!("did you mean `{name}`?"),
-            );
-            return Ok(refuse(format!(
-                "Unknown phase `{}`; {hint}",
-                name.escape_debug()
-            )));
+            let names = || chart.phases.keys().map(String::as_str);
+            let hint = did_you_mean(name, names()).unwrap_or_else(|| {
+                format!("the phases are {}", names().collect::<Vec<_>>().join(", "))
+            });
+            let name = name.escape_debug();
+            return Ok(refuse(format!("Unknown phase `{name}`; {hint}")));
         };
         let it = Value::from_pairs([
             ("id", Value::from(name)),
@@ -203,23 +190,16 @@ impl Deciding {
         if let Some(guard) = entry.phase.guard.as_ref().filter(|_| !force)
             && !self
                 .names
-                .expressions
-                .holds(&guard.0, &root)
-                .map_err(Fault::at(format!("{place}.guard")))?
+                .holds(format_args!("{place}.guard"), Some(guard), &root)?
         {
-            let why = match &entry.phase.otherwise {
-                Some(text) => self
-                    .names
-                    .expressions
-                    .text(text, &root)
-                    .map_err(Fault::at(format!("{place}.else")))?,
+            return Ok(refuse(match &entry.phase.otherwise {
+                Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
                 None => format!(
                     "`{name}` cannot be entered now: it needs {}{}",
                     guard.0,
                     self.standing(&guard.0)
                 ),
-            };
-            return Ok(refuse(why));
+            }));
         }
         let mut fields = self.values(&place, &entry.phase.entry, &root)?;
         fields.insert(chart.state.clone(), Json::from(name));
@@ -233,39 +213,26 @@ impl Deciding {
     fn command(&mut self, name: &str) -> Result<Flow, Fault> {
         let chart = Arc::clone(&self.names.chart);
         let Some(command) = chart.commands.get(name) else {
-            let close = suggest(name, chart.commands.keys().map(String::as_str));
-            let hint = close
-                .map(|name| format!("; did you mean `{name}`?"))
-                .unwrap_or_default();
-            return Ok(refuse(format!(
-                "Unknown command `{}`{hint}",
-                name.escape_debug()
-            )));
+            let hint = did_you_mean(name, chart.commands.keys().map(String::as_str));
+            let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+            let name = name.escape_debug();
+            return Ok(refuse(format!("Unknown command `{name}`{hint}")));
         };
         let place = format!("commands.{name}");
         let root = self.names.root();
         if !self.holds(&place, &command.rule, &root)? {
-            let why = match &command.otherwise {
-                Some(text) => self
-                    .names
-                    .expressions
-                    .text(text, &root)
-                    .map_err(Fault::at(format!("{place}.else")))?,
+            return Ok(refuse(match &command.otherwise {
+                Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
                 None => format!("`{name}` does not apply now"),
-            };
-            return Ok(refuse(why));
+            }));
         }
         self.fire(place, &command.rule, &root)?;
         Ok(Flow::On)
     }
 
     fn holds(&self, place: &str, rule: &Rule, root: &Value) -> Result<bool, Fault> {
-        rule.guard.as_ref().map_or(Ok(true), |guard| {
-            self.names
-                .expressions
-                .holds(&guard.0, root)
-                .map_err(Fault::at(format!("{place}.guard")))
-        })
+        let place = format_args!("{place}.guard");
+        self.names.holds(place, rule.guard.as_ref(), root)
     }
 
     /// What a rule without an invocation does. Its texts are made before its own assignments take effect, and with
@@ -273,12 +240,9 @@ impl Deciding {
     fn fire(&mut self, place: String, rule: &Rule, root: &Value) -> Result<(), Fault> {
         let effects = actions::effects(&self.names, &place, &rule.actions)?;
         let text = |key: &str, text: &Option<_>| {
-            let filled = text
-                .as_ref()
-                .map(|text| self.names.expressions.text(text, root));
-            filled
+            let text = text.as_ref();
+            text.map(|text| self.names.text(format_args!("{place}.{key}"), text, root))
                 .transpose()
-                .map_err(Fault::at(format!("{place}.{key}")))
         };
         let message = text("message", &rule.message)?;
         let say = text("say", &rule.say)?;
@@ -352,9 +316,7 @@ impl Deciding {
             .map(|(name, literal)| {
                 let value = self
                     .names
-                    .expressions
-                    .literal(literal, root)
-                    .map_err(Fault::at(format!("{place}.{name}")))?;
+                    .literal(format_args!("{place}.{name}"), literal, root)?;
                 let json = to_json(&value);
                 let admitted = match (&json, self.names.chart.context.get(name)) {
                     (Some(json), Some(field)) => field
@@ -481,11 +443,8 @@ impl Deciding {
         let texts = self.invocation(name)?.argv.iter().enumerate();
         texts
             .map(|(index, text)| {
-                let place = format!("invoke.{name}.argv[{index}]");
-                self.names
-                    .expressions
-                    .text(text, &root)
-                    .map_err(Fault::at(place))
+                let place = format_args!("invoke.{name}.argv[{index}]");
+                self.names.text(place, text, &root)
             })
             .collect()
     }

@@ -74,6 +74,16 @@ pub enum Effect {
     Remove { path: String },
 }
 
+impl Effect {
+    /// Returns the path that it leaves behind or removes.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Write { path, .. } | Self::Ensure { path, .. } | Self::Remove { path } => path,
+            Self::Rename { to, .. } => to,
+        }
+    }
+}
+
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fired {

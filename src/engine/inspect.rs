@@ -68,19 +68,11 @@ impl Inspector {
 
     /// Who does what `invoke` runs; `None` where the chart does not say.
     pub fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
-        let Some(by) = self
-            .names
-            .chart
-            .invoke
-            .get(invoke)
-            .and_then(|invoke| invoke.by.as_ref())
-        else {
-            return Ok(None);
-        };
-        let root = self.names.root();
-        let text = self.names.expressions.text(by, &root);
-        text.map(Some)
-            .map_err(Fault::at(format!("invoke.{invoke}.by")))
+        let by = self.names.chart.invoke.get(invoke);
+        let by = by.and_then(|invoke| invoke.by.as_ref());
+        let place = format_args!("invoke.{invoke}.by");
+        by.map(|by| self.names.text(place, by, &self.names.root()))
+            .transpose()
     }
 
     /// What the list of checks called `name` finds.

@@ -78,7 +78,13 @@ pub fn run(
                 text,
                 uses: &inspection.uses,
             };
-            let of_rules: Vec<Flaw> = RULES.iter().flat_map(|check| check(&subject)).collect();
+            let mut of_rules: Vec<Flaw> = Vec::new();
+            for flaw in RULES.iter().flat_map(|check| check(&subject)) {
+                // Cycles share a table, and a phase may be made for each of them.
+                if !of_rules.contains(&flaw) {
+                    of_rules.push(flaw);
+                }
+            }
             // Exploring would only report the same again.
             let first = of_rules
                 .iter()

@@ -123,12 +123,15 @@ pub(super) fn read(text: &str) -> Reading {
             _ => None,
         })
         .collect();
-    let is_told = |path: &[Step], name: &str| {
+    let is_reported = |path: &[Step], name: &str| {
         missing
             .iter()
             .any(|(other, key)| other == path && key == name)
     };
-    for (path, name) in needed.iter().filter(|(path, name)| !is_told(path, name)) {
+    for (path, name) in needed
+        .iter()
+        .filter(|(path, name)| !is_reported(path, name))
+    {
         fill(&mut json, path, name);
     }
     // What was meant is clear: the rest of the chart is read as if it had been written.
@@ -188,7 +191,7 @@ fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
     }
     let lost = runs.iter().position(|run| run.len() > RUN);
     runs.truncate(lost.map_or(runs.len(), |run| run + 1));
-    let told = runs.into_iter().flat_map(|run| {
+    let reported = runs.into_iter().flat_map(|run| {
         let count = if run.len() > RUN { 1 } else { run.len() };
         let last = run.last().map_or(0, |(line, _)| *line);
         run.into_iter().take(count).map(move |(line, flaw)| {
@@ -196,7 +199,7 @@ fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
             flaw.help((count == 1 && line + RUN <= last).then_some(help))
         })
     });
-    (told.collect(), lost.is_some())
+    (reported.collect(), lost.is_some())
 }
 
 /// The text with spaces in place of every line that has a flaw.
