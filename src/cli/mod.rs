@@ -42,15 +42,15 @@ pub fn run() -> ExitCode {
         Ok(code) => code,
         Err(CliError::Chart(error)) => {
             for report in error.reports() {
-                tell(&format!("{:?}", miette::Report::new(report)));
+                tell(&format!("{report:?}"));
             }
             ExitCode::FAILURE
         }
-        Err(CliError::Shown(report)) => {
+        Err(CliError::Report(report)) => {
             tell(&format!("{report:?}"));
             ExitCode::FAILURE
         }
-        Err(CliError::Told { message, help }) => {
+        Err(CliError::Message { message, help }) => {
             tell(&format!("taskie: {message}"));
             if let Some(help) = help {
                 tell(&format!("  help: {help}"));

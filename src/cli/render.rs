@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
+use miette::MietteDiagnostic;
 
 use super::error::CliError;
 use super::output::tell;
@@ -25,12 +26,18 @@ use crate::shell::state_file::{self, Reading};
 
 impl From<RenderError> for CliError {
     fn from(error: RenderError) -> Self {
-        if error.excerpt.is_some() {
-            return Self::Shown(miette::Report::new(error));
-        }
-        Self::Told {
-            message: error.message,
-            help: error.help,
+        let RenderError {
+            message,
+            help,
+            excerpt,
+        } = error;
+        match excerpt {
+            Some(excerpt) => {
+                let mut diagnostic = MietteDiagnostic::new(message);
+                diagnostic.help = help;
+                Self::Report(excerpt.report(diagnostic))
+            }
+            None => Self::Message { message, help },
         }
     }
 }

@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
-use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+use miette::{
+    LabeledSpan, MietteDiagnostic, MietteError, MietteSpanContents, Report, SourceCode, SourceSpan,
+    SpanContents,
+};
 
 /// A line of more characters is cut.
 const LONGEST: usize = 100;
@@ -67,12 +70,13 @@ impl Excerpt {
 
     /// What stands at the place.
     pub fn token(&self) -> &str {
-        &self.text[self.place()]
+        &self.text[self.place.clone()]
     }
 
-    /// The place to be labelled.
-    pub fn place(&self) -> Range<usize> {
-        self.place.clone()
+    /// Returns the diagnostic with this excerpt, in which the place is underlined.
+    pub fn report(self, diagnostic: MietteDiagnostic) -> Report {
+        let label = LabeledSpan::underline(self.place.clone());
+        Report::new(diagnostic.with_label(label)).with_source_code(self)
     }
 }
 
@@ -164,7 +168,7 @@ mod tests {
             start..start + token.len(),
         )
         .unwrap();
-        let place = excerpt.place();
+        let place = excerpt.place.clone();
         let label =
             excerpt.shown[place.start - excerpt.offset..place.end - excerpt.offset].to_owned();
         (excerpt.shown, label)

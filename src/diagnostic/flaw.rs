@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use miette::{Diagnostic, LabeledSpan, SourceCode};
+use miette::{MietteDiagnostic, Report};
 
 use super::code::Code;
 use super::excerpt::Excerpt;
@@ -103,23 +103,24 @@ impl ChartError {
         }
     }
 
-    /// Each flaw as miette shows it.
-    pub fn reports(&self) -> impl Iterator<Item = FlawReport> {
+    /// Returns each flaw as a person is shown it.
+    pub fn reports(&self) -> impl Iterator<Item = Report> {
         self.flaws.iter().map(|flaw| {
             let (name, text) = flaw.source(&self.origin, &self.text);
-            let excerpt = flaw
-                .span
-                .clone()
-                .and_then(|span| Excerpt::new(name.to_owned(), text.to_owned(), span));
-            let flaw = match flaw.span {
-                Some(_) => flaw.clone(),
+            let message = match flaw.span {
+                Some(_) => flaw.message.clone(),
                 // Without a snippet nothing else names the file.
-                None => Flaw {
-                    message: format!("{name}: {}", flaw.message),
-                    ..flaw.clone()
-                },
+                None => format!("{name}: {}", flaw.message),
             };
-            FlawReport { flaw, excerpt }
+            let mut diagnostic = MietteDiagnostic::new(message).with_code(flaw.code.as_str());
+            diagnostic.help = flaw.help.clone();
+            let place = flaw.span.clone();
+            let excerpt =
+                place.and_then(|place| Excerpt::new(name.to_owned(), text.to_owned(), place));
+            match excerpt {
+                Some(excerpt) => excerpt.report(diagnostic),
+                None => Report::new(diagnostic),
+            }
         })
     }
 }
@@ -148,47 +149,3 @@ impl fmt::Display for ChartError {
 }
 
 impl std::error::Error for ChartError {}
-
-/// One flaw with its snippet.
-#[derive(Debug)]
-pub struct FlawReport {
-    flaw: Flaw,
-    excerpt: Option<Excerpt>,
-}
-
-impl FlawReport {
-    /// More to read than what is reported: the counterexample that refutes a property.
-    pub fn note(&self) -> Option<&str> {
-        self.flaw.note.as_deref()
-    }
-}
-
-impl fmt::Display for FlawReport {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.flaw.message)
-    }
-}
-
-impl std::error::Error for FlawReport {}
-
-impl Diagnostic for FlawReport {
-    fn code(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        Some(Box::new(self.flaw.code))
-    }
-
-    fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        let help = self.flaw.help.as_ref()?;
-        Some(Box::new(help) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.excerpt
-            .as_ref()
-            .map(|excerpt| excerpt as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let place = self.excerpt.as_ref()?.place();
-        Some(Box::new(std::iter::once(LabeledSpan::underline(place))))
-    }
-}

@@ -136,10 +136,10 @@ fn human(charts: &[Checked]) -> String {
             text: chart.text.clone(),
             flaws: chart.flaws.clone(),
         };
-        for report in error.reports() {
+        for (report, flaw) in error.reports().zip(&error.flaws) {
             // A string takes whatever is written.
-            let _ = handler.render_report(&mut text, &report);
-            if let Some(note) = report.note() {
+            let _ = handler.render_report(&mut text, report.as_ref());
+            if let Some(note) = &flaw.note {
                 text.push_str("  counterexample:\n");
                 note.lines()
                     .for_each(|line| text.push_str(&item(line, 9, width)));

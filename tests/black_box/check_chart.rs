@@ -864,4 +864,11 @@ fn a_phase_of_each_cycle_is_found_where_it_is_written() {
             format!("{}: unknown-name", line("it.di")),
         ]
     );
+    // The rules that look at a whole chart point there too.
+    let chart = BASE.replace(
+        "\"{cycle}\" = { guard = \"free\"",
+        "\"{cycle}\" = { guard = \"1 == 1\"",
+    );
+    let line = 1 + chart[..chart.find("1 == 1").unwrap()].matches('\n').count();
+    assert_eq!(found(&chart), [format!("{line}: constant-guard")]);
 }
