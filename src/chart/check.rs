@@ -62,7 +62,7 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
     }
 }
 
-/// The same as an error, where there is something wrong.
+/// Returns the same as an error, if anything is wrong.
 pub fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
     let flaws = inspect(chart, text).flaws;
     if flaws.is_empty() {
@@ -112,7 +112,7 @@ impl References<'_> {
         self.edges.entry(name).or_default().extend(nodes);
     }
 
-    /// How many names deep `name` leads, itself included; the error says why that cannot be.
+    /// Returns how many levels of names `name` needs, itself included; the error says what is wrong.
     fn height(
         &self,
         name: &str,
@@ -147,7 +147,7 @@ impl References<'_> {
     }
 }
 
-/// The way to a value, built step by step.
+/// Returns a path with one more step.
 fn to(steps: &[Step], more: impl Into<Step>) -> Vec<Step> {
     let mut steps = steps.to_vec();
     steps.push(more.into());
@@ -376,7 +376,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A template that is taken as it is.
+    /// Returns the text of a template that is copied unchanged. An unknown one is a flaw.
     fn template(&mut self, path: &[Step], name: &str, names: &ChartNames<'_>) -> Option<String> {
         match infer::Scope::template(names, name) {
             Some(text) => {
@@ -394,7 +394,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The chart's own prompts: what they name is filled in.
+    /// Checks the chart's prompts: every name in them must have a value.
     fn prompts(&mut self, names: &ChartNames<'_>) {
         let prompts = &self.chart.prompts;
         for (name, expr) in &prompts.vars {

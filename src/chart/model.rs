@@ -377,7 +377,7 @@ pub enum Deed<'a> {
 }
 
 impl<'a> Deed<'a> {
-    /// The texts with their keys.
+    /// Returns its texts with their keys.
     pub fn texts(self) -> Vec<(&'static str, &'a Text)> {
         match self {
             Self::Write { path, text } => vec![("write", path), ("text", text)],
@@ -390,7 +390,7 @@ impl<'a> Deed<'a> {
 }
 
 impl Action {
-    /// What it does; the error says which keys do not go together.
+    /// Returns what it does; the error says which keys are allowed together.
     pub fn deed(&self) -> Result<Deed<'_>, String> {
         let (text, line, to) = (self.text.as_ref(), self.line.as_ref(), self.to.as_ref());
         let keys = (
@@ -552,7 +552,7 @@ pub struct Property {
 }
 
 impl Property {
-    /// The keys of which it has one, with what it says there.
+    /// Returns the claims that it makes, with their keys.
     pub fn claims(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
         let keys = [
             ("always", &self.always),

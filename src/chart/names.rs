@@ -121,7 +121,7 @@ pub fn sources() -> Vec<&'static str> {
 }
 
 impl<'c> ChartNames<'c> {
-    /// The names as they are everywhere.
+    /// Returns the names that are visible everywhere.
     pub fn new(chart: &'c Chart, uses: &Uses) -> Self {
         Self {
             chart,
@@ -132,7 +132,7 @@ impl<'c> ChartNames<'c> {
         }
     }
 
-    /// The names where `it` is set.
+    /// Returns the names that are visible where `it` is set.
     pub fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
         Self {
             it: Some(it),
@@ -266,7 +266,7 @@ impl<'c> ChartNames<'c> {
         ])
     }
 
-    /// The sets of files; of another instance's those that reach into no subfolders.
+    /// Returns the type of `files`; another instance's has no sets with subfolders.
     fn files(&self, of_siblings: bool) -> Type {
         let sets = self
             .chart

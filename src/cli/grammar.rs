@@ -317,7 +317,7 @@ fn render(chart: &Chart) -> Command {
         .args(instance)
 }
 
-/// `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

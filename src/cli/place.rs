@@ -178,7 +178,7 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
     find::named(&chart.scope, name).map_err(CliError::new)
 }
 
-/// What the session has taken up last, else the instance that was touched last.
+/// Returns the instance that the session took up last, otherwise the most recently modified one.
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     let scope = &chart.scope;
     let taken = session.and_then(|session| {

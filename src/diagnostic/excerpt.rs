@@ -33,7 +33,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// `None` if `place` is not in `text`.
+    /// Returns `None` if `place` is not in `text`.
     pub fn new(name: String, text: String, place: Range<usize>) -> Option<Self> {
         text.get(place.clone())?;
         let begin = text[..place.start].rfind('\n').map_or(0, |end| end + 1);
@@ -68,7 +68,7 @@ impl Excerpt {
         })
     }
 
-    /// What stands at the place.
+    /// Returns the text at the place.
     pub fn token(&self) -> &str {
         &self.text[self.place.clone()]
     }
@@ -115,7 +115,7 @@ impl SourceCode for Excerpt {
     }
 }
 
-/// The bytes of a line that are shown: all, or so much around `at`.
+/// Returns the part of a line that is shown: all of it, or a window around `at`.
 fn window(line: &str, at: usize) -> Range<usize> {
     let before = line[..at].chars().count();
     let all = before + line[at..].chars().count();
@@ -132,7 +132,7 @@ fn window(line: &str, at: usize) -> Range<usize> {
     byte(first)..byte(first + WIDTH)
 }
 
-/// That part of a line, with marks where something is cut off. Only plain characters give way to a mark.
+/// Returns a part of a line, with marks at the ends that were cut. A mark replaces only ASCII characters.
 fn cut(line: &str, window: &Range<usize>) -> String {
     let mut part = line[window.clone()].to_owned();
     let is_plain = |end: &str| end.len() == CUT.len() && end.is_ascii();
@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// What is shown around a token, and the part of it that is labelled.
+    /// Returns what is shown around a token, and the part of it that is labelled.
     fn around(text: &str, token: &str) -> (String, String) {
         let start = text.find(token).unwrap();
         let excerpt = Excerpt::new(

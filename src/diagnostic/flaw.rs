@@ -34,7 +34,7 @@ pub struct SourceFile {
 }
 
 impl Flaw {
-    /// A flaw of the chart file, with neither help nor place yet.
+    /// Returns a flaw of the chart file, with neither help nor place yet.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -46,7 +46,7 @@ impl Flaw {
         }
     }
 
-    /// The same with what to do.
+    /// Adds what to do.
     pub fn help(self, help: impl Into<Option<String>>) -> Self {
         Self {
             help: help.into(),
@@ -54,19 +54,19 @@ impl Flaw {
         }
     }
 
-    /// The same at this place.
+    /// Adds the place.
     pub fn at(self, span: Option<Range<usize>>) -> Self {
         Self { span, ..self }
     }
 
-    /// The file it stands in and that file's text, the chart's being these.
+    /// Returns the name and the text of the flaw's file; `origin` and `text` are the chart's.
     pub fn source<'a>(&'a self, origin: &'a str, text: &'a str) -> (&'a str, &'a str) {
         self.file
             .as_ref()
             .map_or((origin, text), |file| (&file.name, &file.text))
     }
 
-    /// Line and column, both from 1, in that file; the first line where no place is known.
+    /// Returns line and column in that file, both from 1; without a place, the first line.
     pub fn position(&self, text: &str) -> (usize, usize) {
         let start = self.span.as_ref().map_or(0, |span| span.start);
         let before = text.get(..start).unwrap_or_default();
@@ -93,7 +93,7 @@ pub struct ChartError {
 }
 
 impl ChartError {
-    /// A file that cannot be read at all.
+    /// Returns the error for a file that cannot be read at all.
     pub fn unreadable(origin: &str, message: String) -> Self {
         let flaw = Flaw::new(Code::Unreadable, message);
         Self {
@@ -126,7 +126,7 @@ impl ChartError {
 }
 
 impl fmt::Display for ChartError {
-    /// One line: where hooks and logs have no room for a snippet.
+    /// Writes one line, for hooks and logs.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(first) = self.flaws.first() else {
             return write!(out, "{}: cannot be used", self.origin);

@@ -15,7 +15,7 @@ use crate::chart::model::{Action, Deed};
 use crate::expr::source::{Literal, Text};
 use crate::files::timestamp;
 
-/// The effects of `actions`, in order; what they are about becomes `touched`.
+/// Returns the effects of `actions`, in order, and sets `touched` to their paths.
 pub(super) fn effects(
     names: &Arc<Names>,
     place: &str,
@@ -108,7 +108,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// A path as a text gives it; it must stay below the home.
+    /// Returns the path that a text gives, which must be inside the home.
     fn path(&self, place: &str, key: &str, text: &Text, root: &Value) -> Result<String, Fault> {
         let path = self.names.text(format_args!("{place}.{key}"), text, root)?;
         let home = Path::new(&self.names.chart.scope.home);
@@ -128,7 +128,7 @@ impl Plan<'_> {
         )))
     }
 
-    /// The names in a folder.
+    /// Returns the names in a folder.
     fn folder(&mut self, folder: &str) -> Result<&mut Taken, Fault> {
         if !self.folders.contains_key(folder) {
             let mut taken = Taken::default();
@@ -199,7 +199,7 @@ impl Taken {
     }
 }
 
-/// A path's folder and its name. A path below the home has both.
+/// Splits a path into its folder and its name. A path below the home has both.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

@@ -23,7 +23,7 @@ use crate::chart::{Chart, Cycle};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::files::pattern::Pattern;
 
-/// What `chart` decides about `event` in `world`.
+/// Returns what `chart` decides about `event` in `world`.
 ///
 /// `ended` is the run that an earlier call asked for. Its outcome counts only where this world still asks
 /// for that very run; else nothing is written, the event is allowed, and the decision says so.
@@ -48,7 +48,7 @@ pub fn decide(
     deciding.end().map(Step::Done)
 }
 
-/// The rules that an event is put to once its head is done, with the name of their list.
+/// Returns the rules for an event, with the name of their list.
 pub fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Rule]) {
     let list = match trigger {
         Trigger::Hook(name) => name.as_str(),
@@ -85,14 +85,14 @@ pub struct Part {
     pub swallowed: Option<Fault>,
 }
 
-/// The head of a decision by itself: a phase's guard, entry and arms, or a command.
+/// Decides the head alone: a phase's guard, entry and arms, or a command.
 pub fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> {
     let mut deciding = Deciding::new(names, None);
     let flow = deciding.head(trigger)?;
     Ok(deciding.into_part(flow))
 }
 
-/// One rule of a list by itself, in a world whose context is as the parts before it have left it.
+/// Decides one rule alone, with the context as the parts before it have left it.
 pub fn rule(
     names: Arc<Names>,
     list: &str,
@@ -132,7 +132,7 @@ impl Deciding {
         }
     }
 
-    /// A run that no rule has asked for again is set aside.
+    /// Finishes the decision. A run that no rule has asked for again is set aside.
     fn end(self) -> Result<Decision, Fault> {
         match &self.ended {
             Some(ended) => self.set_aside(ended),
@@ -140,7 +140,7 @@ impl Deciding {
         }
     }
 
-    /// What comes before all rules: entering the phase, or the command.
+    /// Does what comes before all rules: enters the phase, or runs the command.
     fn head(&mut self, trigger: &Trigger) -> Result<Flow, Fault> {
         match trigger {
             Trigger::Hook(_) => Ok(Flow::On),
@@ -235,7 +235,7 @@ impl Deciding {
         self.names.holds(place, rule.guard.as_ref(), root)
     }
 
-    /// What a rule without an invocation does. Its texts are made before its own assignments take effect, and with
+    /// Does what a rule without an invocation says. Its texts are rendered before its own assignments take effect, and with
     /// what its actions are about as `touched`.
     fn fire(&mut self, place: String, rule: &Rule, root: &Value) -> Result<(), Fault> {
         let effects = actions::effects(&self.names, &place, &rule.actions)?;
@@ -286,7 +286,7 @@ impl Deciding {
         Ok(())
     }
 
-    /// `target` becomes what comes next; a cycle starts over.
+    /// Makes `target` come next. A cycle starts over.
     fn schedule(
         &self,
         place: &str,
@@ -304,7 +304,7 @@ impl Deciding {
         Ok(())
     }
 
-    /// The values of assignments, each admitted by its field.
+    /// Returns the values of assignments, each checked against its field.
     fn values(
         &self,
         place: &str,
@@ -350,7 +350,7 @@ impl Deciding {
         self.decision.fired.push(Fired { place, advance });
     }
 
-    /// The step that a rule with an invocation leads to; `None` once its outcome is known and rules go on.
+    /// Returns the step that a rule with an invocation leads to; `None` if its outcome is known and the next rule is tried.
     fn invoke(&mut self, place: &str, name: &str) -> Result<Option<Step>, Fault> {
         let names = Arc::clone(&self.names);
         let cycle = names.running().ok_or_else(|| Fault::NoCycle {
@@ -399,7 +399,7 @@ impl Deciding {
         Ok(None)
     }
 
-    /// The run that is asked for, without its texts.
+    /// Returns the run that the rule asks for, without its texts.
     fn request(&self, cycle: &Cycle, name: &str) -> Result<Invocation, Fault> {
         let invoke = self.invocation(name)?;
         let n = self.names.count(cycle) + 1;
@@ -417,7 +417,7 @@ impl Deciding {
         })
     }
 
-    /// What is said of a run that this world does not ask for any more.
+    /// Returns the decision about a run that this world no longer asks for.
     fn set_aside(&self, ended: &Ended) -> Result<Decision, Fault> {
         let Invocation { cycle, n, file, .. } = &ended.invocation;
         let rest = match &ended.outcome {
@@ -454,7 +454,7 @@ impl Deciding {
         invoke.ok_or_else(|| Fault::World(format!("there is no invocation `{name}`")))
     }
 
-    /// What the fields that a guard names hold: ` (phase is "complete", next_phase is null)`.
+    /// Returns what the fields that a guard names hold: ` (phase is "complete", next_phase is null)`.
     fn standing(&self, guard: &str) -> String {
         let fields: Vec<String> = self
             .names

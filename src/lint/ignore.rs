@@ -31,7 +31,7 @@ impl Ignore {
     }
 }
 
-/// The flaws that no comment of the chart ignores, and those of the comments.
+/// Returns the flaws that no comment of the chart ignores, and those of the comments themselves.
 ///
 /// Unless all of the chart was explored, nobody knows what an ignore of that kind would leave out.
 pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw> {
@@ -77,7 +77,7 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw
     left
 }
 
-/// Whether the comments of the chart ignore all of these flaws.
+/// Returns whether the chart's comments ignore all of these flaws.
 pub(super) fn leaves_nothing<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Flaw>) -> bool {
     let ignores = find(text);
     flaws.all(|flaw| ignores.iter().any(|ignore| ignore.covers(text, flaw)))
@@ -125,7 +125,7 @@ fn find(text: &str) -> Vec<Ignore> {
     ignores
 }
 
-/// Where texts stand: a comment in one is none.
+/// Collects the places of strings: what looks like a comment in a string is none.
 fn spans(value: &Spanned<DeValue<'_>>, strings: &mut Vec<Range<usize>>) {
     match value.get_ref() {
         DeValue::String(_) => strings.push(value.span()),

@@ -54,7 +54,7 @@ pub struct Linted {
     pub explored: Option<Report>,
 }
 
-/// Everything that is wrong with the chart in `text`, and what is proved of it. `origin` names it;
+/// Returns everything that is wrong with the chart in `text`, and what is proved. `origin` names it;
 /// `templates` are those of the folders that the chart names; `caps` say how far to explore, which `None` leaves out.
 pub fn run(
     origin: &str,

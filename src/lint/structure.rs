@@ -162,7 +162,7 @@ pub(super) fn read(text: &str) -> Reading {
 /// The most broken lines in a row that are each reported.
 const RUN: usize = 2;
 
-/// The syntax errors, one a line; of many lines on end the first: a bracket that is never closed makes nonsense of
+/// Returns the syntax errors, one per line, and of many lines in a row the first: an unclosed bracket makes nonsense of
 /// all that follows. True where it came to that: what else could be said of such a file would be nonsense too.
 fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
     let lines: Vec<&str> = text.lines().collect();
@@ -202,7 +202,7 @@ fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
     (reported.collect(), lost.is_some())
 }
 
-/// The text with spaces in place of every line that has a flaw.
+/// Returns the text with spaces in place of every line that has a flaw.
 fn blanked(text: &str, flaws: &[Flaw]) -> String {
     let broken: Vec<usize> = flaws.iter().map(|flaw| flaw.position(text).0).collect();
     let lines = text.split_inclusive('\n').enumerate();
@@ -320,7 +320,7 @@ fn kind_of(value: &Json) -> String {
     }
 }
 
-/// `[cycles.code-review]` for a path.
+/// Returns a path as it is written: `cycles.code-review`.
 fn shown(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {
@@ -333,7 +333,7 @@ fn shown(path: &[Step]) -> String {
     format!("`{text}`")
 }
 
-/// All keys that a chart can have anywhere, for suggestions.
+/// Returns all keys that a chart can have anywhere, for suggestions.
 fn keys(schema: &Json) -> Vec<String> {
     let own = schema
         .get("properties")
@@ -349,7 +349,7 @@ fn keys(schema: &Json) -> Vec<String> {
     own.chain(inner).collect()
 }
 
-/// A JSON pointer as the way through `json`.
+/// Returns a JSON pointer as a path through `json`.
 fn steps(json: &Json, pointer: &str) -> Vec<Step> {
     let mut value = Some(json);
     let parts = pointer
@@ -370,7 +370,7 @@ fn steps(json: &Json, pointer: &str) -> Vec<Step> {
         .collect()
 }
 
-/// The table or list that holds the last step of a path.
+/// Returns the table or list that holds the last step of a path.
 fn parent<'j>(json: &'j mut Json, way: &[Step]) -> Option<&'j mut Json> {
     way.iter().try_fold(json, |value, step| match step {
         Step::Key(key) => value.get_mut(key),
@@ -442,7 +442,7 @@ fn value_json(value: &DeValue<'_>) -> Json {
     }
 }
 
-/// An integer that is too large for a chart stays a float, and is reported as one.
+/// Returns an integer as JSON. One that is too large for a chart becomes a float, and is reported as one.
 fn integer(number: &DeInteger<'_>) -> Json {
     i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
         |_| {

@@ -36,7 +36,7 @@ impl Subject<'_> {
             .at(place.or_else(|| document.locate(path)))
     }
 
-    /// Every rule with its event and its number there, in order.
+    /// Returns every rule with its event and its number there, in order.
     pub(super) fn rules(&self) -> impl Iterator<Item = (&str, usize, &Rule)> {
         self.chart.on.iter().flat_map(|(event, rules)| {
             rules
@@ -46,7 +46,7 @@ impl Subject<'_> {
         })
     }
 
-    /// Every text that is said to someone, with its place.
+    /// Returns every message, with its place.
     pub(super) fn said(&self) -> Vec<(Vec<Step>, &Text)> {
         let mut said = Vec::new();
         for (event, index, rule) in self.rules() {

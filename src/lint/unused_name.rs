@@ -46,7 +46,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     flaws
 }
 
-/// The fields that the chart names outside of expressions, be it only to write them: others may read them.
+/// Returns the fields that the chart names outside of expressions, even if only to assign them: others may read them.
 fn touched<'c>(subject: &'c Subject<'_>) -> Vec<&'c str> {
     let chart = subject.chart;
     let mut fields: Vec<&str> = vec![&chart.state];

@@ -108,7 +108,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
     rendered.map_err(|error| with_help(&names, RenderError::of(chart, &fault(error))))
 }
 
-/// The running cycle's review: the next one if it is due, else the last one, whose answer is owed.
+/// Returns the running cycle's review: the next one if it is due, else the last one, whose answer is owed.
 fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Result<Ended, Fault> {
     let n = (names.count(cycle) + i64::from(names.is_due(cycle)?)).max(1);
     Ok(Ended {

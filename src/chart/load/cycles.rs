@@ -10,7 +10,7 @@ use crate::diagnostic::toml::at;
 use crate::expr::single_expression;
 
 impl Resolver<'_> {
-    /// `None` where a cycle lacks a key; the flaws say which.
+    /// Resolves the cycles. Returns `None` if one lacks a key; the flaws say which.
     pub(super) fn cycles(&mut self, source: &Source) -> Option<IndexMap<String, Cycle>> {
         let mut cycles = IndexMap::new();
         let mut complete = true;
@@ -26,7 +26,7 @@ impl Resolver<'_> {
         complete.then_some(cycles)
     }
 
-    /// No review takes the place of another one: not of an earlier one of its cycle, nor of another cycle's.
+    /// Checks that no two reviews have the same file name, within a cycle or between cycles.
     fn file_names(&mut self, source: &Source, cycles: &IndexMap<String, Cycle>) {
         let place = |id: &str, key: &str, is_own: bool| match is_own {
             true => at!["cycles", id, key].to_vec(),

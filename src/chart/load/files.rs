@@ -45,7 +45,7 @@ impl Resolver<'_> {
         sets
     }
 
-    /// What a hole matches must not take the place of what each item has of itself.
+    /// Checks that no hole has the name of a field that every item has.
     fn own_holes(&mut self, path: &[Step], pattern: &Pattern, taken: &[&str]) {
         for (hole, _) in pattern.holes() {
             if taken.contains(&hole) {
@@ -56,7 +56,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The tables, and the names of those that cannot be made out.
+    /// Returns the tables, and the names of those that could not be resolved.
     pub(super) fn tables(&mut self, source: &Source) -> (IndexMap<String, Table>, Vec<String>) {
         let (mut tables, mut broken) = (IndexMap::new(), Vec::new());
         for (name, table) in &source.tables {

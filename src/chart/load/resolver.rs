@@ -53,7 +53,7 @@ impl Resolver<'_> {
             .ok()
     }
 
-    /// A pattern that renders a name: it has no wildcard, and its holes are `known`.
+    /// Returns a pattern that renders a name: it has no wildcard, and its holes are `known`.
     pub(super) fn name_pattern(
         &mut self,
         path: &[Step],
@@ -95,7 +95,7 @@ impl Resolver<'_> {
     }
 }
 
-/// What a code of the `unknown-` kind speaks of.
+/// Returns what a code of the `unknown-` kind is about.
 fn noun(code: Code) -> &'static str {
     match code {
         Code::UnknownCycle => "cycle",
@@ -106,7 +106,7 @@ fn noun(code: Code) -> &'static str {
     }
 }
 
-/// A path of names, so that what is joined with it is below.
+/// Returns true for a relative path that stays inside the folder it is joined to.
 pub(super) fn is_below(path: &str) -> bool {
     !path.is_empty()
         && Path::new(path)
@@ -114,7 +114,7 @@ pub(super) fn is_below(path: &str) -> bool {
             .all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// The context fields that can be part of a file name.
+/// Returns the context fields that can be part of a file name.
 pub(super) fn name_fields(source: &Source) -> Vec<&str> {
     let fields = source.context.iter();
     fields

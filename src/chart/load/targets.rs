@@ -171,7 +171,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A property says one thing.
+    /// Checks that each property makes one claim.
     pub(super) fn properties(&mut self, source: &Source) {
         for (index, property) in source.properties.iter().enumerate() {
             let mut given = property.claims().map(|(key, _)| key);
@@ -192,7 +192,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Whether running `from` runs `to` as well.
+/// Returns whether running `from` runs `to` as well.
 fn leads_to(source: &Source, from: &str, to: &str, way: &mut Vec<String>) -> bool {
     if from == to {
         return true;

@@ -63,7 +63,7 @@ pub struct Preview {
 }
 
 impl Names {
-    /// The names of a decision that begins.
+    /// Returns the names at the start of a decision.
     pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
         Self::with(
             Arc::new(Expressions::new(chart.templates.clone())),
@@ -73,7 +73,7 @@ impl Names {
         )
     }
 
-    /// The names of a decision that shares what has been compiled with others of the same chart.
+    /// Returns the same, sharing compiled expressions with other decisions of the chart.
     pub fn with(
         expressions: Arc<Expressions>,
         chart: &Arc<Chart>,
@@ -96,19 +96,19 @@ impl Names {
         })
     }
 
-    /// From now on texts are made by themselves.
+    /// Renders texts alone from now on.
     pub fn set_preview(&self, preview: Preview) {
         let mut moving = self.moving();
         moving.preview = Some(preview);
         moving.known.clear();
     }
 
-    /// A context field as it stands; null where the chart has none of that name.
+    /// Returns the current value of a context field; null if the chart has no such field.
     pub fn field(&self, name: &str) -> Json {
         self.known_field(name).unwrap_or(Json::Null)
     }
 
-    /// A context field as it stands; `None` where the chart has none of that name.
+    /// Returns the current value of a context field; `None` if the chart has no such field.
     fn known_field(&self, name: &str) -> Option<Json> {
         if let Some(value) = self.moving().assigned.get(name) {
             return Some(value.clone());
@@ -167,7 +167,7 @@ impl Names {
             .map_err(Fault::at(place))
     }
 
-    /// The names in a folder, from the project's root.
+    /// Returns the names in a folder, from the project's root.
     pub fn names_in(&self, folder: &str) -> Result<Vec<String>, Fault> {
         let names = self.world.look(&Source::Names(folder.to_owned()))?;
         let names = names
@@ -191,12 +191,12 @@ impl Names {
         moving.known.clear();
     }
 
-    /// The run whose outcome is visible.
+    /// Returns the run whose outcome is visible.
     pub fn review(&self) -> Option<Arc<Ended>> {
         self.moving().review.clone()
     }
 
-    /// True once a run's outcome is visible.
+    /// Returns true once a run's outcome is visible.
     pub fn has_review(&self) -> bool {
         self.moving().review.is_some()
     }
@@ -206,7 +206,7 @@ impl Names {
         self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A value that is made once and forgotten when the context changes.
+    /// Returns a value that is computed once, until the context changes.
     fn remembered(
         &self,
         key: &str,
@@ -221,7 +221,7 @@ impl Names {
         value
     }
 
-    /// A value whose making may ask for others: a name that leads back to itself ends in an error.
+    /// Computes a value that may need others. A name that needs itself is an error.
     fn nested(
         &self,
         key: &str,
@@ -274,7 +274,7 @@ impl Names {
         }))
     }
 
-    /// What a list of checks finds, in order.
+    /// Returns what a list of checks finds, in order.
     pub fn find_all(self: &Arc<Self>, name: &str, checks: &[Check]) -> Result<Vec<String>, Fault> {
         let mut findings = Vec::new();
         for (index, check) in checks.iter().enumerate() {
@@ -307,7 +307,7 @@ impl Names {
         Ok(())
     }
 
-    /// The user's prompt of that name, else ours, with its holes filled.
+    /// Returns the user's prompt of that name, otherwise the template, with its holes filled.
     fn prompt(self: &Arc<Self>, name: &str) -> Looked {
         let known = self.chart.prompts.names.iter().any(|known| known == name);
         known.then(|| {
@@ -322,7 +322,7 @@ impl Names {
         })
     }
 
-    /// What stands for `{{name}}` in a prompt; `None` where nothing does.
+    /// Returns the value of `{{name}}` in a prompt; `None` if it has none.
     fn hole(self: &Arc<Self>, name: &str) -> Option<Result<String, Fault>> {
         let expr = self.chart.prompts.vars.get(name)?;
         let value = self.expressions.value(&expr.0, &self.root());
@@ -412,7 +412,7 @@ impl Names {
             FieldDefault::Text => (Value::from(""), Json::is_string),
             FieldDefault::List => (Value::from(Vec::<Value>::new()), Json::is_array),
         };
-        let given = given.filter(|value| fits(value));
+        let given = given.filter(fits);
         Some(Ok(given.map_or(absent, |value| context::to_value(&value))))
     }
 }

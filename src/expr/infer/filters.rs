@@ -73,7 +73,7 @@ impl Infer<'_> {
         }
     }
 
-    /// What a filter looks up in each item of a list: `name`, or `context.state`.
+    /// Returns the type of what a filter looks up in each item of a list: `name`, or `context.state`.
     fn attribute(&mut self, item: &Type, path: &str, span: Span) -> Type {
         // An item may hold what elsewhere has a name of its own: files, or a field.
         self.scope.used(path);

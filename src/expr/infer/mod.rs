@@ -22,19 +22,19 @@ use crate::diagnostic::suggest::{hint, suggest};
 
 /// The names an expression sees.
 pub trait Scope {
-    /// The type of a root name; `None` where there is none of that name.
+    /// Returns the type of a root name; `None` if it is unknown.
     fn name(&self, name: &str) -> Option<Type>;
 
-    /// All root names, for suggestions.
+    /// Returns all root names, for suggestions.
     fn names(&self) -> Vec<String>;
 
-    /// The text of a template.
+    /// Returns the text of a template.
     fn template(&self, name: &str) -> Option<String>;
 
-    /// Told of every name that is used: `phase`, `files.md`, and templates as `template:review.md`.
+    /// Records a name that is used: `phase`, `files.md`, or a template as `template:review.md`.
     fn used(&self, path: &str);
 
-    /// The templates that a name built from this literal start and end may mean.
+    /// Returns the templates that a name built from this literal start and end may mean.
     fn templates_like(&self, start: &str, end: &str) -> Vec<String>;
 }
 
@@ -50,7 +50,7 @@ pub struct Problem {
     pub help: Option<String>,
 }
 
-/// The type of a bare expression, and what is wrong with it.
+/// Returns the type of a bare expression, and what is wrong with it.
 pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
     let mut infer = Infer::new(scope);
     if source.len() > MAX_LENGTH {
@@ -84,7 +84,7 @@ pub fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with a text and the templates that it includes.
+/// Returns what is wrong with a text and the templates that it includes.
 pub fn text(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     let mut infer = Infer::new(scope);
     infer.template(source);
@@ -127,7 +127,7 @@ impl<'s> Infer<'s> {
         }
     }
 
-    /// An expression as it is written.
+    /// Returns an expression as it is written.
     fn quoted(&self, expr: &Expr<'_>) -> String {
         let span = expr.span();
         let source = self.sources.last().map_or("", String::as_str);

@@ -102,7 +102,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Two that differ in every world: "`next_phase` is never 'complet'".
+    /// Reports a comparison that is never true: "`next_phase` is never 'complet'".
     fn never_equal(&mut self, left: (&Expr<'_>, &Type), right: (&Expr<'_>, &Type)) {
         let ((name, kind), (literal, given)) = if left.0.as_const().is_some() {
             (right, left)
@@ -122,7 +122,7 @@ impl Infer<'_> {
     }
 }
 
-/// A suggestion where a literal is compared with a known set of words.
+/// Returns a suggestion if a literal is compared with a known set of words.
 fn unlike_help(a: &Type, b: &Type) -> Option<String> {
     let (Type::Word(a), Type::Word(b)) = (a.some(), b.some()) else {
         return None;

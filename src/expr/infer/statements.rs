@@ -173,7 +173,7 @@ impl Infer<'_> {
     }
 }
 
-/// The literal start, the expression in the middle, and the literal end of `'a' ~ x ~ 'b'`.
+/// Returns the literal start, the expression in the middle, and the literal end of `'a' ~ x ~ 'b'`.
 fn ends<'e, 'a>(expr: &'e Expr<'a>) -> (String, Option<&'e Expr<'a>>, String) {
     let literal = |expr: &Expr<'_>| expr.as_const().map(|value| value.to_string());
     if let Expr::BinOp(op) = expr
