@@ -36,7 +36,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .help(format!("The workflow: {} or the path of a statechart.toml", ids.join(", "))),
         )
         .subcommand(
-            Command::new("hook").about("Answer a hook event of the host, whose JSON is on stdin").arg(
+            Command::new("hook").about("Answer a hook event, read as JSON from stdin").arg(
                 Arg::new("event")
                     .required(true)
                     .value_name("EVENT")
@@ -50,7 +50,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(validate(chart))
         .subcommand(run(chart))
         .subcommand(
-            asking(chart, "doctor", "Check that everything is installed, enabled and sound, and say what to do")
+            asking(chart, "doctor", "Check the installation, the chart and the current plan, and say what to fix")
                 .after_help("Exit codes: 0 no problem (warnings don't count), 1 problems, 2 wrong usage"),
         )
         .subcommand(render(chart))
@@ -84,14 +84,14 @@ fn json() -> Arg {
 
 fn trust() -> Command {
     Command::new("trust")
-        .about("Show what this project brings that could run, and allow it on this machine")
+        .about("Show what this project could run, and allow it on this machine")
         .after_help(
             "A project's own chart (.taskie/statechart.toml) and settings that say what a reviewer may do have no effect \
              until you allow them here. A change asks again. `--chart PATH` needs no trust.\n\
              Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage",
         )
-        .arg(flag("yes", "Allow it without being asked, after showing it"))
-        .arg(flag("revoke", "Allow nothing of this project any more").conflicts_with("yes"))
+        .arg(flag("yes", "Allow it without asking"))
+        .arg(flag("revoke", "Withdraw the permission").conflicts_with("yes"))
 }
 
 /// Returns a command that reads one instance and prints what it finds, as JSON with `--json`.
@@ -108,7 +108,7 @@ fn status(chart: &Chart) -> Command {
             "A verdict is shown if this machine ran the review and the file has not changed since; `?` means unknown.\n\
              docs/commands.md describes the JSON.",
         )
-        .arg(flag("watch", "Follow it until ctrl-C: in place on a terminal, otherwise one line per change"))
+        .arg(flag("watch", "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change"))
 }
 
 fn validate(chart: &Chart) -> Command {
@@ -148,7 +148,7 @@ fn check_chart() -> Command {
                 .value_name("FORMAT")
                 .default_value("human")
                 .value_parser(PossibleValuesParser::new(Format::NAMES))
-                .help("The format of the findings"),
+                .help("Write the findings in this format"),
         )
         .arg(flag("fix", "Rewrite syntax of earlier versions, then check").requires("file"))
         .arg(
@@ -191,11 +191,11 @@ fn enter(chart: &Chart) -> Command {
         .args(instance_args(chart))
         .arg(flag(
             "check",
-            "Say whether it may be entered now and what that would write; write nothing",
+            "Check whether the phase can be entered now, and show what that would write",
         ))
         .arg(flag(
             "force",
-            "Enter it even if its guard is false (the state must still fit its schema)",
+            "Enter the phase even if its guard is false (the state must still fit its schema)",
         ))
 }
 

@@ -353,8 +353,13 @@ fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
         }
         (None, Some(_)) => "a review was run, and none was due".to_owned(),
         (Some(_), None) => "no review was run, and one was due".to_owned(),
-        (Some(Review::Verdict { verdict: told, .. }), _) if verdict != told => {
-            format!("the verdict was {verdict}, not {told}")
+        (
+            Some(Review::Verdict {
+                verdict: wanted, ..
+            }),
+            _,
+        ) if verdict != wanted => {
+            format!("the verdict was {verdict}, not {wanted}")
         }
         (Some(Review::Crash(_)), _) if stop.verdict().is_some() => {
             "the review counted, and should have failed".to_owned()

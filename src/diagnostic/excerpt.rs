@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns what is shown around a token, and the part of it that is labelled.
+    /// Returns what is shown around a token, and the part of it that is labeled.
     fn around(text: &str, token: &str) -> (String, String) {
         let start = text.find(token).unwrap();
         let excerpt = Excerpt::new(
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_lines_the_first_is_labelled() {
+    fn of_several_lines_the_first_is_labeled() {
         assert_eq!(
             around("a\nb = [\n  1,\n]\n", "b = [\n  1,\n]"),
             ("a\nb = [\n  1,".to_owned(), "b = [".to_owned())

@@ -132,8 +132,8 @@ fn program_on_path(program: &str) -> Diagnosis {
     if program != HOST {
         return Diagnosis::ok("program", format!("{program}, {}", shown(&path)));
     }
-    let told = version_of(&path);
-    match told.as_deref().map(Version::find) {
+    let printed = version_of(&path);
+    match printed.as_deref().map(Version::find) {
         Ok(Some(version)) if version < TRIED_FROM => Diagnosis::warning(
             "program",
             format!(

@@ -75,7 +75,7 @@ pub(super) fn read(text: &str) -> Reading {
     };
     let known = keys(&schema);
     let mut wrong: Vec<Vec<Step>> = Vec::new();
-    let mut misspelt: Vec<(Vec<Step>, String)> = Vec::new();
+    let mut misspelled: Vec<(Vec<Step>, String)> = Vec::new();
     let mut missing: Vec<(Vec<Step>, String)> = Vec::new();
     for error in validator.iter_errors(&json) {
         let path = steps(&json, &error.instance_path().to_string());
@@ -88,7 +88,7 @@ pub(super) fn read(text: &str) -> Reading {
                     let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
                     flaws.push(flaw.help(help).at(locate(text, &path)));
                     match meant {
-                        Some(meant) => misspelt.push((path, meant.to_owned())),
+                        Some(meant) => misspelled.push((path, meant.to_owned())),
                         None => wrong.push(path),
                     }
                 }
@@ -135,17 +135,17 @@ pub(super) fn read(text: &str) -> Reading {
         fill(&mut json, path, name);
     }
     // What was meant is clear: the rest of the chart is read as if it had been written.
-    for (path, meant) in misspelt.iter().rev() {
+    for (path, meant) in misspelled.iter().rev() {
         rename(&mut json, path, meant);
     }
     for (path, name) in missing {
-        let is_misspelt = misspelt.iter().any(|(key, meant)| {
+        let is_misspelled = misspelled.iter().any(|(key, meant)| {
             *meant == name
                 && key
                     .split_last()
                     .is_some_and(|(_, parent)| parent == path.as_slice())
         });
-        if !is_misspelt {
+        if !is_misspelled {
             let place = if path.is_empty() {
                 "the chart".to_owned()
             } else {

@@ -10,7 +10,7 @@ use crate::files::pattern::Pattern;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
-    // A misspelt one is meant all the same.
+    // A misspelled name counts as a use of the one that was meant.
     let known = || chart.invoke.keys().map(String::as_str);
     let meant = |name| known().find(|known| *known == name).or_else(|| suggest(name, known()));
     let invoked: Vec<&str> = subject

@@ -39,7 +39,7 @@ impl Resolver<'_> {
                 ("review", &cycle.review, has_own(|own| own.review.is_some())),
                 ("answer", &cycle.answer, has_own(|own| own.answer.is_some())),
             ] {
-                // A misspelt hole has its own finding, and may have been meant for it.
+                // A misspelled hole has its own finding, and may have been meant as `n`.
                 if pattern.holes().all(|(hole, _)| {
                     hole == "base" || hole != "n" && source.context.contains_key(hole)
                 }) {
@@ -74,9 +74,9 @@ impl Resolver<'_> {
             ($key:ident) => {{
                 let value = own.$key.clone().or_else(|| shared.$key.clone());
                 let key = stringify!($key);
-                let nowhere = source.cycles.len() > 1
+                let is_in_none = source.cycles.len() > 1
                     && source.cycles.values().all(|cycle| cycle.$key.is_none());
-                if value.is_none() && nowhere {
+                if value.is_none() && is_in_none {
                     let message = format!("no cycle has `{key}`");
                     let help = "add it to [cycle], which all cycles share";
                     self.flaw(Code::MissingKey, at!["cycle"], message, help);

@@ -202,7 +202,7 @@ impl Names {
     }
 
     fn moving(&self) -> MutexGuard<'_, Moving> {
-        // A panic elsewhere cannot have left this half-written: every change is one call.
+        // Another thread's panic cannot have left this half-written: every change is one call.
         self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -420,12 +420,12 @@ impl Names {
 fn not_one_of(value: &Value, allowed: &[Value]) -> String {
     let names: Vec<String> = allowed.iter().map(ToString::to_string).collect();
     if value.is_none() {
-        return "is missing, and there is nothing left to take".to_owned();
+        return "is missing, and there is no value to choose".to_owned();
     }
     let text = value.to_string();
     let shown = text.escape_debug();
     if names.is_empty() {
-        return format!("`{shown}` is unknown: there are none at all");
+        return format!("`{shown}` is not allowed: there are no values to choose from");
     }
     let hint = did_you_mean(&text, names.iter().map(String::as_str));
     let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));

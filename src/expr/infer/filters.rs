@@ -75,7 +75,7 @@ impl Infer<'_> {
 
     /// Returns the type of what a filter looks up in each item of a list: `name`, or `context.state`.
     fn attribute(&mut self, item: &Type, path: &str, span: Span) -> Type {
-        // An item may hold what elsewhere has a name of its own: files, or a field.
+        // The field of an item may also be a name of its own: files, or a context field.
         self.scope.used(path);
         if let Some((_, field)) = path.rsplit_once('.') {
             self.scope.used(field);
