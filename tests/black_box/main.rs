@@ -27,6 +27,7 @@ mod fixtures;
 mod force;
 mod hostile;
 mod journal;
+mod launcher;
 mod layers;
 mod mutants;
 mod next;
