@@ -220,19 +220,15 @@ mod setup {
             ("Stop", "stop"),
             ("UserPromptSubmit", "user-prompt-submit"),
             ("PreCompact", "pre-compact"),
+            ("SessionStart", "session-start"),
         ];
         for (event, word) in words {
             let hook = &hooks[event][0]["hooks"][0];
-            assert_eq!(hook["command"], "taskie");
-            assert_eq!(hook["args"], json!(["--chart", "dr-done", "hook", word]));
+            let line =
+                format!("\"${{CLAUDE_PLUGIN_ROOT}}/bin/taskie\" --chart dr-done hook {word}");
+            assert_eq!(hook["command"], line);
             assert_eq!(hook_with(&project(), word, SESSION, json!({})).code, 0);
         }
-        assert!(
-            hooks["SessionStart"][0]["hooks"][0]["command"]
-                .as_str()
-                .unwrap()
-                .ends_with("session-start.sh\"")
-        );
         assert_eq!(hooks.len(), 4);
     }
 
@@ -297,21 +293,6 @@ mod setup {
                 "{config}"
             );
         }
-    }
-
-    /// The script of the other plugin, but for its words.
-    #[test]
-    fn the_script_at_session_start_is_the_other_plugins() {
-        let ours = fs::read_to_string(plugin("hooks/session-start.sh")).unwrap();
-        let theirs = fs::read_to_string(plugin("../taskie/hooks/session-start.sh")).unwrap();
-        let expected = theirs
-            .replace("exec taskie hook", "exec taskie --chart dr-done hook")
-            .replace("\"Taskie: ", "\"dr-done: ")
-            .replace(
-                "nothing is reviewed and no state is stored",
-                "no task is started or stored",
-            );
-        assert_eq!(ours, expected);
     }
 
     /// A command for each command of the chart, with a description; what starts, takes over or deletes is the user's.

@@ -67,8 +67,7 @@ cargo() {
 }
 "#;
 
-/// Types a block into a shell in the project's root. The built binary is the `taskie` on PATH; the first command
-/// that fails ends the block.
+/// Types a block into a shell in the project's root. The first command that fails ends the block.
 pub fn typed(project: &Project, block: &str) -> Ran {
     let mut command = project.shell(&format!("set -e\n{COMMANDS}{block}"));
     // The host refuses root its reviewer's flags unless this is set; the tests may run as root.
