@@ -1340,7 +1340,7 @@ mod common {
             );
             assert_eq!(project.files(), before);
         }
-        // A link that leads nowhere is not the same as no file.
+        // A broken link is not the same as no file.
         for name in ["config.json", "loop.md"] {
             let file = project.root.join(".dr-done").join(name);
             let _ = fs::remove_file(&file);
@@ -1398,7 +1398,7 @@ mod template {
             ),
             "{reason}"
         );
-        // It may be meant so: the user is told where the command is the user's, and the host's log at a stop.
+        // It may be intended: a command warns the user, and a stop writes to the host's log.
         assert_eq!(answer.get("systemMessage"), None);
         let ran = run(&project, &["start"], "");
         assert_eq!(
@@ -1918,24 +1918,24 @@ mod integration {
 #[test]
 fn doctor_speaks_of_sessions_as_they_are() {
     let project = sample_session();
-    let told = |args: &[&str]| {
+    let warned = |args: &[&str]| {
         let ran = project.run(&[&["--chart", "dr-done", "doctor"], args].concat());
         ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let any = told(&[]);
+    let any = warned(&[]);
     assert!(
         any.contains("hooks name the session themselves; check one with `--session ID`"),
         "{any}"
     );
     let state = dir(&project, SESSION).join("state.json");
     fs::write(&state, "{").unwrap();
-    let broken = told(&["--session", SESSION]);
+    let broken = warned(&["--session", SESSION]);
     let remedy = "fix the file, or delete it to start over";
     assert!(broken.contains(remedy), "{broken}");
     let ran = run(&project, &["stop"], "");
     assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
     fs::remove_file(&state).unwrap();
-    let new = told(&["--session", SESSION]);
+    let new = warned(&["--session", SESSION]);
     assert!(
         new.contains("has no state.json yet: it has not begun"),
         "{new}"
