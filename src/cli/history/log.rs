@@ -13,8 +13,8 @@ use crate::cli::bell::{Bell, PAUSE, Rang};
 use crate::cli::error::CliError;
 use crate::cli::place;
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, harmless, paint, paint_words, span, unbroken,
-    width,
+    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, harmless, paint, paint_words, span,
+    unbroken, width,
 };
 use crate::shell::journal::{self, Decided, Line, Review};
 
@@ -151,7 +151,10 @@ impl Log<'_> {
             .as_deref()
             .map(|by| format!(" by {}", harmless(by)));
         let by = by.unwrap_or_default();
-        let took = unbroken(&span(Duration::from_secs(review.seconds)));
+        let mut took = unbroken(&span(Duration::from_secs(review.seconds)));
+        if let Some(cost) = review.cost {
+            took.push_str(&format!(" ({})", dollars(cost)));
+        }
         let name = paint_words(STRONG, &name);
         match (&review.error, &review.verdict) {
             (Some(why), _) => {
