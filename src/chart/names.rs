@@ -337,6 +337,7 @@ impl<'c> ChartNames<'c> {
             FieldType::Boolean => Type::Boolean,
             FieldType::Integer => Type::Integer,
             FieldType::String => Type::Text,
+            FieldType::List => Type::list(Type::Text),
             FieldType::Phase => self.phases(),
         }
     }

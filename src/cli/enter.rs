@@ -224,7 +224,7 @@ fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
                 .ok()
                 .flatten()
                 .map(|value| Json::from(*value)),
-            FieldType::String | FieldType::Phase => matches
+            FieldType::String | FieldType::List | FieldType::Phase => matches
                 .try_get_one::<String>(name)
                 .ok()
                 .flatten()

@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
 
-use super::trust;
+use super::{config, trust};
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
 use crate::chart::model::{self, FieldType};
@@ -55,6 +55,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
         .subcommand(render(chart))
         .subcommand(trust::command())
+        .subcommand(config::command().arg(json()))
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
@@ -391,7 +392,9 @@ fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
         FieldType::Integer => value_parser!(i64)
             .range(arg.minimum.unwrap_or(i64::MIN)..)
             .into(),
-        FieldType::Boolean | FieldType::String | FieldType::Phase => value_parser!(String),
+        FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
+            value_parser!(String)
+        }
     };
     let mut option = Arg::new(name.to_owned())
         .value_name(name.to_uppercase())

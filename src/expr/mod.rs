@@ -192,6 +192,7 @@ impl Expressions {
         Ok(match literal {
             Literal::Boolean(value) => Value::from(*value),
             Literal::Integer(value) => Value::from(*value),
+            Literal::List(items) => items.iter().map(String::as_str).collect(),
             Literal::Null => Value::from(()),
             Literal::Text(text) => match single_expression(&text.0) {
                 Some(expr) => self.value(expr, names)?,

@@ -42,6 +42,20 @@ impl Resolver<'_> {
         }
         self.typed("context", &source.context, phases);
         self.typed("config", &source.config, phases);
+        for (name, field) in &source.context {
+            let Some(setting) = field.setting() else {
+                continue;
+            };
+            let path = at!["context", name, "default"];
+            let known = source.config.keys().map(String::as_str);
+            self.known(path, Code::UnknownName, setting, known);
+            let own = source.config.get(setting);
+            if own.is_some_and(|own| (own.kind, own.nullable) != (field.kind, field.nullable)) {
+                let message =
+                    format!("`{name}` and the setting `{setting}` must have the same type");
+                self.flaw(Code::BadDefault, path, message, "");
+            }
+        }
         self.options(source, phases);
         self.cycle_fields(at!["cycle"], &source.cycle, source, phases);
         for (id, own) in &source.cycles {
@@ -84,6 +98,7 @@ impl Resolver<'_> {
             }
             let misfit = match &field.default {
                 None if field.kind == FieldType::Phase || field.nullable => None,
+                Some(_) if table == "context" && field.setting().is_some() => None,
                 None => Some(format!(
                     "`{name}` needs a default, because it cannot be null"
                 )),
@@ -98,22 +113,29 @@ impl Resolver<'_> {
                     .err()
                     .map(|wanted| format!("the default of `{name}` must be {wanted}")),
             };
-            for (key, is_given, kind, of) in [
+            let numbers = &[FieldType::Integer][..];
+            let counted = &[FieldType::Integer, FieldType::List][..];
+            let strings = &[FieldType::String][..];
+            for (key, is_given, kinds, of) in [
                 (
                     "minimum",
                     field.minimum.is_some(),
-                    FieldType::Integer,
-                    "an integer",
+                    counted,
+                    "an integer or a list",
                 ),
-                (
-                    "pattern",
-                    field.pattern.is_some(),
-                    FieldType::String,
-                    "a string",
-                ),
+                ("maximum", field.maximum.is_some(), numbers, "an integer"),
+                ("pattern", field.pattern.is_some(), strings, "a string"),
+                ("one_of", field.one_of.is_some(), strings, "a string"),
+                ("file", field.file, strings, "a string"),
             ] {
-                if is_given && field.kind != kind {
+                if is_given && !kinds.contains(&field.kind) {
                     let message = format!("only {of} can have a `{key}`");
+                    self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
+                }
+            }
+            for (key, is_given) in [("trust", field.trust), ("file", field.file)] {
+                if is_given && table != "config" {
+                    let message = format!("only a setting can have `{key}`");
                     self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
                 }
             }
