@@ -34,7 +34,10 @@ impl Field {
             }
             (FieldType::List, Json::Array(items)) => {
                 let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
-                items.iter().all(Json::is_string) && self.minimum.is_none_or(|least| count >= least)
+                let is_new =
+                    |(at, item): (usize, &Json)| item.is_string() && !items[..at].contains(item);
+                items.iter().enumerate().all(is_new)
+                    && self.minimum.is_none_or(|least| count >= least)
             }
             (FieldType::Phase, Json::String(text)) => phases.contains_key(text),
             _ => false,
@@ -79,9 +82,9 @@ impl Field {
                 (None, None) => "a string".to_owned(),
             },
             FieldType::List => match self.minimum {
-                Some(1) => "a list of at least one string".to_owned(),
-                Some(least @ 2..) => format!("a list of at least {least} strings"),
-                _ => "a list of strings".to_owned(),
+                Some(1) => "a list of one or more different strings".to_owned(),
+                Some(least @ 2..) => format!("a list of {least} or more different strings"),
+                _ => "a list of different strings".to_owned(),
             },
             FieldType::Phase => "a phase of the chart".to_owned(),
         };

@@ -328,7 +328,10 @@ impl<'c> ChartNames<'c> {
     }
 
     fn typed(&self, field: &Field) -> Type {
-        let kind = self.of(field.kind);
+        let kind = match &field.one_of {
+            Some(words) => Type::word(words.iter().cloned()),
+            None => self.of(field.kind),
+        };
         if field.nullable { kind.or_none() } else { kind }
     }
 

@@ -187,7 +187,9 @@ fn chart_with_timeout(folder: &Path, seconds: u32) -> PathBuf {
         symlink(root.join(templates), folder.join(templates)).unwrap();
     }
     let text = fs::read_to_string(root.join("statechart.toml")).unwrap();
-    let (before, after) = text.split_once("\ntimeout  = 570 ").unwrap();
+    let (before, after) = text
+        .split_once("\ntimeout  = \"{{ config.review_timeout }}\" ")
+        .unwrap();
     let chart = folder.join("statechart.toml");
     fs::write(&chart, format!("{before}\ntimeout  = {seconds} {after}")).unwrap();
     chart

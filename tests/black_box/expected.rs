@@ -39,7 +39,7 @@ const CYCLES: [Cycle; 4] = [
         title: "Plan review",
         about: "the plan",
         fix: "address all issues in plan.md",
-        last: "Push to remote.",
+        last: "Commit and push to remote.",
         reads: &["plan.md"],
         action: include_str!("../../plugin/taskie/actions/plan-review.md"),
     },
@@ -50,7 +50,7 @@ const CYCLES: [Cycle; 4] = [
         title: "Tasks review",
         about: "the tasks",
         fix: "address all issues in tasks.md and task files",
-        last: "Push to remote.",
+        last: "Commit and push to remote.",
         reads: &["tasks.md", "task-1.md", "task-2.md"],
         action: include_str!("../../plugin/taskie/actions/tasks-review.md"),
     },
@@ -61,7 +61,7 @@ const CYCLES: [Cycle; 4] = [
         title: "Code review",
         about: "task TASK",
         fix: "address all issues, update the code",
-        last: "Update tasks.md and push to remote.",
+        last: "Update tasks.md, commit and push to remote.",
         reads: &["plan.md", "task-TASK.md"],
         action: include_str!("../../plugin/taskie/actions/code-review.md"),
     },
@@ -72,7 +72,7 @@ const CYCLES: [Cycle; 4] = [
         title: "All-code review",
         about: "the code of all tasks",
         fix: "address all issues across all tasks",
-        last: "Update tasks.md and push to remote.",
+        last: "Update tasks.md, commit and push to remote.",
         reads: &["plan.md", "tasks.md", "task-1.md", "task-2.md"],
         action: include_str!("../../plugin/taskie/actions/all-code-review.md"),
     },
@@ -144,11 +144,12 @@ impl Review {
         let answer = self.path(&format!("{base}-post-review-{n}.md"));
         format!(
             "{name} (iteration {n}) has been written to {review} by an independent reviewer. Read this review file and \
-             perform the post-{id} action: {fix}, then create {answer} documenting your fixes. Skip a suggestion that \
-             would remove working functionality, and say so in the post-review file. AFTER completing all post-review \
+             perform the post-{id} action: {fix}, then create {answer} documenting your fixes. `/taskie:post-{id}` has \
+             the steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. \
+             {last} If there is no remote, skip the push and say so. As the last step, AFTER completing all post-review \
              work and writing the post-review file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json \
              atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json \
-             yourself. {last} If there is no remote, skip the push and say so. (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
+             yourself. (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
         )
     }
 

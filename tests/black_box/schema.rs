@@ -110,8 +110,8 @@ fn valid_and_invalid_charts() {
         ("nullable = true", "nulable = true", "nulable"),
         ("type  = \"phase\"", "type  = \"phaze\"", "phaze"),
         (
-            "timeout  = 570",
-            "timeout  = \"570\"",
+            "timeout  = \"{{ config.review_timeout }}\"",
+            "timeout  = true",
             "/invoke/review/timeout",
         ),
         ("advance = true", "advance = \"yes\"", "/advance"),

@@ -52,14 +52,14 @@ fn the_models_take_turns() {
         project.write(&format!("task-1-post-review-{n}.md"), "# Answer\n");
         project.run(&["enter", "post-code-review"]);
     }
-    assert_eq!(seen, ["opus", "sonnet", "haiku", "opus"]);
+    assert_eq!(seen, ["haiku", "opus", "sonnet", "haiku"]);
     let models: Vec<String> = project
         .calls()
         .iter()
         .map(|call| call[call.iter().position(|arg| arg == "--model").unwrap() + 1].clone())
         .collect();
     // A model that is not in the list, of an old state, reviews once and is left.
-    assert_eq!(models, ["gone", "opus", "sonnet", "haiku"]);
+    assert_eq!(models, ["gone", "haiku", "opus", "sonnet"]);
 }
 
 #[test]
@@ -96,6 +96,8 @@ fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
         "permissions": "restricted", "instructions": "rules.md",
     });
     set(&project, &settings);
+    let commands = "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n";
+    project.write("task-1.md", commands);
     let ran = project.stop();
     let ignored = ".taskie/config.json: `permissions`, `instructions` are ignored until you run `taskie trust`.";
     assert!(
@@ -132,7 +134,7 @@ fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
         "--permission-mode",
         "dontAsk",
         "--allowedTools",
-        &format!("Edit(/.taskie/plans/{PLAN}/task-1-review-1.md)"),
+        &format!("Edit(/.taskie/plans/{PLAN}/task-1-review-1.md),Bash(make test),Bash(make lint)"),
         "--no-session-persistence",
     ];
     assert!(
@@ -159,7 +161,10 @@ fn without_push_nothing_asks_for_one() {
     set(&project, &json!({ "push": false }));
     let reason = project.stop().json()["reason"].as_str().unwrap().to_owned();
     assert!(!reason.contains("push"), "{reason}");
-    assert!(reason.contains("Update tasks.md. (To stop"), "{reason}");
+    assert!(
+        reason.contains("Update tasks.md and commit. As the last step"),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -209,11 +214,15 @@ fn a_setting_that_is_wrong_decides_nothing() {
     for (settings, why) in [
         (
             json!({ "models": [] }),
-            "`models` is [], and must be a list of at least one string",
+            "`models` is [], and must be a list of one or more different strings",
+        ),
+        (
+            json!({ "models": ["opus", "opus"] }),
+            "`models` is [\"opus\",\"opus\"], and must be a list of one or more different strings",
         ),
         (
             json!({ "models": "opus" }),
-            "`models` is \"opus\", and must be a list of at least one string",
+            "`models` is \"opus\", and must be a list of one or more different strings",
         ),
         (
             json!({ "permissions": "all" }),

@@ -100,6 +100,7 @@ fn property(chart: &Chart, field: &Field) -> Json {
         }
         FieldType::List => {
             property.insert("items".to_owned(), json!({ "type": "string" }));
+            property.insert("uniqueItems".to_owned(), json!(true));
             if let Some(minimum) = field.minimum {
                 property.insert("minItems".to_owned(), json!(minimum));
             }
