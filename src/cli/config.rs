@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{ArgMatches, Command};
+use clap::ArgMatches;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::CliError;
 use super::output::{say, tell};
+use super::place;
 use crate::chart::Chart;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::settings::{self, Origin};
@@ -15,21 +16,9 @@ use crate::shell::settings::{self, Origin};
 /// The version of the JSON. It changes if a field is removed or gets another meaning.
 const VERSION: u32 = 1;
 
-/// The command line of `config`.
-pub(super) fn command() -> Command {
-    Command::new("config")
-        .about("Show each setting, its value and where it comes from")
-        .after_help(
-            "A project's settings are in config.json in its home folder. Your own, for all projects, are in \
-             taskie/CHART.json in $XDG_CONFIG_HOME or ~/.config. The project's value wins over yours, and yours over \
-             the default. `taskie schema config` prints the JSON Schema.",
-        )
-}
-
 /// Prints the settings of the project, or those that a new one has.
 pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let cwd = std::env::current_dir()
-        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
+    let cwd = place::cwd()?;
     let root = find::project_root(&cwd, &chart.scope.home, &Surroundings::from_env());
     let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
         .map_err(|why| CliError::with_help(why, "fix the file"))?;

@@ -26,6 +26,7 @@ mod expected;
 mod fixtures;
 mod force;
 mod hostile;
+mod launcher;
 mod layers;
 mod mutants;
 mod next;
