@@ -544,10 +544,10 @@ fn a_missing_subject_is_a_failed_review() {
             VALIDATED,
         ),
         (
-            "task-2.md",
+            "task-1.md",
             None,
             json!({ "next_phase": "all-code-review" }),
-            ".taskie/plans/test-plan/task-2.md does not exist",
+            ".taskie/plans/test-plan/task-1.md does not exist",
             VALIDATED,
         ),
         (

@@ -33,7 +33,7 @@ fn a_review_and_the_rules_around_it() {
         "dir": format!(".taskie/plans/{PLAN}"),
         "fired": [
             { "rule": "on.Stop[3]", "about": "a review is due: run it" },
-            { "rule": "on.Stop[4]", "about": "it ran: count it; the other model reviews next" },
+            { "rule": "on.Stop[4]", "about": "it ran: count it; the next model in the list reviews next" },
             { "rule": "on.Stop[6]", "about": "not clean yet: the agent answers the review" },
         ],
         "run": {
