@@ -629,7 +629,7 @@ fn a_last_step_writes_a_missing_state() {
 #[test]
 fn the_texts_say_what_the_plan_asks_for() {
     let loop_starts = "End your turn then: the review loop starts at once.";
-    let way_out = "and that `taskie run pause` leaves the loop, typed in a terminal, or by you if the user says so.";
+    let way_out = "Name the ways out, which the user can type in a terminal or ask you for: `taskie run pause` leaves the loop for now, `taskie run limit 0` (`max_reviews` 0) turns reviews off, and setting `next_phase` to null in `state.json` ends the loop.";
     let by_hand = "This review was asked for by hand: nothing follows by itself.";
     let no_review = "No review follows by itself.";
     let estimates = "o time estimates";

@@ -43,7 +43,7 @@ rows! {
     t07_tasks_review_names_the_tasks => called(
         json!({ "next_phase": "tasks-review", "current_task": null }), "sonnet", review("tasks-review", 1));
     t08_all_code_review_names_all => called(
-        json!({ "next_phase": "all-code-review", "current_task": "2" }), "sonnet", review("all-code-review", 1));
+        json!({ "next_phase": "all-code-review", "current_task": "2" }), "sonnet", review("all-code-review", 1).of_task("2"));
     t09_review_file => called(
         json!({ "current_task": "2", "phase_iteration": 2 }), "sonnet", review("code-review", 3).of_task("2"));
     t14_structured_output => called(

@@ -73,7 +73,7 @@ const CYCLES: [Cycle; 4] = [
         about: "the code of all tasks",
         fix: "address all issues across all tasks",
         last: "Update tasks.md, commit and push to remote.",
-        reads: &["plan.md", "tasks.md", "task-1.md"],
+        reads: &["plan.md", "tasks.md", "task-TASK.md"],
         action: include_str!("../../plugin/taskie/actions/all-code-review.md"),
     },
 ];
@@ -106,7 +106,12 @@ pub fn review(cycle: &str, n: u32) -> Review {
 
 impl Review {
     pub fn of_task(self, task: &'static str) -> Self {
-        Self { task, ..self }
+        let open = match (self.open, task) {
+            ("", _) => "",
+            (_, "2") => "1",
+            _ => "2",
+        };
+        Self { task, open, ..self }
     }
 
     pub fn reading(self, reads: &'static [&'static str]) -> Self {
