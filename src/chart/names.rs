@@ -49,7 +49,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ),
     (
         "cycle.id",
-        "the running cycle: the one that comes next, or whose post phase does; none if no cycle is running",
+        "the running cycle: the one whose review or answer comes next; none if no cycle is running",
         "",
     ),
     ("cycle.post", "the phase that answers its reviews", ""),
@@ -142,7 +142,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ),
     (
         "event.terminal",
-        "a person typed the command in a terminal",
+        "a person typed the command in a terminal, not an agent",
         "commands",
     ),
     (
@@ -190,7 +190,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ),
     (
         "now",
-        "the time to the second in UTC, as a file name begins with it: `20260203T145212`",
+        "the time in UTC, to the second, in a form for file names: `20260203T145212`",
         "",
     ),
     (

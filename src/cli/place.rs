@@ -143,9 +143,14 @@ fn new_root(cwd: &Path, around: &Surroundings, noun: &str) -> Result<PathBuf, Cl
 fn nothing_here(chart: &Chart, cwd: &Path) -> CliError {
     let home = &chart.scope.home;
     let message = format!("there is no {home} in {} or above", cwd.display());
+    let program = chart.program();
+    let commands = match chart.commands.is_empty() {
+        true => String::new(),
+        false => format!(", or with a command of the chart; `{program} run --help` lists them"),
+    };
     let help = format!(
-        "run a command of the chart that makes one; `{} run --help` lists them",
-        chart.program()
+        "start one with `{program} enter {}`{commands}",
+        chart.initial
     );
     CliError::with_help(message, help)
 }
