@@ -42,15 +42,15 @@ pub fn run() -> ExitCode {
         Ok(code) => code,
         Err(CliError::Chart(error)) => {
             for report in error.reports() {
-                tell(&format!("{:?}", miette::Report::new(report)));
+                tell(&format!("{report:?}"));
             }
             ExitCode::FAILURE
         }
-        Err(CliError::Shown(report)) => {
+        Err(CliError::Report(report)) => {
             tell(&format!("{report:?}"));
             ExitCode::FAILURE
         }
-        Err(CliError::Told { message, help }) => {
+        Err(CliError::Message { message, help }) => {
             tell(&format!("taskie: {message}"));
             if let Some(help) = help {
                 tell(&format!("  help: {help}"));
@@ -60,7 +60,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// `[--chart C] hook EVENT [--chart C]` and nothing else; anything odd is left to clap.
+/// Recognizes `[--chart C] hook EVENT [--chart C]` and nothing else; clap handles the rest.
 fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
     let words: Option<Vec<&str>> = args.iter().skip(1).map(|arg| arg.to_str()).collect();
     match words?.as_slice() {
@@ -140,7 +140,7 @@ fn command_word(args: &[OsString]) -> Option<&str> {
     None
 }
 
-/// The value of `--chart`, which decides what else the command line may hold.
+/// Returns the value of `--chart`, which decides what else is allowed on the command line.
 fn chart_option(args: &[OsString]) -> Option<String> {
     let mut words = args.iter().skip(1).map(|arg| arg.to_string_lossy());
     while let Some(word) = words.next() {

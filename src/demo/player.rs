@@ -175,7 +175,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// The rules that fired, in order. A label that was shown before is omitted, except that of the last
+    /// Returns the rules that fired, in order. A label that was shown before is omitted, except for the last
     /// rule, which is the one that answers.
     fn rules(&mut self, decision: &Json) -> String {
         let fired = decision.get("fired").and_then(Json::as_array);
@@ -230,7 +230,7 @@ impl Player<'_> {
         if is_best { GOOD } else { BAD }
     }
 
-    /// The answer to the host.
+    /// Shows the answer to the host.
     fn answer(&mut self, stop: &Stop) {
         *self.answers.entry(stop.answer.word()).or_default() += 1;
         let texts = [&stop.reason, &stop.message].into_iter().flatten();
@@ -353,8 +353,13 @@ fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
         }
         (None, Some(_)) => "a review was run, and none was due".to_owned(),
         (Some(_), None) => "no review was run, and one was due".to_owned(),
-        (Some(Review::Verdict { verdict: told, .. }), _) if verdict != told => {
-            format!("the verdict was {verdict}, not {told}")
+        (
+            Some(Review::Verdict {
+                verdict: wanted, ..
+            }),
+            _,
+        ) if verdict != wanted => {
+            format!("the verdict was {verdict}, not {wanted}")
         }
         (Some(Review::Crash(_)), _) if stop.verdict().is_some() => {
             "the review counted, and should have failed".to_owned()

@@ -54,12 +54,12 @@ pub(super) struct Stop {
 }
 
 impl Stop {
-    /// The verdict that counted.
+    /// Returns the verdict that was counted.
     pub(super) fn verdict(&self) -> Option<&str> {
         self.decision.pointer("/run/verdict")?.as_str()
     }
 
-    /// The rule that answered.
+    /// Returns the rule that answered.
     pub(super) fn rule(&self) -> Option<&str> {
         self.decision
             .get("fired")?
@@ -124,18 +124,18 @@ impl Stage {
         })
     }
 
-    /// The project's root.
+    /// Returns the project's root.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The user has typed something.
+    /// Starts a turn: the user has typed something.
     pub(super) fn begin_turn(&mut self) {
         self.turn += 1;
         self.active = false;
     }
 
-    /// Where a file of the scenario is: below the instance's directory, or with a `/` below the root.
+    /// Returns where a file of the scenario is: below the instance's directory, or with a `/` below the root.
     fn path(&self, name: &str) -> PathBuf {
         match name.strip_prefix('/') {
             Some(name) => self.root.join(name),
@@ -170,7 +170,7 @@ impl Stage {
         fs::remove_file(&path).map_err(at(&path))
     }
 
-    /// The names of the files in the instance's directory, without hidden ones, sorted.
+    /// Returns the names of the files in the instance's directory, without hidden ones, sorted.
     pub(super) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path(".")).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
@@ -181,7 +181,7 @@ impl Stage {
         names
     }
 
-    /// The state as it is on disk; `None` where there is none yet.
+    /// Returns the state as it is on disk; `None` where there is none yet.
     pub(super) fn state(&self) -> Option<Map<String, Json>> {
         let text = fs::read(self.path(state_file::FILE)).ok()?;
         serde_json::from_slice(&text).ok()
@@ -269,7 +269,7 @@ impl Stage {
         self.behind.join("trace")
     }
 
-    /// What the host sends at a stop.
+    /// Returns what the host sends at a stop.
     fn event(&self, said: &str) -> Json {
         json!({
             "session_id": self.session,
@@ -312,13 +312,13 @@ impl Stage {
     }
 }
 
-/// Where a temporary directory is, whatever way leads there.
+/// Returns the canonical path of a temporary directory.
 fn absolute(directory: &TempDir) -> Result<PathBuf, DemoError> {
     let path = directory.path();
     path.canonicalize().map_err(at(path))
 }
 
-/// What was run and what it said, for who has to find out why it went wrong.
+/// Returns a command and its output, for an error message.
 fn transcript(line: &str, output: &Output) -> String {
     let mut text = format!("$ {line}");
     for stream in [&output.stdout, &output.stderr] {

@@ -38,7 +38,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// True where it changes neither state nor files.
+    /// Returns true if it changes neither state nor files.
     pub fn writes_nothing(&self) -> bool {
         self.patch.is_empty() && self.effects.is_empty()
     }
@@ -52,7 +52,7 @@ impl Decision {
         Reply::new(event, quiet, block, self.messages, self.says)
     }
 
-    /// Why the run that it is about failed, where it did.
+    /// Returns why its run failed, if it did.
     pub fn failure(&self) -> Option<&str> {
         match &self.ended.as_ref()?.outcome {
             Outcome::Failed(why) => Some(why),
@@ -72,6 +72,16 @@ pub enum Effect {
     Rename { from: String, to: String },
     /// Removes an instance's directory with all that is in it.
     Remove { path: String },
+}
+
+impl Effect {
+    /// Returns the path that it leaves behind or removes.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Write { path, .. } | Self::Ensure { path, .. } | Self::Remove { path } => path,
+            Self::Rename { to, .. } => to,
+        }
+    }
 }
 
 /// A rule that fired.
@@ -119,7 +129,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// True where `other` asks for the very same review: same cycle, number, file and subject.
+    /// Returns true if `other` asks for the same review: same cycle, number, file and subject.
     pub fn is_same_request(&self, other: &Self) -> bool {
         (&self.name, &self.cycle, self.n, &self.file, &self.subject)
             == (

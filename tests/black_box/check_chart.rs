@@ -742,7 +742,7 @@ fn what_was_not_explored_is_not_called_proved() {
     let ran = project.run(&["check-chart", "--max-states=5", "chart.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     insta::assert_snapshot!("cut-off", ran.stdout);
-    // What stands in the way of exploring is told of, and what is left out by a comment does not.
+    // A finding stops the exploring; one that a comment ignores does not.
     let ignored = over_base(
         "[[on.Stop]] # taskie: ignore[rule-never-fires] comes later\nguard = \"phase == 'nope'\" # taskie: ignore[unlike-types] comes later\nmessage = \"Never.\"\n",
     );
@@ -755,7 +755,7 @@ fn what_was_not_explored_is_not_called_proved() {
     );
 }
 
-/// A guard may compute what is not tried in full: that it held nowhere then says nothing of what it does.
+/// A guard may compute with an input whose values are not all tried. That it was never true then refutes nothing.
 #[test]
 fn what_is_computed_of_an_input_refutes_nothing() {
     let verdict = |guard: &str| {
@@ -843,6 +843,14 @@ fn file_names_take_what_their_patterns_say() {
     }
 }
 
+/// A number of the context can be part of a table's file name, to the checker as to a stop.
+#[test]
+fn a_table_may_be_named_by_an_integer() {
+    let chart = BASE.replace("\"tasks.md\"", "\"tasks-{reviews}.md\"");
+    assert_ne!(chart, BASE);
+    assert_eq!(found(&chart), [""; 0]);
+}
+
 /// A finding in a phase that is made for each cycle is at its own table, once, whatever the cycles are called.
 #[test]
 fn a_phase_of_each_cycle_is_found_where_it_is_written() {
@@ -864,6 +872,13 @@ fn a_phase_of_each_cycle_is_found_where_it_is_written() {
             format!("{}: unknown-name", line("it.di")),
         ]
     );
+    // The rules that look at a whole chart point there too.
+    let chart = BASE.replace(
+        "\"{cycle}\" = { guard = \"free\"",
+        "\"{cycle}\" = { guard = \"1 == 1\"",
+    );
+    let line = 1 + chart[..chart.find("1 == 1").unwrap()].matches('\n').count();
+    assert_eq!(found(&chart), [format!("{line}: constant-guard")]);
 }
 
 /// Whichever way a chart is named, it is the one that is checked.

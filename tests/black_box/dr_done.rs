@@ -231,19 +231,15 @@ mod setup {
             ("Stop", "stop"),
             ("UserPromptSubmit", "user-prompt-submit"),
             ("PreCompact", "pre-compact"),
+            ("SessionStart", "session-start"),
         ];
         for (event, word) in words {
             let hook = &hooks[event][0]["hooks"][0];
-            assert_eq!(hook["command"], "taskie");
-            assert_eq!(hook["args"], json!(["--chart", "dr-done", "hook", word]));
+            let line =
+                format!("\"${{CLAUDE_PLUGIN_ROOT}}/bin/taskie\" --chart dr-done hook {word}");
+            assert_eq!(hook["command"], line);
             assert_eq!(hook_with(&project(), word, SESSION, json!({})).code, 0);
         }
-        assert!(
-            hooks["SessionStart"][0]["hooks"][0]["command"]
-                .as_str()
-                .unwrap()
-                .ends_with("session-start.sh\"")
-        );
         assert_eq!(hooks.len(), 4);
     }
 
@@ -308,21 +304,6 @@ mod setup {
                 "{config}"
             );
         }
-    }
-
-    /// The script of the other plugin, but for its words.
-    #[test]
-    fn the_script_at_session_start_is_the_other_plugins() {
-        let ours = fs::read_to_string(plugin("hooks/session-start.sh")).unwrap();
-        let theirs = fs::read_to_string(plugin("../taskie/hooks/session-start.sh")).unwrap();
-        let expected = theirs
-            .replace("exec taskie hook", "exec taskie --chart dr-done hook")
-            .replace("\"Taskie: ", "\"dr-done: ")
-            .replace(
-                "nothing is reviewed and no state is stored",
-                "no task is started or stored",
-            );
-        assert_eq!(ours, expected);
     }
 
     /// A command for each command of the chart, with a description; what starts, takes over or deletes is the user's.
@@ -1386,7 +1367,7 @@ mod common {
             );
             assert_eq!(project.files(), before);
         }
-        // A link that leads nowhere is not the same as no file.
+        // A broken link is not the same as no file.
         for name in ["config.json", "loop.md"] {
             let file = project.root.join(".dr-done").join(name);
             let _ = fs::remove_file(&file);
@@ -1444,7 +1425,7 @@ mod template {
             ),
             "{reason}"
         );
-        // It may be meant so: the user is told where the command is the user's, and the host's log at a stop.
+        // It may be intended: a command warns the user, and a stop writes to the host's log.
         assert_eq!(answer.get("systemMessage"), None);
         let ran = run(&project, &["start"], "");
         assert_eq!(
@@ -1966,24 +1947,24 @@ mod integration {
 #[test]
 fn doctor_speaks_of_sessions_as_they_are() {
     let project = sample_session();
-    let told = |args: &[&str]| {
+    let warned = |args: &[&str]| {
         let ran = project.run(&[&["--chart", "dr-done", "doctor"], args].concat());
         ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let any = told(&[]);
+    let any = warned(&[]);
     assert!(
         any.contains("hooks name the session themselves; check one with `--session ID`"),
         "{any}"
     );
     let state = dir(&project, SESSION).join("state.json");
     fs::write(&state, "{").unwrap();
-    let broken = told(&["--session", SESSION]);
+    let broken = warned(&["--session", SESSION]);
     let remedy = "fix the file, or delete it to start over";
     assert!(broken.contains(remedy), "{broken}");
     let ran = run(&project, &["stop"], "");
     assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
     fs::remove_file(&state).unwrap();
-    let new = told(&["--session", SESSION]);
+    let new = warned(&["--session", SESSION]);
     assert!(
         new.contains("has no state.json yet: it has not begun"),
         "{new}"

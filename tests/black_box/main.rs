@@ -27,6 +27,7 @@ mod expressions;
 mod fixtures;
 mod force;
 mod hostile;
+mod launcher;
 mod layers;
 mod mutants;
 mod next;

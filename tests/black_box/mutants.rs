@@ -260,7 +260,7 @@ const MUTANTS: &[Mutant] = &[
     // Swapped targets: past the review of the whole, back to the cycle before.
     mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[[cycles.all-code-review.advance]]"))]),
     mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("[[cycles.tasks-review.advance]]")), ("target-never-taken", Line("complete-task-tdd\"\n\n[[cycles.tasks-review.advance]]"))]),
-    // A misspelt value on either side of the flag that keeps an agent from being blocked for ever.
+    // A guard that is true on both sides of the flag that keeps an agent from being blocked forever.
     mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
             ("rule-never-fires", Rule("it is still there")),

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::support::{Project, Ran};
 
@@ -60,9 +60,14 @@ cargo() {
 }
 "#;
 
-/// Types a block into a shell in the project's root. The built binary is the `taskie` on PATH; the first command
-/// that fails ends the block.
+/// Types a block into a shell in the project's root. The first command that fails ends the block.
 pub fn typed(project: &Project, block: &str) -> Ran {
+    let block = format!("set -e\n{CARGO}{block}");
+    Ran::of(in_shell(project, &block).output().unwrap())
+}
+
+/// A shell in the project's root that runs these lines. The built binary is the `taskie` on PATH.
+pub fn in_shell(project: &Project, lines: &str) -> Command {
     let built = Path::new(env!("CARGO_BIN_EXE_taskie")).parent().unwrap();
     let like = project.command(["--version"]);
     let mut command = Command::new("sh");
@@ -75,10 +80,12 @@ pub fn typed(project: &Project, block: &str) -> Ran {
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{}:{path}", project.bin.display(), built.display());
     command
-        .args(["-e", "-c", &format!("{CARGO}{block}")])
+        .args(["-c", lines])
         .env("PATH", path)
         // The host refuses root its reviewer's flags unless this is set; the tests may run as root.
         .env("IS_SANDBOX", "1")
-        .current_dir(&project.root);
-    Ran::of(command.output().unwrap())
+        .current_dir(&project.root)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
 }

@@ -135,7 +135,7 @@ pub(super) fn summary(facts: &Facts) -> String {
     }
 }
 
-/// The fields of the state that no other row shows, in the chart's order, without those that are null or absent.
+/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null or absent.
 fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     let chart = &facts.chart;
     let is_shown = |name: &String| {

@@ -1,7 +1,7 @@
 //! `taskie status --watch`: the screen, updated until the user stops it.
 //!
-//! On a terminal it is drawn in place; elsewhere one line is printed per change. It checks once a second, because nothing
-//! signals the end of a review except the lock that it held.
+//! On a terminal it is redrawn in place; otherwise one line is printed per change. It checks once a second, because only the
+//! released lock shows that a review has ended.
 
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::os::unix::net::UnixStream;
