@@ -124,7 +124,6 @@ fn the_demo_ignores_the_session_around_it() {
     let mut command = demo.command(&["demo"]);
     command
         .env("TASKIE_REVIEWER", "1")
-        .env("TASKIE_TRACE", demo.temp.join("trace"))
         .env("CLAUDE_PROJECT_DIR", "/nowhere")
         .env("CLAUDE_CODE_SESSION_ID", "another");
     let ran = Ran::of(command.output().unwrap());

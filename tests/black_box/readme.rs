@@ -82,8 +82,6 @@ fn the_commands_work_in_order_as_typed() {
         typed_lines.iter().collect::<Vec<_>>(),
         "the calls of `claude`"
     );
-    let trace = fs::read_to_string(project.root.join("trace.jsonl")).unwrap();
-    assert_eq!(trace.lines().count(), 1);
     let state = project.root.join(".taskie/plans/hello/state.json");
     let state: Value = serde_json::from_str(&fs::read_to_string(state).unwrap()).unwrap();
     assert_eq!(
@@ -105,6 +103,7 @@ fn the_commands_of_their_page_work() {
     for line in blocks.iter().flat_map(|block| block.lines()) {
         // It ends when its user ends it.
         let line = line.replace("--watch", "--watch --help");
+        let line = line.replace("--follow", "--follow --help");
         let ran = typed(&project, &line);
         assert_eq!(ran.code, 0, "{line}: {}{}", ran.stdout, ran.stderr);
     }

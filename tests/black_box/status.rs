@@ -409,7 +409,10 @@ fn escape_sequences_in_files_do_not_reach_the_screen() {
     let nasty = "\u{1b}]0;title\u{7}\u{9b}2Jx\ny";
     project.set_state(json!({ "review_model": nasty }));
     project.write("plan-review-1.md", "x");
-    let ended = json!({ "cycle": "plan-review", "n": 1, "file": "plan-review-1.md", "bytes": 1, "verdict": nasty, "by": nasty, "started": 0, "seconds": 0 });
+    let ended = json!({
+        "line": "review", "at": "2026-01-31T12:00:00.000Z", "instance": PLAN, "cycle": "plan-review", "n": 1,
+        "file": "plan-review-1.md", "bytes": 1, "verdict": nasty, "error": null, "by": nasty, "seconds": 0,
+    });
     let locks = project.root.join(".taskie/.locks");
     fs::create_dir_all(&locks).unwrap();
     let journal = locks.join(format!("{PLAN}.journal"));
