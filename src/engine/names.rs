@@ -23,6 +23,9 @@ use crate::expr::{Cause, Expressions, MAX_DEPTH, prompt};
 use crate::files::pattern::Pattern;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
+/// The most characters or items of a let: each let can be several times as long as those that it is made of.
+const MAX_LENGTH: usize = 1_000_000;
+
 /// Everything one decision can look at.
 #[derive(Debug)]
 pub struct Names {
@@ -339,9 +342,16 @@ impl Names {
     fn let_value(self: &Arc<Self>, name: &str) -> Option<Result<Value, Fault>> {
         let expr = self.chart.lets.get(name)?;
         Some(self.remembered(name, || {
-            self.expressions
+            let value = self
+                .expressions
                 .value(&expr.0, &self.root())
-                .map_err(Fault::at(format!("let.{name}")))
+                .map_err(Fault::at(format!("let.{name}")))?;
+            match value.len() {
+                Some(length) if length > MAX_LENGTH => Err(Fault::World(format!(
+                    "`{name}` has more than {MAX_LENGTH} characters or items"
+                ))),
+                _ => Ok(value),
+            }
         }))
     }
 

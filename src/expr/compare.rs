@@ -3,6 +3,8 @@
 //! The model checker tries the inputs of a decision on both sides of each comparison, and this finds
 //! them. Nothing is evaluated here.
 
+use std::collections::HashMap;
+
 use indexmap::IndexSet;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr};
 use minijinja::machinery::parse_expr;
@@ -25,10 +27,10 @@ pub enum Term {
 pub struct Comparisons<'c> {
     /// What a name stands for, where it stands for an expression.
     lets: &'c dyn Fn(&str) -> Option<String>,
-    /// The names being resolved: one that refers to itself ends there.
-    open: Vec<String>,
+    /// What the names that were resolved can be, each read once. One that refers to itself is nothing.
+    known: HashMap<String, Vec<Term>>,
     /// The two sides of each comparison.
-    pub pairs: Vec<(Term, Term)>,
+    pub pairs: IndexSet<(Term, Term)>,
     /// The names of which something is computed, so that its outcome turns on more than the comparisons.
     pub computed: IndexSet<String>,
 }
@@ -38,8 +40,8 @@ impl<'c> Comparisons<'c> {
     pub fn new(lets: &'c dyn Fn(&str) -> Option<String>) -> Self {
         Self {
             lets,
-            open: Vec::new(),
-            pairs: Vec::new(),
+            known: HashMap::new(),
+            pairs: IndexSet::new(),
             computed: IndexSet::new(),
         }
     }
@@ -55,7 +57,7 @@ impl<'c> Comparisons<'c> {
     fn pair(&mut self, left: &[Term], right: &[Term]) {
         for a in left {
             for b in right {
-                self.pairs.push((a.clone(), b.clone()));
+                self.pairs.insert((a.clone(), b.clone()));
             }
         }
     }
@@ -259,14 +261,15 @@ impl<'c> Comparisons<'c> {
     }
 
     fn name(&mut self, name: &str) -> Vec<Term> {
-        if self.open.iter().any(|open| open == name) {
-            return Vec::new();
+        if let Some(terms) = self.known.get(name) {
+            return terms.clone();
         }
         match (self.lets)(name) {
             Some(source) => {
-                self.open.push(name.to_owned());
-                let terms = self.read(&source, &[]);
-                self.open.pop();
+                self.known.insert(name.to_owned(), Vec::new());
+                let terms: IndexSet<Term> = self.read(&source, &[]).into_iter().collect();
+                let terms: Vec<Term> = terms.into_iter().collect();
+                self.known.insert(name.to_owned(), terms.clone());
                 terms
             }
             None => vec![Term::Path(name.to_owned())],

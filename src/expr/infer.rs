@@ -37,6 +37,9 @@ pub trait Scope {
 /// How deep templates may include others.
 const MAX_INCLUDES: usize = 10;
 
+/// How many templates a text may include in all, each as often as it is included: ten levels of a few each are billions.
+const MAX_INCLUDED: usize = 500;
+
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
@@ -105,6 +108,8 @@ struct Infer<'s> {
     locals: Vec<(String, Type)>,
     /// The template files being walked, outermost first.
     files: Vec<String>,
+    /// How many were walked so far.
+    included: usize,
     /// The texts being walked, outermost first: messages quote them.
     sources: Vec<String>,
 }
@@ -116,6 +121,7 @@ impl<'s> Infer<'s> {
             problems: Vec::new(),
             locals: Vec::new(),
             files: Vec::new(),
+            included: 0,
             sources: Vec::new(),
         }
     }
@@ -316,6 +322,14 @@ impl<'s> Infer<'s> {
         if self.files.len() >= MAX_INCLUDES {
             let message = format!("templates include each other more than {MAX_INCLUDES} deep");
             return self.problem(Code::SelfReference, Span::default(), message, None);
+        }
+        self.included += 1;
+        if self.included == MAX_INCLUDED + 1 {
+            let message = format!("more than {MAX_INCLUDED} templates are included in all");
+            self.problem(Code::SelfReference, Span::default(), message, None);
+        }
+        if self.included > MAX_INCLUDED {
+            return;
         }
         self.scope.used(&format!("template:{name}"));
         self.files.push(name.to_owned());
