@@ -8,15 +8,10 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use super::error::CliError;
 use super::output::{is_reviewer, say, tell};
 use crate::chart::embedded::CHARTS;
+use crate::host::events::SESSION_VARIABLES;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::trust::{self, OwnChart, Part};
-
-/// What the hosts put into the environment of an agent's commands.
-const SESSIONS: &[&str] = &[
-    "CLAUDE_CODE_SESSION_ID",
-    "CODEX_SESSION_ID",
-    "COPILOT_AGENT_SESSION_ID",
-];
+use crate::text::{shown, shown_lines};
 
 /// The command line of `trust`.
 pub(super) fn command() -> Command {
@@ -69,7 +64,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         say("All of this is trusted already.");
         return Ok(ExitCode::SUCCESS);
     }
-    if SESSIONS.iter().any(|name| std::env::var_os(name).is_some()) {
+    let mut variables = SESSION_VARIABLES.iter();
+    if variables.any(|name| std::env::var_os(name).is_some()) {
         let message = "an agent's session cannot agree for the user";
         let help = "run `taskie trust` in a terminal of your own";
         return Err(CliError::with_help(message, help));
@@ -83,17 +79,11 @@ pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a part with its name; no control character of it reaches the terminal.
+/// Prints a part with its name, and nothing of it that would not be seen.
 fn show(part: &Part) {
-    say(&format!("── {} ──", part.name.escape_debug()));
-    for line in String::from_utf8_lossy(&part.content).lines() {
-        let is_plain = |sign: char| sign == '\t' || !sign.is_control();
-        say(&line
-            .chars()
-            .map(|sign| if is_plain(sign) { sign } else { '\u{fffd}' })
-            .collect::<String>());
-    }
-    say("");
+    say(&format!("── {} ──", shown(&part.name)));
+    let content = String::from_utf8_lossy(&part.content).replace("\r\n", "\n");
+    say(&shown_lines(&content));
 }
 
 fn agrees() -> Result<bool, CliError> {

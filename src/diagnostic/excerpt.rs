@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
 
+use crate::text::masked;
+
 /// A line of more characters is cut.
 const LONGEST: usize = 100;
 
@@ -130,7 +132,7 @@ fn window(line: &str, at: usize) -> Range<usize> {
 
 /// That part of a line, with marks where something is cut off. Only plain characters give way to a mark.
 fn cut(line: &str, window: &Range<usize>) -> String {
-    let mut part = line[window.clone()].to_owned();
+    let mut part = masked(&line[window.clone()]);
     let is_plain = |end: &str| end.len() == CUT.len() && end.is_ascii();
     if window.start > 0 && part.get(..CUT.len()).is_some_and(is_plain) {
         part.replace_range(..CUT.len(), CUT);

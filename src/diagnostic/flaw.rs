@@ -8,6 +8,7 @@ use miette::{Diagnostic, LabeledSpan, SourceCode};
 
 use super::code::Code;
 use super::excerpt::Excerpt;
+use crate::text::shown_lines;
 
 /// One thing that is wrong with a chart file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,11 +35,11 @@ pub struct SourceFile {
 }
 
 impl Flaw {
-    /// A flaw of the chart file, with neither help nor place yet.
+    /// A flaw of the chart file, with neither help nor place yet. What the message quotes may come from anywhere.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
-            message: message.into(),
+            message: shown_lines(&message.into()).into_owned(),
             help: None,
             span: None,
             file: None,
@@ -49,7 +50,7 @@ impl Flaw {
     /// The same with what to do.
     pub fn help(self, help: impl Into<Option<String>>) -> Self {
         Self {
-            help: help.into(),
+            help: help.into().map(|help| shown_lines(&help).into_owned()),
             ..self
         }
     }

@@ -5,6 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use crate::files::regular::open_regular;
+use crate::text::is_harmful;
 
 /// How much of a log's end [`last_line`] reads, in bytes.
 const TAIL: u64 = 64 * 1024;
@@ -31,7 +32,7 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
         .map(|line| line.chars().take(MAX_LINE).collect())
 }
 
-/// A line without escape sequences, control characters and outer blanks; a tab becomes a space.
+/// A line without escape sequences, harmful characters and outer blanks; a tab becomes a space.
 pub(crate) fn plain(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line.chars();
@@ -40,7 +41,7 @@ pub(crate) fn plain(line: &str) -> String {
             '\u{1b}' => skip_escape(&mut rest),
             '\u{9b}' => skip_control_sequence(&mut rest),
             '\t' => text.push(' '),
-            _ if char.is_control() => {}
+            _ if is_harmful(char) => {}
             _ => text.push(char),
         }
     }

@@ -12,6 +12,7 @@ use super::Linted;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::explore::report::{Report, Verdict};
+use crate::text::shown;
 
 /// One chart that was checked.
 #[derive(Debug)]
@@ -75,7 +76,10 @@ impl Format {
             Self::Concise => lines(charts, |file, region, flaw| {
                 format!(
                     "{file}:{}:{}: {}: {}",
-                    region.start.0, region.start.1, flaw.code, flaw.message
+                    region.start.0,
+                    region.start.1,
+                    flaw.code,
+                    shown(&flaw.message)
                 )
             }),
             Self::Github => lines(charts, |file, region, flaw| {
