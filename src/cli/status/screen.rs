@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use super::facts::{Facts, Review, Waits, span};
+use super::facts::{Facts, Review, Waits};
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, unbroken,
+    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
+    unbroken,
 };
 use crate::text::{shown, shown_lines};
 
@@ -136,7 +137,7 @@ pub(super) fn summary(facts: &Facts) -> String {
     }
 }
 
-/// The fields of the state that no other row shows, in the chart's order, without those that are null or absent.
+/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null or absent.
 fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     let chart = &facts.chart;
     let is_shown = |name: &String| {
@@ -267,12 +268,7 @@ fn title(facts: &Facts, review: &Review) -> String {
 }
 
 fn mark(facts: &Facts, review: &Review) -> String {
-    let best = facts
-        .chart
-        .invoke
-        .values()
-        .filter_map(|invoke| invoke.verdicts.first());
-    let style = |verdict: &String| match best.clone().any(|best| best == verdict) {
+    let style = |verdict: &String| match facts.chart.is_best_verdict(verdict) {
         true => GOOD,
         false => BAD,
     };
