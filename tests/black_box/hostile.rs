@@ -3,12 +3,11 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::json;
 
 use crate::bench::stop_event;
-use crate::support::{PLAN, Project, Ran, Reviewer, feed, state, validated};
+use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, state, validated};
 
 /// What a process that was killed while it wrote has left is neither kept nor followed.
 #[test]
@@ -440,23 +439,17 @@ fn logs_are_ignored_by_git() {
     assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     // Outside git there is nothing to ignore it.
     assert!(!project.root.join(".taskie/.gitignore").exists());
-    let git = |args: &[&str]| {
-        let done = Command::new("git")
-            .args(args)
-            .current_dir(&project.root)
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "{done:?}");
-        String::from_utf8(done.stdout).unwrap()
-    };
-    git(&["init", "-q"]);
+    git(&project.root, &["init", "-q"]);
     for _ in 0..2 {
         project.stop();
     }
     assert!(log.exists());
     let ignored = project.root.join(".taskie/.gitignore");
     assert_eq!(fs::read_to_string(ignored).unwrap(), ".review-*.log\n");
-    let untracked = git(&["status", "--porcelain", "--untracked-files=all"]);
+    let untracked = git(
+        &project.root,
+        &["status", "--porcelain", "--untracked-files=all"],
+    );
     assert!(!untracked.contains(".review"), "{untracked}");
 }
 
