@@ -21,10 +21,10 @@ const MANAGED: &str = "/Library/Application Support/ClaudeCode";
 #[cfg(not(target_os = "macos"))]
 const MANAGED: &str = "/etc/claude-code";
 
-/// The variable that says how often in a row a stop may be blocked; 0: as often as it likes.
+/// The variable that limits how many stops in a row may be blocked; 0: no limit.
 const BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
 
-/// How often, where nobody says so.
+/// The limit if the variable is not set.
 const DEFAULT_CAP: i64 = 8;
 
 /// All settings, and the plugins that are installed.
@@ -467,7 +467,7 @@ fn calls(line: &str, choice: &Choice<'_>) -> bool {
             });
     let is_same = match (choice, Choice::of(chart)) {
         (Choice::Embedded(wanted), Choice::Embedded(called)) => wanted.id == called.id,
-        // From where it is called a path may look different.
+        // The path may differ with the directory it is called from.
         (Choice::File(wanted), Choice::File(called)) => wanted.file_name() == called.file_name(),
         _ => false,
     };
