@@ -68,6 +68,12 @@ impl Chart {
         self.template(&Self::prompt_file(name))
     }
 
+    /// True for the best verdict of a reviewer. A chart lists them from good to bad.
+    pub fn is_best_verdict(&self, verdict: &str) -> bool {
+        let mut invokes = self.invoke.values();
+        invokes.any(|invoke| invoke.verdicts.first().is_some_and(|best| best == verdict))
+    }
+
     /// Returns what the author calls the rule or command at `place` (`on.Stop[2]`, `commands.pause`): its `about`.
     pub fn about(&self, place: &str) -> Option<&str> {
         if let Some(name) = place.strip_prefix("commands.") {

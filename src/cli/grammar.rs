@@ -1,5 +1,7 @@
 //! The command line as clap sees it, with the commands and options of the chart.
 
+use std::time::SystemTime;
+
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
 use indexmap::IndexSet;
@@ -12,7 +14,6 @@ use crate::expr::source::Literal;
 use crate::host::events::EVENTS;
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
-use crate::shell::trace;
 
 /// Returns the command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
@@ -23,10 +24,6 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
-        .after_help(format!(
-            "Environment:\n  {}=FILE  Append each decision to FILE as a line of JSON: the rules that fired, what was written, the answer",
-            trace::VARIABLE
-        ))
         .arg(
             Arg::new("chart")
                 .long("chart")
@@ -47,6 +44,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(enter(chart))
         .subcommand(asking(chart, "next", "Show what to do now, and why"))
         .subcommand(status(chart))
+        .subcommand(log(chart))
         .subcommand(validate(chart))
         .subcommand(run(chart))
         .subcommand(
@@ -111,6 +109,49 @@ fn status(chart: &Chart) -> Command {
         .arg(flag("watch", "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change"))
 }
 
+fn log(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    Command::new("log")
+        .about(format!(
+            "Show what happened to a {noun}: reviews, stops, commands"
+        ))
+        .arg(
+            Arg::new("since")
+                .long("since")
+                .value_name("TIME")
+                .value_parser(since)
+                .help("Start here: 2h, 3days, 2026-01-31, 2026-01-31T12:00:00Z (times are UTC)"),
+        )
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .help("Print the lines of the journal, one JSON object each"),
+        )
+        .arg(
+            Arg::new("follow")
+                .long("follow")
+                .short('f')
+                .action(ArgAction::SetTrue)
+                .help("Wait for more until ctrl-C"),
+        )
+        .args(instance_args(chart))
+}
+
+/// A time, or how long ago it was; as the journal writes it.
+fn since(text: &str) -> Result<String, String> {
+    let day = format!("{text}T00:00:00Z");
+    let time = match humantime::parse_duration(text) {
+        Ok(ago) => SystemTime::now().checked_sub(ago),
+        Err(_) => humantime::parse_rfc3339_weak(text)
+            .or_else(|_| humantime::parse_rfc3339(&day))
+            .ok(),
+    };
+    time.filter(|time| *time >= SystemTime::UNIX_EPOCH)
+        .map(|time| humantime::format_rfc3339_millis(time).to_string())
+        .ok_or_else(|| "expected 2h, 3days, 2026-01-31 or 2026-01-31T12:00:00Z".to_owned())
+}
+
 fn validate(chart: &Chart) -> Command {
     let noun = &chart.scope.noun;
     let args = instance_args(chart).into_iter().map(|arg| {
@@ -140,7 +181,7 @@ fn check_chart() -> Command {
                 .num_args(0..)
                 .value_name("FILE")
                 .value_parser(value_parser!(std::path::PathBuf))
-                .help("Chart files, or - for stdin [default: the embedded charts]"),
+                .help("Chart files, or - for stdin [default: the one of --chart, else the embedded charts]"),
         )
         .arg(
             Arg::new("format")

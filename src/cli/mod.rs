@@ -1,12 +1,14 @@
 //! The command line. Hooks are dispatched first and by hand; everything else is clap's, with the options
 //! that the chart declares.
 
+mod bell;
 mod check_chart;
 mod demo;
 mod doctor;
 mod enter;
 mod error;
 mod grammar;
+mod history;
 mod next;
 mod output;
 mod place;
@@ -86,9 +88,13 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         }
         _ => None,
     };
+    // `check-chart` reads its charts itself: one that cannot be used is what it is there for.
+    let used = name
+        .as_deref()
+        .filter(|_| command_word(args) != Some("check-chart"));
     let choice = match &own {
         Some(path) => Choice::File(path),
-        None => Choice::of(name.as_deref()),
+        None => Choice::of(used),
     };
     let chart = choice.load()?;
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
@@ -112,6 +118,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
+        Some(("log", sub)) => history::log::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),

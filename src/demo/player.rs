@@ -14,6 +14,7 @@ use crate::chart::embedded::Embedded;
 use crate::chart::model::FieldType;
 use crate::engine::context;
 use crate::page::{self, ACCENT, ALERT, BAD, FAINT, GOOD, NEW, PLAIN, Page, STRONG, paint};
+use crate::shell::journal::Decided;
 
 /// The width of the label column: a step's number, a label and a space.
 const LABEL: usize = 10;
@@ -115,7 +116,7 @@ impl Player<'_> {
         let before = self.stage.state();
         let stop = self.stage.stop(&step.agent, step.review.as_ref())?;
         let after = self.stage.state();
-        let rules = self.rules(&stop.decision);
+        let rules = self.rules(stop.decision.as_ref());
         self.page.row(&format!("{number:>2} stop"), &rules);
         self.review(&stop, step.review.as_ref());
         let changes = self.changes(&before, &after);
@@ -177,19 +178,18 @@ impl Player<'_> {
 
     /// Returns the rules that fired, in order. A label that was shown before is omitted, except for the last
     /// rule, which is the one that answers.
-    fn rules(&mut self, decision: &Json) -> String {
-        let fired = decision.get("fired").and_then(Json::as_array);
-        let mut fired = fired.into_iter().flatten().peekable();
+    fn rules(&mut self, decision: Option<&Decided>) -> String {
+        let mut fired = decision.into_iter().flat_map(Decided::fired).peekable();
         let mut list = "";
         let mut rules = Vec::new();
         while let Some(rule) = fired.next() {
-            let place = text_of(rule, "rule");
+            let place = rule.rule.as_str();
             // Of rules of one list the first one names it: `on.Stop[2] → [3]`.
             let (of, index) = place.split_at(place.find('[').unwrap_or(place.len()));
             let short = if of == list { index } else { place };
             list = of;
             let is_new = self.seen.insert(place.to_owned());
-            let label = text_of(rule, "about");
+            let label = rule.about.as_deref().unwrap_or_default();
             rules.push(match is_new || fired.peek().is_none() {
                 true if !label.is_empty() => format!("{}\u{a0}{label}", paint(ACCENT, short)),
                 _ => paint(ACCENT, short),
@@ -222,12 +222,12 @@ impl Player<'_> {
         self.row("review", &text);
     }
 
-    /// Returns the style of a verdict. A chart lists its verdicts from good to bad.
+    /// Returns the style of a verdict.
     fn style_of(&self, verdict: &str) -> Style {
-        let mut invokes = self.chart.invoke.values();
-        let is_best =
-            invokes.any(|invoke| invoke.verdicts.first().is_some_and(|best| best == verdict));
-        if is_best { GOOD } else { BAD }
+        match self.chart.is_best_verdict(verdict) {
+            true => GOOD,
+            false => BAD,
+        }
     }
 
     /// Shows the answer to the host.
@@ -377,11 +377,6 @@ fn separator() -> String {
     paint(FAINT, "\u{a0}· ")
 }
 
-/// Returns a text field of a line of the trace.
-fn text_of<'j>(json: &'j Json, key: &str) -> &'j str {
-    json.get(key).and_then(Json::as_str).unwrap_or_default()
-}
-
 /// Returns a value as a person reads it: a text without quotes.
 fn shown(value: &Json) -> String {
     value
@@ -400,7 +395,7 @@ fn cut(text: String) -> String {
 mod tests {
     use super::*;
     use crate::demo::reviewer::Call;
-    use serde_json::json;
+    use crate::shell::journal::Counted;
 
     fn step(stop: Expected, review: Option<Review>) -> Step {
         Step {
@@ -425,7 +420,13 @@ mod tests {
             answer,
             reason: None,
             message: None,
-            decision: json!({ "run": { "verdict": verdict } }),
+            decision: Some(Decided {
+                review: Some(Counted {
+                    verdict: verdict.map(str::to_owned),
+                    ..Counted::default()
+                }),
+                ..Decided::default()
+            }),
             call: is_called.then_some(call),
             transcript: String::new(),
         }

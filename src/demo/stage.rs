@@ -14,14 +14,15 @@ use super::reviewer::{self, Call};
 use super::scenario::{Expected, Review, Scenario};
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Embedded};
-use crate::shell::{state_file, trace};
+use crate::shell::journal::{self, Decided, Line};
+use crate::shell::state_file;
 
 /// A project, with the environment of a session of the host.
 #[derive(Debug)]
 pub(super) struct Stage {
     _project: TempDir,
     root: PathBuf,
-    /// Holds the stand-ins and the files through which player, reviewer and trace talk; always removed.
+    /// Holds the stand-ins and the files through which player and reviewer talk; always removed.
     _behind: TempDir,
     behind: PathBuf,
     exe: PathBuf,
@@ -45,8 +46,8 @@ pub(super) struct Stop {
     pub(super) reason: Option<String>,
     /// The message to the user.
     pub(super) message: Option<String>,
-    /// What was decided and why: a line of the trace.
-    pub(super) decision: Json,
+    /// What was decided and why: a line of the journal.
+    pub(super) decision: Option<Decided>,
     /// How a reviewer was called, if one was.
     pub(super) call: Option<Call>,
     /// What was run and what it said.
@@ -56,17 +57,16 @@ pub(super) struct Stop {
 impl Stop {
     /// Returns the verdict that was counted.
     pub(super) fn verdict(&self) -> Option<&str> {
-        self.decision.pointer("/run/verdict")?.as_str()
+        self.decision.as_ref()?.review.as_ref()?.verdict.as_deref()
     }
 
     /// Returns the rule that answered.
     pub(super) fn rule(&self) -> Option<&str> {
         self.decision
-            .get("fired")?
-            .as_array()?
-            .last()?
-            .get("rule")?
-            .as_str()
+            .as_ref()?
+            .fired()
+            .last()
+            .map(|rule| rule.rule.as_str())
     }
 }
 
@@ -212,8 +212,6 @@ impl Stage {
     /// Ends the agent's turn, or tries to: `taskie hook stop`, with the host's JSON on stdin.
     pub(super) fn stop(&mut self, said: &str, review: Option<&Review>) -> Result<Stop, DemoError> {
         let behind = self.behind.clone();
-        let file = self.trace();
-        let _ = fs::remove_file(&file);
         if let Some(review) = review {
             reviewer::script(&behind, review).map_err(at(&behind))?;
         }
@@ -251,7 +249,6 @@ impl Stage {
         }
         let text = |key: &str| answer.get(key).and_then(Json::as_str).map(str::to_owned);
         let call = reviewer::called(&behind).map_err(at(&behind))?;
-        let decision = fs::read_to_string(&file).unwrap_or_default();
         Ok(Stop {
             answer: match text("decision").as_deref() {
                 Some("block") => Expected::Block,
@@ -259,14 +256,19 @@ impl Stage {
             },
             reason: text("reason"),
             message: text("systemMessage"),
-            decision: serde_json::from_str(&decision).unwrap_or_default(),
+            decision: self.decision(),
             call,
             transcript,
         })
     }
 
-    fn trace(&self) -> PathBuf {
-        self.behind.join("trace")
+    /// What was decided last.
+    fn decision(&self) -> Option<Decided> {
+        let lines = journal::read_all(&self.root.join(self.chart.home));
+        lines.into_iter().rev().find_map(|line| match line {
+            Line::Decision(decided) => Some(decided),
+            Line::Review(_) => None,
+        })
     }
 
     /// Returns what the host sends at a stop.
@@ -304,7 +306,6 @@ impl Stage {
             .env("CLAUDE_PROJECT_DIR", &self.root)
             .env("PATH", &self.path)
             .env("TMPDIR", &self.behind)
-            .env(trace::VARIABLE, self.trace())
             .env(reviewer::FOLDER, &self.behind)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use super::actions;
 use super::context::to_json;
-use super::decision::{Answer, Decision, Ended, Fired, Invocation, Outcome, Step};
+use super::decision::{Answer, Decision, Ended, Fired, Invocation, Outcome, Step, Tried};
 use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
@@ -21,6 +21,7 @@ use super::world::World;
 use crate::chart::model::{Assign, Invoke, Rule};
 use crate::chart::{Chart, Cycle};
 use crate::diagnostic::suggest::did_you_mean;
+use crate::expr::source::Expr;
 use crate::files::pattern::Pattern;
 
 /// Returns what `chart` decides about `event` in `world`.
@@ -34,18 +35,11 @@ pub fn decide(
     ended: Option<Ended>,
 ) -> Result<Step, Fault> {
     let mut deciding = Deciding::new(Names::new(chart, world, event), ended);
-    if let Flow::Leave(step) = deciding.head(&event.trigger)? {
-        return Ok(step);
+    let mut step = deciding.decide(&event.trigger)?;
+    if let Step::Done(decision) = &mut step {
+        decision.tried = deciding.tried;
     }
-    let (list, rules) = rules_of(chart, &event.trigger);
-    for (index, rule) in rules.iter().enumerate() {
-        match deciding.rule(list, index, rule)? {
-            Flow::On => {}
-            Flow::Answered => break,
-            Flow::Leave(step) => return Ok(step),
-        }
-    }
-    deciding.end().map(Step::Done)
+    Ok(step)
 }
 
 /// Returns the rules for an event, with the name of their list.
@@ -109,6 +103,8 @@ pub fn rule(
 struct Deciding {
     names: Arc<Names>,
     decision: Decision,
+    /// The rules so far; they belong to the decision whatever it ends with.
+    tried: Vec<Tried>,
     ended: Option<Ended>,
     swallowed: Option<Fault>,
 }
@@ -118,6 +114,7 @@ impl Deciding {
         Self {
             names,
             decision: Decision::default(),
+            tried: Vec::new(),
             ended,
             swallowed: None,
         }
@@ -132,12 +129,25 @@ impl Deciding {
         }
     }
 
-    /// Finishes the decision. A run that no rule has asked for again is set aside.
-    fn end(self) -> Result<Decision, Fault> {
-        match &self.ended {
-            Some(ended) => self.set_aside(ended),
-            None => Ok(self.decision),
+    fn decide(&mut self, trigger: &Trigger) -> Result<Step, Fault> {
+        if let Flow::Leave(step) = self.head(trigger)? {
+            return Ok(step);
         }
+        let chart = Arc::clone(&self.names.chart);
+        let (list, rules) = rules_of(&chart, trigger);
+        for (index, rule) in rules.iter().enumerate() {
+            match self.rule(list, index, rule)? {
+                Flow::On => {}
+                Flow::Answered => break,
+                Flow::Leave(step) => return Ok(step),
+            }
+        }
+        // A run that no rule has asked for again is set aside.
+        let decision = match &self.ended {
+            Some(ended) => self.set_aside(ended)?,
+            None => std::mem::take(&mut self.decision),
+        };
+        Ok(Step::Done(decision))
     }
 
     /// Does what comes before all rules: enters the phase, or runs the command.
@@ -152,7 +162,7 @@ impl Deciding {
     fn rule(&mut self, list: &str, index: usize, rule: &Rule) -> Result<Flow, Fault> {
         let place = format!("on.{list}[{index}]");
         let root = self.names.root();
-        if !self.holds(&place, rule, &root)? {
+        if !self.holds(&place, rule.guard.as_ref(), &root)? {
             return Ok(Flow::On);
         }
         if let Some(name) = &rule.invoke {
@@ -188,9 +198,7 @@ impl Deciding {
         let root = self.names.root_with(it);
         let place = format!("phases.{name}");
         if let Some(guard) = entry.phase.guard.as_ref().filter(|_| !force)
-            && !self
-                .names
-                .holds(format_args!("{place}.guard"), Some(guard), &root)?
+            && !self.holds(&place, Some(guard), &root)?
         {
             return Ok(refuse(match &entry.phase.otherwise {
                 Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
@@ -220,7 +228,7 @@ impl Deciding {
         };
         let place = format!("commands.{name}");
         let root = self.names.root();
-        if !self.holds(&place, &command.rule, &root)? {
+        if !self.holds(&place, command.rule.guard.as_ref(), &root)? {
             return Ok(refuse(match &command.otherwise {
                 Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
                 None => format!("`{name}` does not apply now"),
@@ -230,9 +238,16 @@ impl Deciding {
         Ok(Flow::On)
     }
 
-    fn holds(&self, place: &str, rule: &Rule, root: &Value) -> Result<bool, Fault> {
-        let place = format_args!("{place}.guard");
-        self.names.holds(place, rule.guard.as_ref(), root)
+    fn holds(&mut self, place: &str, guard: Option<&Expr>, root: &Value) -> Result<bool, Fault> {
+        let names = &self.names;
+        let (holds, saw) = names.watch(|| names.holds(format_args!("{place}.guard"), guard, root));
+        let holds = holds?;
+        self.tried.extend(saw.map(|saw| Tried {
+            place: place.to_owned(),
+            holds,
+            saw,
+        }));
+        Ok(holds)
     }
 
     /// Does what a rule without an invocation says. Its texts are rendered before its own assignments take effect, and with

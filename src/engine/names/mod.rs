@@ -18,13 +18,14 @@ use super::context::{self, Context};
 use super::decision::{Ended, Outcome};
 use super::event::Event;
 use super::fault::Fault;
+use super::saw::{self, Saw};
 use super::world::{Given, Source, World};
 use crate::chart::Chart;
 use crate::chart::model::Check;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::{Expr, Literal, Text};
 use crate::expr::{ExprError, Expressions, MAX_DEPTH, prompt};
-use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
+use crate::host::events::{EVENT_DEFAULTS, FieldDefault, PROSE};
 
 /// What a name stands for, or why it has no value; `None` if there is no such name.
 type Looked = Option<Result<Value, Fault>>;
@@ -36,6 +37,8 @@ pub struct Names {
     pub expressions: Arc<Expressions>,
     world: Arc<dyn World>,
     event: Event,
+    /// What guards look at is kept.
+    is_watched: bool,
     moving: Mutex<Moving>,
 }
 
@@ -52,6 +55,8 @@ struct Moving {
     preview: Option<Preview>,
     /// What the actions of the rule that fires have made, renamed or removed.
     touched: Vec<String>,
+    /// What the guard that is being evaluated has looked at, in this order; `None` between two guards.
+    seen: Option<IndexMap<String, Value>>,
 }
 
 /// Renders a text alone, without the guard of its rule: what the guard would have ensured is an error
@@ -65,26 +70,33 @@ pub struct Preview {
 impl Names {
     /// Returns the names at the start of a decision.
     pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
-        Self::with(
-            Arc::new(Expressions::new(chart.templates.clone())),
-            chart,
-            world,
-            event,
-        )
+        let expressions = Arc::new(Expressions::new(chart.templates.clone()));
+        Self::make(expressions, chart, world, event, true)
     }
 
-    /// Returns the same, sharing compiled expressions with other decisions of the chart.
+    /// Returns the same, sharing compiled expressions with other decisions of the chart. What guards look at is not kept.
     pub fn with(
         expressions: Arc<Expressions>,
         chart: &Arc<Chart>,
         world: &Arc<dyn World>,
         event: &Event,
     ) -> Arc<Self> {
+        Self::make(expressions, chart, world, event, false)
+    }
+
+    fn make(
+        expressions: Arc<Expressions>,
+        chart: &Arc<Chart>,
+        world: &Arc<dyn World>,
+        event: &Event,
+        is_watched: bool,
+    ) -> Arc<Self> {
         Arc::new(Self {
             chart: Arc::clone(chart),
             expressions,
             world: Arc::clone(world),
             event: event.clone(),
+            is_watched,
             moving: Mutex::new(Moving {
                 assigned: Context::new(),
                 review: None,
@@ -92,8 +104,47 @@ impl Names {
                 making: Vec::new(),
                 preview: None,
                 touched: Vec::new(),
+                seen: None,
             }),
         })
+    }
+
+    /// Returns the value of `evaluate`, and what it looked at itself: of a let or a check only what it came to. `None` if
+    /// that is not kept.
+    pub fn watch<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Option<Saw>) {
+        if !self.is_watched {
+            return (evaluate(), None);
+        }
+        self.moving().seen = Some(IndexMap::new());
+        let value = evaluate();
+        let seen = self.moving().seen.take();
+        let is_private = |name: &str| self.is_private(name);
+        (value, seen.map(|seen| saw::short(seen, is_private)))
+    }
+
+    /// Keeps that a name was looked up.
+    fn note(&self, name: impl FnOnce() -> String, value: &Value) {
+        if !self.is_watched {
+            return;
+        }
+        let mut moving = self.moving();
+        let is_direct = moving.making.is_empty();
+        if let Some(seen) = moving.seen.as_mut().filter(|_| is_direct) {
+            let name = name();
+            // The name that was looked up last comes last: there the guard's value was decided.
+            seen.shift_remove(&name);
+            seen.insert(name, value.clone());
+        }
+    }
+
+    /// Returns true for what the user or the agent has written.
+    fn is_private(&self, name: &str) -> bool {
+        match name.split_once('.') {
+            Some(("args", arg)) => self.chart.args.get(arg).is_some_and(|arg| arg.stdin),
+            Some(("event", field)) => PROSE.contains(&field),
+            Some((source, _)) => source == "prompts",
+            None => false,
+        }
     }
 
     /// Renders texts alone from now on.

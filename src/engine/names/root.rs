@@ -26,6 +26,7 @@ impl Names {
     fn root_of(self: &Arc<Self>, it: Option<Value>) -> Value {
         Value::from_object(Record {
             names: Arc::clone(self),
+            source: "",
             it,
             field: Record::name,
         })
@@ -35,6 +36,8 @@ impl Names {
 /// A record whose fields are looked up when they are asked for.
 struct Record {
     names: Arc<Names>,
+    /// The name before the dot; empty for the root.
+    source: &'static str,
     /// Set inside `each` and while a phase is entered.
     it: Option<Value>,
     field: fn(&Self, &str) -> Looked,
@@ -61,22 +64,22 @@ impl Record {
                 let session = names.event.session.clone();
                 self.look(true, Source::Driver { session })
             }
-            "args" => self.record(|it, key| it.names.arg(key)),
-            "checks" => self.record(|it, key| it.names.findings(key)),
-            "cycle" => self.record(|it, key| it.names.cycle_value(key)),
-            "event" => self.record(|it, key| it.names.event_value(key)),
-            "prompts" => self.record(|it, key| it.names.prompt(key)),
-            "review" => self.record(|it, key| it.names.review_value(key)),
-            "git" => self.record(|it, key| it.look(key == "dirty", Source::Dirty)),
-            "config" => self.record(|it, key| {
+            "args" => self.record("args", |it, key| it.names.arg(key)),
+            "checks" => self.record("checks", |it, key| it.names.findings(key)),
+            "cycle" => self.record("cycle", |it, key| it.names.cycle_value(key)),
+            "event" => self.record("event", |it, key| it.names.event_value(key)),
+            "prompts" => self.record("prompts", |it, key| it.names.prompt(key)),
+            "review" => self.record("review", |it, key| it.names.review_value(key)),
+            "git" => self.record("git", |it, key| it.look(key == "dirty", Source::Dirty)),
+            "config" => self.record("config", |it, key| {
                 let is_known = it.names.chart.config.contains_key(key);
                 it.look(is_known, Source::Config(key.to_owned()))
             }),
-            "files" => self.record(|it, key| {
+            "files" => self.record("files", |it, key| {
                 let is_known = it.names.chart.files.contains_key(key);
                 it.look(is_known, Source::Files(key.to_owned()))
             }),
-            "tables" => self.record(|it, key| {
+            "tables" => self.record("tables", |it, key| {
                 let is_known = it.names.chart.tables.contains_key(key);
                 it.look(is_known, Source::Table(key.to_owned()))
             }),
@@ -84,9 +87,10 @@ impl Record {
         }
     }
 
-    fn record(&self, field: fn(&Self, &str) -> Looked) -> Looked {
+    fn record(&self, source: &'static str, field: fn(&Self, &str) -> Looked) -> Looked {
         Some(Ok(Value::from_object(Self {
             names: Arc::clone(&self.names),
+            source,
             it: None,
             field,
         })))
@@ -113,7 +117,16 @@ impl Object for Record {
     }
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
-        (self.field)(self, key).map(or_invalid)
+        let value = (self.field)(self, key).map(or_invalid)?;
+        // A name before a dot is not a value yet.
+        if value.downcast_object_ref::<Self>().is_none() {
+            let name = || match self.source {
+                "" => key.to_owned(),
+                source => format!("{source}.{key}"),
+            };
+            self.names.note(name, &value);
+        }
+        Some(value)
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
