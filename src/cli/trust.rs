@@ -1,4 +1,4 @@
-//! `taskie trust`: shows what this project brings that could run, and keeps the user's yes.
+//! `taskie trust`: shows what this project could run, and stores the user's consent.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;

@@ -16,7 +16,7 @@ const LONGEST: usize = 100;
 /// So many characters of it are shown: a terminal's 80 without the line's number.
 const WIDTH: usize = 70;
 
-/// Stands for what is cut off. Its three bytes stand for three others, so that offsets stay.
+/// Marks what is cut off. Its three bytes replace three others, so that offsets don't change.
 const CUT: &str = "…";
 
 /// A file and a place in it, for miette.
@@ -124,7 +124,7 @@ fn window(line: &str, at: usize) -> Range<usize> {
     if all <= LONGEST {
         return 0..line.len();
     }
-    // A third of the line before the place, more where not enough comes after it.
+    // A third of the window is before the place, or more if the line ends soon after it.
     let first = before.saturating_sub(WIDTH / 3).min(all - WIDTH);
     let byte = |index: usize| {
         line.char_indices()

@@ -21,7 +21,7 @@ pub struct Flaw {
     pub help: Option<String>,
     /// Bytes of the file.
     pub span: Option<Range<usize>>,
-    /// The template file it stands in; `None`: the chart.
+    /// The template that it is in; `None`: the chart.
     pub file: Option<Arc<SourceFile>>,
     /// More to read: the counterexample that refutes a property.
     pub note: Option<String>,
@@ -87,7 +87,7 @@ impl Flaw {
 pub struct ChartError {
     /// The file.
     pub origin: String,
-    /// Its text; empty where it could not be read.
+    /// Its text; empty if it could not be read.
     pub text: String,
     /// In the order of the file.
     pub flaws: Vec<Flaw>,

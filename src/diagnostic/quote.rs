@@ -2,7 +2,7 @@
 
 use crate::text::is_harmful;
 
-/// Returns a word as a shell line needs it: in quotes if it has signs that the shell would act on.
+/// Returns a word for a shell line, in quotes if it has characters that are special to the shell.
 pub fn quoted(word: &str) -> String {
     let is_plain = |sign: char| {
         sign.is_ascii_alphanumeric()

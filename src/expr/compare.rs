@@ -1,4 +1,4 @@
-//! What an expression compares with what: the values on which its outcome turns.
+//! What an expression compares: the values on which its outcome depends.
 //!
 //! The model checker tries the inputs of a decision on both sides of each comparison, and this finds
 //! them. Nothing is evaluated here.
@@ -25,13 +25,13 @@ pub enum Term {
 
 /// The comparisons of one chart's expressions, as they are found.
 pub struct Comparisons<'c> {
-    /// What a name stands for, where it stands for an expression.
+    /// The expression that a name stands for, if it does.
     lets: &'c dyn Fn(&str) -> Option<String>,
     /// What the names that were resolved can be, each read once. One that refers to itself is nothing.
     known: HashMap<String, Vec<Term>>,
     /// The two sides of each comparison.
     pub pairs: IndexSet<(Term, Term)>,
-    /// The names of which something is computed, so that its outcome turns on more than the comparisons.
+    /// The names that are computed with, so that the outcome depends on more than the comparisons.
     pub computed: IndexSet<String>,
 }
 
@@ -62,7 +62,7 @@ impl<'c> Comparisons<'c> {
         }
     }
 
-    /// Notes a comparison. What is held against something computed turns on more than the comparisons tell.
+    /// Notes a comparison. A comparison with something computed depends on more than its terms.
     fn compare(&mut self, left: (&Expr<'_>, &[Term]), right: (&Expr<'_>, &[Term])) {
         self.pair(left.1, right.1);
         for ((expr, terms), other) in [(left, right.1), (right, left.1)] {
@@ -113,7 +113,7 @@ impl<'c> Comparisons<'c> {
                 self.expr(&get.subscript_expr, it);
                 match get.subscript_expr.as_const() {
                     Some(key) if key.kind() == ValueKind::String => field(&terms, &key.to_string()),
-                    // An item is there where the list is long enough.
+                    // The item exists if the list is long enough.
                     Some(key) => {
                         match key.as_i64() {
                             Some(0 | -1) => {}

@@ -1,4 +1,4 @@
-//! What can be said of an expression or a text from its syntax alone: its length, its filters, a constant value.
+//! What the syntax of an expression or a text shows: its length, its filters, a constant value.
 
 use std::collections::HashMap;
 use std::ops::Range;

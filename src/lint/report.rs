@@ -1,6 +1,6 @@
 //! How findings are written: for a person, for grep, for programs, for code hosts.
 //!
-//! The JSON keeps its promise (`docs/check-chart.md`): fields are added, never renamed or taken away, as long
+//! The JSON keeps its promise (`docs/check-chart.md`): fields are added, never renamed or removed, as long
 //! as `version` stays.
 
 use std::io::IsTerminal as _;
@@ -17,11 +17,11 @@ use crate::text::shown;
 /// One chart that was checked.
 #[derive(Debug)]
 pub struct Checked {
-    /// Its path, or its id where it is compiled in.
+    /// Its path, or its id if it is compiled in.
     pub origin: String,
     pub text: String,
     pub flaws: Vec<Flaw>,
-    /// What exploring its states has come to, where it was explored.
+    /// The result of exploring its states, if it was explored.
     pub explored: Option<Report>,
 }
 

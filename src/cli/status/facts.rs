@@ -218,7 +218,7 @@ impl Facts {
         let is_action = next
             .as_ref()
             .is_some_and(|(action, _)| chart.phases.contains_key(action));
-        // A stop that changes the state brings things on, with a review or without.
+        // A stop that changes the state moves the work forward, with or without a review.
         let moves = match &stop {
             Step::Invoke(_) => true,
             Step::Done(decision) => !decision.patch.is_empty(),

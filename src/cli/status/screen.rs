@@ -179,10 +179,10 @@ fn progress(facts: &Facts) -> String {
             "{of}: {done} of {limit}, {}",
             paint_words(ALERT, "the limit is reached")
         ),
-        _ => format!(
-            "{of}: {done} of {limit} done, the next one{}",
-            by(cycle.by.as_deref())
-        ),
+        _ => match by(cycle.by.as_deref()) {
+            by if by.is_empty() => format!("{of}: {done} of {limit} done"),
+            by => format!("{of}: {done} of {limit} done, the next one{by}"),
+        },
     }
 }
 

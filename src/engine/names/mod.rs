@@ -62,8 +62,8 @@ struct Moving {
     seen: Option<IndexMap<String, Value>>,
 }
 
-/// A text is made by itself, without the guard of its rule: what the guard would have made sure of is an error
-/// where it is lacking, not a none in the text.
+/// Renders a text alone, without the guard of its rule: what the guard would have ensured is an error
+/// if it is missing, not a none in the text.
 #[derive(Debug, Clone, Copy)]
 pub struct Preview {
     /// The text may be of a time at which no review has run.

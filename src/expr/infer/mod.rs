@@ -42,9 +42,9 @@ pub trait Scope {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     pub code: Code,
-    /// Bytes of the text it stands in.
+    /// Its bytes in the text.
     pub span: Range<usize>,
-    /// The template file it stands in; `None`: the text itself.
+    /// The template that it is in; `None`: the text itself.
     pub template: Option<String>,
     pub message: String,
     pub help: Option<String>,

@@ -119,7 +119,7 @@ impl Infer<'_> {
         }
         self.expr(name);
         let (start, words, end) = ends(name);
-        // The words that the middle can be, where they are known, else whatever is there.
+        // The known words in the middle, otherwise any.
         let middle = words.map(|expr| self.quietly(expr));
         let names: Vec<String> = match middle.as_ref().map(Type::some) {
             Some(Type::Word(words)) => words
