@@ -96,7 +96,7 @@ impl Arg {
     }
 }
 
-/// Returns a field's value where its key is absent: its default, else null, else the initial phase.
+/// Returns a field's value if its key is absent: its default, null, or the initial phase.
 pub fn default_of(chart: &Chart, field: &Field) -> Json {
     match &field.default {
         Some(default) => default.json(),

@@ -181,7 +181,7 @@ fn check_chart() -> Command {
                 .num_args(0..)
                 .value_name("FILE")
                 .value_parser(value_parser!(std::path::PathBuf))
-                .help("Chart files, or - for stdin [default: the embedded charts]"),
+                .help("Chart files, or - for stdin [default: the one of --chart, else the embedded charts]"),
         )
         .arg(
             Arg::new("format")

@@ -88,9 +88,13 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         }
         _ => None,
     };
+    // `check-chart` reads its charts itself: one that cannot be used is what it is there for.
+    let used = name
+        .as_deref()
+        .filter(|_| command_word(args) != Some("check-chart"));
     let choice = match &own {
         Some(path) => Choice::File(path),
-        None => Choice::of(name.as_deref()),
+        None => Choice::of(used),
     };
     let chart = choice.load()?;
     let matches = match grammar::command(&chart).try_get_matches_from(args) {

@@ -23,6 +23,7 @@ mod doctor;
 mod dr_done;
 mod edge_cases;
 mod expected;
+mod expressions;
 mod fixtures;
 mod force;
 mod hostile;

@@ -343,4 +343,15 @@ fn the_events_are_listed() {
     let hooks = taskie::host::events::EVENTS.iter().map(|(_, name)| *name);
     let events: Vec<_> = hooks.chain(["enter", "next", "run"]).collect();
     assert_eq!(listed, events);
+    for (word, event) in taskie::host::events::EVENTS {
+        let row = table
+            .lines()
+            .find(|row| row.starts_with(&format!("| `{event}` ")));
+        let call = format!("| `taskie hook {word}` |");
+        assert!(row.unwrap().ends_with(&call), "{event}");
+    }
+    let settings = &texts("docs/chart-files.md", "json")[0];
+    let settings: Value = serde_json::from_str(settings).unwrap();
+    let hook = &settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"];
+    assert!(hook.as_str().unwrap().ends_with(" hook user-prompt-submit"));
 }
