@@ -83,7 +83,7 @@ struct Checker<'c> {
     uses: Uses,
 }
 
-/// Which names of a chart are made of which others, as far as its expressions say.
+/// Which names of a chart use which others.
 struct References<'c> {
     chart: &'c Chart,
     expressions: Expressions,
@@ -325,7 +325,7 @@ impl Checker<'_> {
     }
 
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
-        // What a cycle does not say itself, it has from the shared table.
+        // A key that the cycle lacks is in the shared table.
         let at = |key: &str| {
             let own = to(&top("cycles", id), key);
             if self.document.locate_exactly(&own).is_some() {
@@ -533,7 +533,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Turns problems of an expression into flaws of the file they stand in.
+    /// Turns problems of an expression into flaws of the chart or a template.
     fn report(&mut self, path: &[Step], source: &str, problems: Vec<Problem>) {
         if problems.is_empty() {
             return;

@@ -127,8 +127,8 @@ impl Arg {
     }
 }
 
-/// Returns a field's value where its key is absent: its default, else null, else the initial phase. A default that is a
-/// setting is that setting's default here.
+/// Returns a field's value if its key is absent: its default, null, or the initial phase. A default that is a setting is
+/// that setting's default here.
 pub fn default_of(chart: &Chart, field: &Field) -> Json {
     if let Some(setting) = field.setting().and_then(|name| chart.config.get(name)) {
         return default_of(chart, setting);

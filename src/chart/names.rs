@@ -425,7 +425,7 @@ impl Scope for ChartNames<'_> {
                         ("path", Type::Text),
                         ("home", Type::Text),
                     ]),
-                    // Where each session has its own instance there is none without a session.
+                    // If each session has its own instance, there is always a session.
                     "session" if self.chart.scope.is_per_session() => Type::Text,
                     "session" => Type::Text.or_none(),
                     "driver" => Type::Text.or_none(),

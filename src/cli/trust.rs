@@ -1,4 +1,4 @@
-//! `taskie trust`: shows what this project brings that could run, and keeps the user's yes.
+//! `taskie trust`: shows what this project could run, and stores the user's consent.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -15,6 +15,7 @@ use crate::host::events::SESSION_VARIABLES;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::settings;
 use crate::shell::trust::{self, OwnChart, Part};
+use crate::text::{shown, shown_lines};
 
 /// Asks the user about what the project brings.
 pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -75,17 +76,11 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a part with its name; no control character of it reaches the terminal.
+/// Prints a part with its name, and nothing of it that would not be seen.
 fn show(part: &Part) {
-    say(&format!("── {} ──", part.name.escape_debug()));
-    for line in String::from_utf8_lossy(&part.content).lines() {
-        let is_plain = |sign: char| sign == '\t' || !sign.is_control();
-        say(&line
-            .chars()
-            .map(|sign| if is_plain(sign) { sign } else { '\u{fffd}' })
-            .collect::<String>());
-    }
-    say("");
+    say(&format!("── {} ──", shown(&part.name)));
+    let content = String::from_utf8_lossy(&part.content).replace("\r\n", "\n");
+    say(&shown_lines(&content));
 }
 
 fn agrees() -> Result<bool, CliError> {

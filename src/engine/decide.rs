@@ -26,7 +26,7 @@ use crate::files::pattern::Pattern;
 
 /// Returns what `chart` decides about `event` in `world`.
 ///
-/// `ended` is the run that an earlier call asked for. Its outcome counts only where this world still asks
+/// `ended` is the run that an earlier call asked for. Its outcome counts only if this world still asks
 /// for that very run; else nothing is written, the event is allowed, and the decision says so.
 pub fn decide(
     chart: &Arc<Chart>,
@@ -63,7 +63,7 @@ pub enum Flow {
     On,
     /// A rule has answered: no further one is tried.
     Answered,
-    /// The decision ends with this step, whatever the parts so far have come to.
+    /// The decision ends with this step, whatever the earlier parts decided.
     Leave(Step),
 }
 

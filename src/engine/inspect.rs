@@ -21,7 +21,7 @@ pub struct Inspector {
 /// How far a cycle is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The stem of its files, where the context has what it needs.
+    /// The stem of its files, if the context has what it needs.
     pub base: Option<String>,
     /// The reviews that it has had.
     pub count: i64,
@@ -36,7 +36,7 @@ pub struct Standing {
 pub struct ReviewFile {
     /// The cycle it is of.
     pub cycle: String,
-    /// The stem of the file names; not the cycle's own where that depends on a field.
+    /// The stem of the file names; not the cycle's `base` if that has holes.
     pub base: String,
     pub n: u64,
     pub name: String,
@@ -54,7 +54,7 @@ impl Inspector {
         }
     }
 
-    /// Returns an error where it cannot be known what the running cycle leads to, because a file cannot be read.
+    /// Returns an error if the running cycle's target is unknown because a file cannot be read.
     pub fn can_advance(&self) -> Result<(), Fault> {
         let target = self
             .names
@@ -140,7 +140,7 @@ pub fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<R
         })
         .collect();
     let found = names.filter_map(|name| {
-        // The base of a task may well end as an answer's name does: what can be an answer is one.
+        // The base of a task may look like the end of an answer's name: what can be an answer is one.
         let is_answer = shapes
             .iter()
             .any(|(.., answer)| answer.matches(name).is_some());

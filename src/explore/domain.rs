@@ -865,7 +865,7 @@ fn source_of(literal: &Literal) -> Option<&str> {
 }
 
 /// The two sides of every comparison in the chart.
-fn comparisons(chart: &Chart) -> Vec<(Term, Term)> {
+fn comparisons(chart: &Chart) -> IndexSet<(Term, Term)> {
     let lets = lets(chart);
     let mut found = Comparisons::new(&lets);
     let assign = |found: &mut Comparisons<'_>, assign: &Assign| {
@@ -927,7 +927,7 @@ fn comparisons(chart: &Chart) -> Vec<(Term, Term)> {
 
 /// The inputs of which a guard, or an assignment that guards may look at, computes something.
 /// The comparisons of the same guards come with them.
-fn computed(chart: &Chart) -> (Vec<String>, Vec<(Term, Term)>) {
+fn computed(chart: &Chart) -> (Vec<String>, IndexSet<(Term, Term)>) {
     let lets = lets(chart);
     let mut found = Comparisons::new(&lets);
     let rules = chart.on.values().flatten();
@@ -967,7 +967,7 @@ fn computed(chart: &Chart) -> (Vec<String>, Vec<(Term, Term)>) {
 
 /// The inputs that these comparisons hold against something of which the values are not tried: a length that
 /// no list that is tried has, a fraction, another input, a number that changes.
-fn untried(chart: &Chart, pairs: &[(Term, Term)]) -> Vec<String> {
+fn untried(chart: &Chart, pairs: &IndexSet<(Term, Term)>) -> Vec<String> {
     let is_tried = |path: &str, other: &Term| {
         let parts: Vec<&str> = path.split('.').collect();
         match (parts.as_slice(), other) {

@@ -37,11 +37,11 @@ pub struct ExprError {
     pub source: String,
     /// What went wrong, in one line.
     pub detail: String,
-    /// The line, where it happened in a template file.
+    /// The line, if it happened in a template file.
     pub line: Option<usize>,
     /// What a name's lookup failed with.
     pub cause: Option<Cause>,
-    /// Bytes of the expression, the text or the template, where it is known which.
+    /// Its bytes in the expression, the text or the template, if known.
     pub span: Option<Range<usize>>,
 }
 

@@ -1,4 +1,4 @@
-//! What a chart says in places where an expression, a text or a value may stand. Data only; nothing is evaluated here.
+//! Expressions, texts and values as a chart declares them. Data only; nothing is evaluated here.
 //! The title of each type is what the reference and the schema call it.
 
 use schemars::JsonSchema;

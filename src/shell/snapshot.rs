@@ -21,10 +21,10 @@ use crate::engine::names::root::or_invalid;
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::pattern::{Capture, Pattern, is_slug};
-use crate::files::shown;
 use crate::files::table::{self, Content};
 use crate::files::timestamp;
 use crate::shell::find::{self, Instance};
+use crate::text::shown;
 
 /// One instance on disk.
 #[derive(Debug)]

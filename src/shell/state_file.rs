@@ -168,7 +168,7 @@ pub(crate) fn parse_config(
             },
             |name| format!("did you mean `{name}`?"),
         );
-        format!("there is no setting `{}`; {hint}", key.escape_debug())
+        format!("there is no setting `{}`; {hint}", crate::text::shown(key))
     });
     Ok((config, told.collect()))
 }

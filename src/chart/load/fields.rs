@@ -217,7 +217,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the field of that name. That there is none is a flaw.
+    /// Returns the field of that name. An unknown name is a flaw.
     fn field<'f>(
         &mut self,
         path: &[Step],
@@ -229,7 +229,7 @@ impl Resolver<'_> {
         fields.get(name)
     }
 
-    /// Turns every `clear` into assignments of null, which is what it stands for.
+    /// Turns every `clear` into assignments of null.
     pub(super) fn cleared(&mut self, source: &mut Source) {
         let context = &source.context;
         for (name, phase) in &mut source.phases {

@@ -146,7 +146,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Keys of actions that do not go together.
+    /// Checks for keys of actions that exclude each other.
     fn actions(&mut self, path: &[Step], actions: &[Action]) {
         for (index, action) in actions.iter().enumerate() {
             if let Err(message) = action.deed() {
@@ -156,7 +156,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Keys of a rule that would be passed over in silence beside others.
+    /// Checks for keys of a rule that would be silently ignored.
     fn rule_keys(&mut self, path: &[Step], rule: &Rule) {
         let answers = rule.answers();
         if rule.invoke.is_some() {
