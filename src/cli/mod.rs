@@ -3,6 +3,7 @@
 
 mod bell;
 mod check_chart;
+mod config;
 mod demo;
 mod doctor;
 mod enter;
@@ -89,9 +90,13 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         }
         _ => None,
     };
+    // `check-chart` reads its charts itself: one that cannot be used is what it is there for.
+    let used = name
+        .as_deref()
+        .filter(|_| command_word(args) != Some("check-chart"));
     let choice = match &own {
         Some(path) => Choice::File(path),
-        None => Choice::of(name.as_deref()),
+        None => Choice::of(used),
     };
     let chart = choice.load()?;
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
@@ -124,7 +129,8 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
-        Some(("trust", sub)) => trust::run(sub),
+        Some(("trust", sub)) => trust::run(&chart, sub),
+        Some(("config", sub)) => config::run(&chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }

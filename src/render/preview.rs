@@ -115,6 +115,7 @@ fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Resu
         subject: Vec::new(),
         argv: Vec::new(),
         log: String::new(),
+        timeout: 0,
     };
     Ok(Ended::new(invocation, outcome.clone()))
 }

@@ -13,10 +13,11 @@ use crate::cli::output::{say, tell};
 use crate::cli::place;
 use crate::cli::progress::{Progress, progress, progress_json};
 use crate::engine::world::World as _;
-use crate::page::{FAINT, Page, aligned, harmless, paint, width};
+use crate::page::{FAINT, Page, aligned, paint, width};
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::state_file::Reading;
 use crate::shell::{driver, find, journal};
+use crate::text::shown;
 
 /// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
@@ -96,7 +97,7 @@ impl Row {
     }
 
     fn cells(&self) -> Vec<String> {
-        let or_none = |text: &Option<String>| text.as_deref().map_or("-".to_owned(), harmless);
+        let or_none = |text: &Option<String>| shown(text.as_deref().unwrap_or("-")).into_owned();
         let done = self
             .progress
             .iter()

@@ -12,8 +12,9 @@ use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::say;
 use crate::cli::place;
-use crate::page::{FAINT, PLAIN, Page, STRONG, aligned, dollars, harmless, paint, span, width};
+use crate::page::{FAINT, PLAIN, Page, STRONG, aligned, dollars, paint, span, width};
 use crate::shell::journal::{self, Line, Review};
+use crate::text::shown;
 
 /// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
@@ -66,7 +67,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             let total: u64 = rounds.iter().sum();
             #[expect(clippy::cast_precision_loss, reason = "nobody reviews that often")]
             let mean = total as f64 / rounds.len().max(1) as f64;
-            format!("{} {mean:.1}", harmless(cycle))
+            format!("{} {mean:.1}", shown(cycle))
         });
         let rounds: Vec<String> = rounds.collect();
         page.text(
@@ -215,7 +216,7 @@ fn table(chart: &Chart, title: &str, groups: &IndexMap<String, Figures>, page: &
     let rest = ["failed", "time", "cost"].map(str::to_owned);
     let mut rows = vec![
         head.into_iter()
-            .chain(verdicts.iter().map(|verdict| harmless(verdict)))
+            .chain(verdicts.iter().map(|verdict| shown(verdict).into_owned()))
             .chain(rest)
             .collect::<Vec<_>>(),
     ];
@@ -226,7 +227,7 @@ fn table(chart: &Chart, title: &str, groups: &IndexMap<String, Figures>, page: &
         let counts = std::iter::once(figures.reviews)
             .chain(counts)
             .chain([figures.failed]);
-        let mut row = vec![harmless(name)];
+        let mut row = vec![shown(name).into_owned()];
         row.extend(counts.map(|count| count.to_string()));
         row.extend([figures.time(), figures.price()]);
         rows.push(row);

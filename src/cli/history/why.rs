@@ -15,10 +15,11 @@ use crate::engine::event::Event;
 use crate::expr::Expressions;
 use crate::expr::syntax::conjuncts;
 use crate::host::events::is_stop;
-use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, harmless, paint_words, width};
+use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, paint_words, width};
 use crate::shell::journal::{self, Decided, Line, Tried};
 use crate::shell::perform::look_through;
 use crate::shell::place::Place;
+use crate::text::shown;
 
 /// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
@@ -115,7 +116,7 @@ impl Stop {
         let when = match &self.at {
             Some(at) => {
                 let at = at.get(..19).unwrap_or(at).replace('T', " ");
-                format!("The stop of {} UTC", harmless(&at))
+                format!("The stop of {} UTC", shown(&at))
             }
             None => "The next stop".to_owned(),
         };
@@ -123,16 +124,16 @@ impl Stop {
         page.blank();
         let expressions = Expressions::new(chart.templates.clone());
         for rule in &self.rules {
-            let about = harmless(rule.about.as_deref().unwrap_or_default());
+            let about = shown(rule.about.as_deref().unwrap_or_default());
             if rule.fired {
                 let text = format!("{} {about}", paint_words(ACCENT, "fired:"));
-                page.styled_row(ACCENT, &harmless(&rule.rule), text.trim_end());
+                page.styled_row(ACCENT, &shown(&rule.rule), text.trim_end());
                 continue;
             }
             let reason = reason(chart, &expressions, rule);
             let values = reason.values.iter();
             let values: Vec<String> = values
-                .map(|(name, value)| format!("{name} is {}", shown(value)))
+                .map(|(name, value)| format!("{name} is {}", read_aloud(value)))
                 .collect();
             let mut text = paint_words(PLAIN, &about);
             if !text.is_empty() {
@@ -141,14 +142,14 @@ impl Stop {
             text.push_str(&paint_words(FAINT, "false:"));
             if !reason.part.is_empty() {
                 text.push(' ');
-                text.push_str(&harmless(&reason.part));
+                text.push_str(&shown(&reason.part));
             }
             // `cycle.due is false` says it all.
             let is_plain = matches!(reason.values.as_slice(), [(name, Json::Bool(false))] if *name == reason.part);
             if !values.is_empty() && !is_plain {
-                text.push_str(&format!(" ({})", harmless(&values.join(", "))));
+                text.push_str(&format!(" ({})", shown(&values.join(", "))));
             }
-            page.row(&harmless(&rule.rule), &text);
+            page.row(&shown(&rule.rule), &text);
         }
         page
     }
@@ -226,7 +227,7 @@ fn value_of(rule: &Tried, name: &str) -> Option<Json> {
 }
 
 /// Returns a value as a person reads it.
-fn shown(value: &Json) -> String {
+fn read_aloud(value: &Json) -> String {
     match value {
         Json::Null => "none".to_owned(),
         Json::Object(list) if list.contains_key("items") => {
