@@ -32,4 +32,4 @@ mod page;
 mod render;
 mod shell;
 
-pub use cli::run;
+pub use cli::{command, run};

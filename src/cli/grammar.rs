@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
+use clap_complete::Shell;
 
 use super::trust;
 use crate::chart::Chart;
@@ -64,6 +65,15 @@ pub(crate) fn command(chart: &Chart) -> Command {
                         .action(ArgAction::SetTrue)
                         .help("Keep the temporary project and print its path"),
                 ),
+        )
+        .subcommand(Command::new("upgrade").about("Show what is installed, and what updates it"))
+        .subcommand(
+            Command::new("completions").about("Print a completion script for a shell").arg(
+                Arg::new("shell")
+                    .required(true)
+                    .value_name("SHELL")
+                    .value_parser(value_parser!(Shell)),
+            ),
         )
         .subcommand(
             Command::new("schema").about("Print a JSON Schema (draft-07)").arg(

@@ -2,6 +2,7 @@
 //! that the chart declares.
 
 mod check_chart;
+mod completions;
 mod demo;
 mod doctor;
 mod enter;
@@ -14,6 +15,7 @@ mod render;
 mod schema;
 mod status;
 mod trust;
+mod upgrade;
 mod validate;
 
 use std::ffi::OsString;
@@ -58,6 +60,12 @@ pub fn run() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Returns the command line for the default chart, for what describes it: manual pages.
+pub fn command() -> Option<clap::Command> {
+    let chart = Choice::of(None).load().ok()?;
+    Some(grammar::command(&chart))
 }
 
 /// `[--chart C] hook EVENT [--chart C]` and nothing else; anything odd is left to clap.
@@ -118,6 +126,8 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
         Some(("trust", sub)) => trust::run(sub),
+        Some(("upgrade", _)) => Ok(upgrade::run(&chart)),
+        Some(("completions", sub)) => Ok(completions::print(&chart, sub)),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }
