@@ -4,6 +4,7 @@
 
 use std::fmt::Display;
 use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use textwrap::core::display_width;
@@ -37,6 +38,25 @@ pub(crate) fn paint_words(style: Style, text: &str) -> String {
         .map(|word| paint(style, word))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// Returns a text from the project's files without control characters (and line ends), which could draw anything on the
+/// screen.
+pub(crate) fn harmless(text: &str) -> String {
+    let shown = |char: char| match char.is_control() {
+        true => char.escape_default().to_string(),
+        false => char.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// Returns a duration as a person reads it: `42 s`, `3 min 05 s`.
+pub(crate) fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 60 {
+        0 => format!("{seconds} s"),
+        minutes => format!("{minutes} min {:02} s", seconds % 60),
+    }
 }
 
 /// Returns a text in which no line is broken.

@@ -10,7 +10,6 @@ pub mod load;
 pub mod model;
 pub mod names;
 pub mod outdated;
-pub mod reference;
 pub mod schema;
 
 use indexmap::IndexMap;
@@ -53,20 +52,26 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// The file of a prompt: in the chart's templates, and in the home where a user has replaced it.
+    /// Returns the file name of a prompt, in the chart's templates and in the home.
     pub fn prompt_file(name: &str) -> String {
         format!("{name}.md")
     }
 
-    /// The prompt that a template is, if it is one.
+    /// Returns the name of the prompt that a template is, if it is one.
     pub fn prompt_of(&self, template: &str) -> Option<&str> {
         let mut names = self.prompts.names.iter().map(String::as_str);
         names.find(|name| Self::prompt_file(name) == template)
     }
 
-    /// The chart's own text of a prompt; the error says why there is none.
+    /// Returns the chart's own text of a prompt; the error says why there is none.
     pub fn prompt_template(&self, name: &str) -> Result<String, String> {
         self.template(&Self::prompt_file(name))
+    }
+
+    /// True for the best verdict of a reviewer. A chart lists them from good to bad.
+    pub fn is_best_verdict(&self, verdict: &str) -> bool {
+        let mut invokes = self.invoke.values();
+        invokes.any(|invoke| invoke.verdicts.first().is_some_and(|best| best == verdict))
     }
 
     /// Returns what the author calls the rule or command at `place` (`on.Stop[2]`, `commands.pause`): its `about`.
@@ -85,7 +90,7 @@ impl Chart {
         rule.about.as_deref()
     }
 
-    /// The text of a template; the error says why there is none.
+    /// Returns the text of a template; the error says why there is none.
     pub fn template(&self, name: &str) -> Result<String, String> {
         match self.templates.get(name) {
             Ok(Some(text)) => Ok(text.into_owned()),
@@ -115,7 +120,7 @@ pub enum InstanceChoice {
 }
 
 impl Scope {
-    /// How an instance's broken state is put right. One of a session's own is in no git history.
+    /// Returns how to repair an instance's broken state. The state of a session is not in git.
     pub fn remedy(&self) -> &'static str {
         if self.is_per_session() {
             "fix the file, or delete it to start over"
@@ -124,7 +129,7 @@ impl Scope {
         }
     }
 
-    /// True where each session has an instance of its own.
+    /// Returns true if each session has an instance of its own.
     pub fn is_per_session(&self) -> bool {
         matches!(self.choice, InstanceChoice::Session)
     }
@@ -140,7 +145,7 @@ pub struct FileSet {
 }
 
 impl FileSet {
-    /// The captures of the first pattern that adds `name`; `None` where none does or one takes it away.
+    /// Returns the captures of the first pattern that includes `name`; `None` if none does or one excludes it.
     pub fn matches(&self, name: &str) -> Option<Vec<(&str, crate::files::pattern::Capture)>> {
         let captures = self.with.iter().find_map(|pattern| pattern.matches(name))?;
         let taken = self
@@ -150,7 +155,7 @@ impl FileSet {
         (!taken).then_some(captures)
     }
 
-    /// True where the set reaches into subfolders.
+    /// Returns true if the set includes files in subfolders.
     pub fn is_nested(&self) -> bool {
         self.with.iter().any(Pattern::is_nested)
     }

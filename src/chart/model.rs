@@ -377,7 +377,7 @@ pub enum Deed<'a> {
 }
 
 impl<'a> Deed<'a> {
-    /// The texts with their keys.
+    /// Returns its texts with their keys.
     pub fn texts(self) -> Vec<(&'static str, &'a Text)> {
         match self {
             Self::Write { path, text } => vec![("write", path), ("text", text)],
@@ -390,7 +390,7 @@ impl<'a> Deed<'a> {
 }
 
 impl Action {
-    /// What it does; the error says which keys do not go together.
+    /// Returns what it does; the error says which keys are allowed together.
     pub fn deed(&self) -> Result<Deed<'_>, String> {
         let (text, line, to) = (self.text.as_ref(), self.line.as_ref(), self.to.as_ref());
         let keys = (
@@ -463,6 +463,34 @@ pub struct Rule {
     pub action: Option<Text>,
 }
 
+impl Rule {
+    /// Returns the keys that the rule has and that answer the event.
+    pub fn answers(&self) -> Vec<&'static str> {
+        given([
+            ("allow", self.allow),
+            ("block", self.block.is_some()),
+            ("action", self.action.is_some()),
+        ])
+    }
+
+    /// Returns the keys that the rule has and that do something, `invoke` and its answers aside.
+    pub fn effects(&self) -> Vec<&'static str> {
+        given([
+            ("target", self.target.is_some()),
+            ("assign", !self.assign.is_empty()),
+            ("advance", self.advance),
+            ("actions", !self.actions.is_empty()),
+            ("message", self.message.is_some()),
+            ("say", self.say.is_some()),
+        ])
+    }
+}
+
+fn given<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
+    let given = keys.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(key, _)| key).collect()
+}
+
 /// `taskie run NAME`: one rule, and a message if it does not apply.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -524,7 +552,7 @@ pub struct Property {
 }
 
 impl Property {
-    /// The keys of which it has one, with what it says there.
+    /// Returns the claims that it makes, with their keys.
     pub fn claims(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
         let keys = [
             ("always", &self.always),

@@ -16,7 +16,7 @@ struct Outdated {
     edits: Vec<(Range<usize>, String)>,
 }
 
-/// The outdated places of the chart in `text`, as findings.
+/// Returns the outdated places of the chart in `text`, as findings.
 pub(crate) fn flaws(text: &str) -> Vec<Flaw> {
     find(text)
         .into_iter()
@@ -24,7 +24,7 @@ pub(crate) fn flaws(text: &str) -> Vec<Flaw> {
         .collect()
 }
 
-/// The chart in `text` in today's syntax; `None` where nothing is outdated. All other lines stay as they are.
+/// Returns the chart in today's syntax; `None` if nothing is outdated. All other lines stay as they are.
 pub(crate) fn fix(text: &str) -> Option<String> {
     let found = find(text);
     if found.is_empty() {
@@ -65,7 +65,7 @@ fn outdated(span: Range<usize>, message: String, help: &str) -> Flaw {
         .at(Some(span))
 }
 
-/// A property with a `name` was written before `eventually` got its present meaning.
+/// Finds properties with a `name`: they were written before `eventually` got its present meaning.
 fn properties(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
     let Some(DeValue::Array(items)) = chart.get("properties").map(|value| value.get_ref()) else {
         return Vec::new();
@@ -92,7 +92,7 @@ fn properties(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
     named.collect()
 }
 
-/// The new name of a key; blanks before the `=` give way, so that a column of `=` stays one.
+/// Returns the edit that renames a key. It takes blanks before the `=`, so that aligned `=` stay aligned.
 fn rename(text: &str, key: Range<usize>, new: &str) -> (Range<usize>, String) {
     let blanks = text[key.end..].len() - text[key.end..].trim_start_matches(' ').len();
     let width = key.len() + blanks;
@@ -148,7 +148,7 @@ fn lists_of_rules(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
     found
 }
 
-/// Where the header `[on]` stands; its comment stays.
+/// Returns the place of the header `[on]`, without its comment.
 fn header(text: &str) -> Option<Range<usize>> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -161,7 +161,7 @@ fn header(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The rules of a list as tables, and the comments before the first one. `behind` is what follows the list on its
+/// Returns the rules of a list as tables, and the comments before the first one. `behind` is what follows the list on its
 /// last line. A comment at the end of a rule's first line was its name.
 fn tables(event: &str, list: &str, behind: &str) -> (String, String) {
     let inside = list
@@ -268,7 +268,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// The length of the string at the start of `text`, its quotes included.
+/// Returns the length of the string at the start of `text`, its quotes included.
 fn string(text: &str) -> usize {
     let quote = &text[..1];
     let triple = quote.repeat(3);

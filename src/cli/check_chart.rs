@@ -11,7 +11,7 @@ use super::output::{say, tell};
 use crate::chart::embedded::CHARTS;
 use crate::chart::outdated;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::did_you_mean;
 use crate::explore::Caps;
 use crate::expr::templates::Templates;
 use crate::lint;
@@ -113,14 +113,10 @@ fn fix(file: &Path) -> std::io::Result<()> {
 fn explain(name: &str) -> ExitCode {
     let Some(code) = Code::named(name) else {
         let names = Code::ALL.iter().map(|code| code.as_str());
-        let help = suggest(name, names.clone()).map_or_else(
-            || format!("the codes are {}", names.collect::<Vec<_>>().join(", ")),
-            |name| format!("did you mean `{name}`?"),
-        );
-        tell(&format!(
-            "taskie: unknown code `{}`\n  help: {help}",
-            name.escape_debug()
-        ));
+        let help = did_you_mean(name, names.clone())
+            .unwrap_or_else(|| format!("the codes are {}", names.collect::<Vec<_>>().join(", ")));
+        let name = name.escape_debug();
+        tell(&format!("taskie: unknown code `{name}`\n  help: {help}"));
         return ExitCode::from(WRONG_USAGE);
     };
     say(code.page().trim_end());

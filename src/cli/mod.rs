@@ -1,6 +1,7 @@
 //! The command line. Hooks are dispatched first and by hand; everything else is clap's, with the options
 //! that the chart declares.
 
+mod bell;
 mod check_chart;
 mod completions;
 mod demo;
@@ -8,6 +9,7 @@ mod doctor;
 mod enter;
 mod error;
 mod grammar;
+mod history;
 mod next;
 mod output;
 mod place;
@@ -44,15 +46,15 @@ pub fn run() -> ExitCode {
         Ok(code) => code,
         Err(CliError::Chart(error)) => {
             for report in error.reports() {
-                tell(&format!("{:?}", miette::Report::new(report)));
+                tell(&format!("{report:?}"));
             }
             ExitCode::FAILURE
         }
-        Err(CliError::Shown(report)) => {
+        Err(CliError::Report(report)) => {
             tell(&format!("{report:?}"));
             ExitCode::FAILURE
         }
-        Err(CliError::Told { message, help }) => {
+        Err(CliError::Message { message, help }) => {
             tell(&format!("taskie: {message}"));
             if let Some(help) = help {
                 tell(&format!("  help: {help}"));
@@ -68,7 +70,7 @@ pub fn command() -> Option<clap::Command> {
     Some(grammar::command(&chart))
 }
 
-/// `[--chart C] hook EVENT [--chart C]` and nothing else; anything odd is left to clap.
+/// Recognizes `[--chart C] hook EVENT [--chart C]` and nothing else; clap handles the rest.
 fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
     let words: Option<Vec<&str>> = args.iter().skip(1).map(|arg| arg.to_str()).collect();
     match words?.as_slice() {
@@ -120,6 +122,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
+        Some(("log", sub)) => history::log::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
@@ -146,7 +149,7 @@ fn command_word(args: &[OsString]) -> Option<&str> {
     None
 }
 
-/// The value of `--chart`, which decides what else the command line may hold.
+/// Returns the value of `--chart`, which decides what else is allowed on the command line.
 fn chart_option(args: &[OsString]) -> Option<String> {
     let mut words = args.iter().skip(1).map(|arg| arg.to_string_lossy());
     while let Some(word) = words.next() {

@@ -3,47 +3,22 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::{is_reviewer, say, tell};
+use super::place;
 use crate::chart::embedded::CHARTS;
+use crate::host::events::SESSION_VARIABLES;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::trust::{self, OwnChart, Part};
-
-/// What the hosts put into the environment of an agent's commands.
-const SESSIONS: &[&str] = &[
-    "CLAUDE_CODE_SESSION_ID",
-    "CODEX_SESSION_ID",
-    "COPILOT_AGENT_SESSION_ID",
-];
-
-/// The command line of `trust`.
-pub(super) fn command() -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .action(ArgAction::SetTrue)
-            .help(help)
-    };
-    Command::new("trust")
-        .about("Show what this project brings that could run, and allow it on this machine")
-        .after_help(
-            "A project's own chart (.taskie/statechart.toml) and settings that say what a reviewer may do have no effect \
-             until you allow them here. A change asks again. `--chart PATH` needs no trust.\n\
-             Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage",
-        )
-        .arg(flag("yes", "Allow it without being asked, after showing it"))
-        .arg(flag("revoke", "Allow nothing of this project any more").conflicts_with("yes"))
-}
 
 /// Asks the user about what the project brings.
 pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
-    let cwd = std::env::current_dir()
-        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
+    let cwd = place::cwd()?;
     let home = CHARTS[0].home;
     let Some(root) = find::project_root(&cwd, home, &Surroundings::from_env()) else {
         let message = format!("there is no {home} in {} or above", cwd.display());
@@ -69,7 +44,10 @@ pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         say("All of this is trusted already.");
         return Ok(ExitCode::SUCCESS);
     }
-    if SESSIONS.iter().any(|name| std::env::var_os(name).is_some()) {
+    if SESSION_VARIABLES
+        .iter()
+        .any(|name| std::env::var_os(name).is_some())
+    {
         let message = "an agent's session cannot agree for the user";
         let help = "run `taskie trust` in a terminal of your own";
         return Err(CliError::with_help(message, help));

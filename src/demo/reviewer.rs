@@ -58,7 +58,7 @@ pub(super) fn script(folder: &Path, review: &Review) -> io::Result<()> {
     fs::write(folder.join(NEXT), script.to_string())
 }
 
-/// What was asked for since the last time.
+/// Returns and forgets the last call.
 pub(super) fn called(folder: &Path) -> io::Result<Option<Call>> {
     let call = take(&folder.join(CALL))?;
     Ok(call.map(serde_json::from_value).transpose()?)
@@ -107,7 +107,7 @@ fn review(folder: &Path, args: &[OsString]) -> io::Result<ExitCode> {
     Ok(code)
 }
 
-/// A file's JSON; the file is gone then.
+/// Reads a file's JSON and removes the file.
 fn take(path: &Path) -> io::Result<Option<Json>> {
     let text = match fs::read(path) {
         Ok(text) => text,

@@ -90,7 +90,7 @@ pub(super) enum Expected {
 }
 
 impl Expected {
-    /// The word for it.
+    /// Returns its name.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Allow => "allow",

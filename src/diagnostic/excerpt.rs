@@ -3,7 +3,10 @@
 
 use std::ops::Range;
 
-use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+use miette::{
+    LabeledSpan, MietteDiagnostic, MietteError, MietteSpanContents, Report, SourceCode, SourceSpan,
+    SpanContents,
+};
 
 /// A line of more characters is cut.
 const LONGEST: usize = 100;
@@ -30,7 +33,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// `None` if `place` is not in `text`.
+    /// Returns `None` if `place` is not in `text`.
     pub fn new(name: String, text: String, place: Range<usize>) -> Option<Self> {
         text.get(place.clone())?;
         let begin = text[..place.start].rfind('\n').map_or(0, |end| end + 1);
@@ -65,14 +68,15 @@ impl Excerpt {
         })
     }
 
-    /// What stands at the place.
+    /// Returns the text at the place.
     pub fn token(&self) -> &str {
-        &self.text[self.place()]
+        &self.text[self.place.clone()]
     }
 
-    /// The place to be labelled.
-    pub fn place(&self) -> Range<usize> {
-        self.place.clone()
+    /// Returns the diagnostic with this excerpt, in which the place is underlined.
+    pub fn report(self, diagnostic: MietteDiagnostic) -> Report {
+        let label = LabeledSpan::underline(self.place.clone());
+        Report::new(diagnostic.with_label(label)).with_source_code(self)
     }
 }
 
@@ -111,7 +115,7 @@ impl SourceCode for Excerpt {
     }
 }
 
-/// The bytes of a line that are shown: all, or so much around `at`.
+/// Returns the part of a line that is shown: all of it, or a window around `at`.
 fn window(line: &str, at: usize) -> Range<usize> {
     let before = line[..at].chars().count();
     let all = before + line[at..].chars().count();
@@ -128,7 +132,7 @@ fn window(line: &str, at: usize) -> Range<usize> {
     byte(first)..byte(first + WIDTH)
 }
 
-/// That part of a line, with marks where something is cut off. Only plain characters give way to a mark.
+/// Returns a part of a line, with marks at the ends that were cut. A mark replaces only ASCII characters.
 fn cut(line: &str, window: &Range<usize>) -> String {
     let mut part = line[window.clone()].to_owned();
     let is_plain = |end: &str| end.len() == CUT.len() && end.is_ascii();
@@ -155,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// What is shown around a token, and the part of it that is labelled.
+    /// Returns what is shown around a token, and the part of it that is labeled.
     fn around(text: &str, token: &str) -> (String, String) {
         let start = text.find(token).unwrap();
         let excerpt = Excerpt::new(
@@ -164,7 +168,7 @@ mod tests {
             start..start + token.len(),
         )
         .unwrap();
-        let place = excerpt.place();
+        let place = excerpt.place.clone();
         let label =
             excerpt.shown[place.start - excerpt.offset..place.end - excerpt.offset].to_owned();
         (excerpt.shown, label)
@@ -213,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_lines_the_first_is_labelled() {
+    fn of_several_lines_the_first_is_labeled() {
         assert_eq!(
             around("a\nb = [\n  1,\n]\n", "b = [\n  1,\n]"),
             ("a\nb = [\n  1,".to_owned(), "b = [".to_owned())

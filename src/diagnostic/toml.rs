@@ -29,7 +29,13 @@ impl From<usize> for Step {
     }
 }
 
-/// Where the value at `path` stands in the TOML text; the nearest table above it where it is absent.
+/// A path to a value of the chart, from its keys and indices.
+macro_rules! at {
+    ($($step:expr),* $(,)?) => { &[$($crate::diagnostic::toml::Step::from($step)),*] };
+}
+pub(crate) use at;
+
+/// Returns the place of the value at `path` in the TOML text; if it is absent, that of the nearest table above.
 pub fn locate(text: &str, path: &[Step]) -> Option<Range<usize>> {
     Document::parse(text).locate(path)
 }
@@ -48,12 +54,12 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Where the value at `path` stands; the nearest table above it where it is absent.
+    /// Returns the place of the value at `path`; if it is absent, that of the nearest table above.
     pub fn locate(&self, path: &[Step]) -> Option<Range<usize>> {
         self.walk(path).0
     }
 
-    /// Where the value at `path` stands; `None` where it is absent.
+    /// Returns the place of the value at `path`; `None` if it is absent.
     pub fn locate_exactly(&self, path: &[Step]) -> Option<Range<usize>> {
         let (span, found) = self.walk(path);
         span.filter(|_| found == path.len())
@@ -183,7 +189,7 @@ fn decode(raw: &str) -> Option<(String, Vec<Range<usize>>)> {
 mod tests {
     use super::*;
 
-    /// What `token` finds for `part` of the value of `x`, as it is written.
+    /// Returns what `token` finds for `part` of the value of `x`, as it is written.
     fn found(text: &str, source: &str, part: &str) -> Option<String> {
         let value = locate(text, &[Step::from("x")])?;
         let at = source.find(part)?;

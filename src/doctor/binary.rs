@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Version([u64; 3]);
 
 impl Version {
-    /// The first word of `text` that is three numbers with dots between them.
+    /// Returns the first word of `text` that is three numbers with dots between them.
     fn find(text: &str) -> Option<Self> {
         text.split_whitespace().find_map(|word| {
             let core = word.split(['-', '+']).next()?;
@@ -102,7 +102,7 @@ pub(super) fn own() -> Vec<Diagnosis> {
     vec![this, on_path]
 }
 
-/// The programs that the chart runs.
+/// Checks the programs that the chart runs.
 pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
     let mut found = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
@@ -137,8 +137,8 @@ fn program_on_path(program: &str) -> Diagnosis {
     if program != HOST {
         return Diagnosis::ok("program", format!("{program}, {}", shown(&path)));
     }
-    let told = version_of(&path);
-    match told.as_deref().map(Version::find) {
+    let printed = version_of(&path);
+    match printed.as_deref().map(Version::find) {
         Ok(Some(version)) if version < TRIED_FROM => Diagnosis::warning(
             "program",
             format!(
@@ -174,7 +174,7 @@ fn as_root() -> Option<Diagnosis> {
     })
 }
 
-/// The file that a name on a command line leads to.
+/// Returns the file that a command's name refers to.
 fn on_path(name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
     let path = std::env::var_os("PATH")?;
@@ -186,7 +186,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
         })
 }
 
-/// The first line that `PROGRAM --version` prints.
+/// Returns the first line that `PROGRAM --version` prints.
 fn version_of(program: &Path) -> Result<String, String> {
     let log = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     let argv = [

@@ -13,7 +13,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The word for it.
+    /// Returns its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -78,7 +78,7 @@ impl Diagnosis {
     }
 }
 
-/// A path as a person writes it: `~` for the home directory.
+/// Returns a path with `~` for the home directory.
 pub(super) fn shown(path: &Path) -> String {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {

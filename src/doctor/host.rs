@@ -156,7 +156,7 @@ impl Settings {
         None
     }
 
-    /// The files that cannot be read.
+    /// Returns the files that cannot be read.
     pub(super) fn unreadable(&self) -> Vec<Diagnosis> {
         let files = self.unreadable.iter();
         files
@@ -170,7 +170,7 @@ impl Settings {
             .collect()
     }
 
-    /// Whether hooks run at all.
+    /// Checks whether hooks run at all.
     pub(super) fn hooks_on(&self) -> Vec<Diagnosis> {
         let is_true =
             |file: &File, key: &str| file.json.get(key).and_then(Json::as_bool) == Some(true);
@@ -209,7 +209,7 @@ impl Settings {
         found
     }
 
-    /// Whether something calls the Stop hook, and only once: the plugin of the chart's name, or a settings file.
+    /// Checks whether something calls the Stop hook, and only once: the chart's plugin, or a settings file.
     pub(super) fn hook(&self, choice: &Choice<'_>, chart: &Chart) -> Vec<Diagnosis> {
         let hooks = self.stop_hooks(choice);
         let has_plugin = matches!(choice, Choice::Embedded(_));
@@ -350,7 +350,7 @@ impl Settings {
         Plugin::default()
     }
 
-    /// The Stop hooks that call this program for the chart that was chosen.
+    /// Returns the Stop hooks that call this program for the chart that was chosen.
     fn stop_hooks(&self, choice: &Choice<'_>) -> Vec<Hook<'_>> {
         let mut found = Vec::new();
         for file in &self.files {
@@ -386,7 +386,7 @@ impl Settings {
         found
     }
 
-    /// Whether the host lets a stop be blocked as often in a row as a cycle may ask for.
+    /// Checks whether the host allows as many blocks in a row as a cycle may need.
     pub(super) fn blocks(&self, chart: &Chart, context: Option<&Context>) -> Vec<Diagnosis> {
         let initial = initial(chart);
         let context = context.unwrap_or(&initial);
@@ -443,7 +443,7 @@ impl Settings {
     }
 }
 
-/// What a file holds; of a pipe nobody may ever write the end.
+/// Reads a regular file. (Reading a pipe may never end.)
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     match fs::metadata(path)?.is_file() {
         true => fs::read(path),
@@ -467,7 +467,7 @@ impl Plugin {
     }
 }
 
-/// Whether a shell line is `taskie hook stop`, for the chart that was chosen.
+/// Returns whether a shell line is `taskie hook stop`, for the chart that was chosen.
 fn calls(line: &str, choice: &Choice<'_>) -> bool {
     let words: Vec<&str> = line
         .split_whitespace()
@@ -521,7 +521,7 @@ fn nobody(has_plugin: bool, id: &str) -> Diagnosis {
     }
 }
 
-/// A hook that is ended before its review is.
+/// Reports a hook whose time limit is shorter than a review's.
 fn too_short(hook: &Hook<'_>, chart: &Chart) -> Option<Diagnosis> {
     let (longest, timeout) = (
         chart.invoke.values().map(|invoke| invoke.timeout).max()?,

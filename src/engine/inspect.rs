@@ -66,35 +66,27 @@ impl Inspector {
         }
     }
 
-    /// Who does what `invoke` runs; `None` where the chart does not say.
+    /// Returns who does what `invoke` runs; `None` if the chart does not say.
     pub fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
-        let Some(by) = self
-            .names
-            .chart
-            .invoke
-            .get(invoke)
-            .and_then(|invoke| invoke.by.as_ref())
-        else {
-            return Ok(None);
-        };
-        let root = self.names.root();
-        let text = self.names.expressions.text(by, &root);
-        text.map(Some)
-            .map_err(Fault::at(format!("invoke.{invoke}.by")))
+        let by = self.names.chart.invoke.get(invoke);
+        let by = by.and_then(|invoke| invoke.by.as_ref());
+        let place = format_args!("invoke.{invoke}.by");
+        by.map(|by| self.names.text(place, by, &self.names.root()))
+            .transpose()
     }
 
-    /// What the list of checks called `name` finds.
+    /// Returns what the list of checks called `name` finds.
     pub fn findings(&self, name: &str) -> Result<Vec<String>, Fault> {
         let checks = self.names.chart.checks.get(name);
         self.names.find_all(name, checks.map_or(&[], Vec::as_slice))
     }
 
-    /// The cycle that runs.
+    /// Returns the running cycle.
     pub fn running(&self) -> Option<&Cycle> {
         self.names.running()
     }
 
-    /// How far `cycle` is.
+    /// Returns how far `cycle` is.
     pub fn standing(&self, cycle: &Cycle) -> Standing {
         Standing {
             base: cycle.base.render(|hole| self.names.slug(hole)).ok(),
@@ -104,7 +96,7 @@ impl Inspector {
         }
     }
 
-    /// The context fields that an expression or a text names, with their values.
+    /// Returns the context fields that an expression or a text names, with their values.
     pub fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
         let named = self.names.expressions.names_in(source);
         let fields = self.names.chart.context.keys();
@@ -115,7 +107,7 @@ impl Inspector {
     }
 }
 
-/// The reviews among `names`, by cycle in the chart's order, then by what they are of and by number.
+/// Returns the reviews among `names`, sorted by cycle in the chart's order, by what was reviewed, and by number.
 pub fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<ReviewFile> {
     let shapes: Vec<(&Cycle, Pattern, Pattern)> = chart
         .cycles

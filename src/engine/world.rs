@@ -53,19 +53,19 @@ pub enum Given<'a> {
 
 /// The answers to the questions.
 pub trait World: std::fmt::Debug + Send + Sync {
-    /// The typed fields of `state.json`, with defaults where keys are absent.
+    /// Returns the typed fields of `state.json`, with defaults where keys are absent.
     fn context(&self) -> &Context;
 
-    /// One field of the context, asked for by itself: a world may keep account of what a decision reads.
+    /// Returns one field of the context. A world may record which fields a decision reads.
     fn field(&self, name: &str) -> Option<&Json> {
         self.context().get(name)
     }
 
-    /// What this world puts in the place of `given`; `None`: nothing, it is as the event and the chart say.
+    /// Returns the value that this world supplies for `given`; `None` if the event and the chart say it.
     fn supply(&self, _given: Given<'_>) -> Option<Json> {
         None
     }
 
-    /// The answer to `source`: always the same one in one world.
+    /// Returns the answer to `source`, always the same one in one world.
     fn look(&self, source: &Source) -> Result<Value, Fault>;
 }

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 
 use super::domain::{Choice, Domain, config_path};
 use crate::chart::Chart;
+use crate::chart::field::name_part;
 use crate::chart::model::Check;
 use crate::engine::context::{Context, to_value};
 use crate::engine::event::{Event, Trigger};
@@ -503,11 +504,7 @@ impl TableView {
         };
         let file = table.file.render(|hole| {
             let value = self.fork.read(hole);
-            value
-                .as_str()
-                .filter(|text| crate::files::pattern::is_slug(text))
-                .map(str::to_owned)
-                .ok_or(())
+            name_part(&value).ok_or(())
         });
         file.is_ok()
     }

@@ -34,7 +34,7 @@ pub struct Comparisons<'c> {
 }
 
 impl<'c> Comparisons<'c> {
-    /// None yet; `lets` resolves a name to the expression it stands for.
+    /// Returns an empty list; `lets` resolves a name to the expression that it stands for.
     pub fn new(lets: &'c dyn Fn(&str) -> Option<String>) -> Self {
         Self {
             lets,
@@ -293,7 +293,7 @@ fn field(terms: &[Term], name: &str) -> Vec<Term> {
         .collect()
 }
 
-/// The text that the terms are, where they are one.
+/// Returns the text, if the terms are a single one.
 fn text(terms: &Vec<Term>) -> Option<String> {
     match terms.as_slice() {
         [Term::Literal(Json::String(text))] => Some(text.clone()),

@@ -101,7 +101,7 @@ impl fmt::Debug for Expressions {
 }
 
 impl Expressions {
-    /// Nothing is compiled and no template is read until it is asked for.
+    /// Returns an evaluator that compiles expressions and reads templates when they are needed.
     pub fn new(templates: Templates) -> Self {
         let mut env = Environment::new();
         env.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -114,7 +114,7 @@ impl Expressions {
         Self { env }
     }
 
-    /// The value of a bare expression.
+    /// Returns the value of a bare expression.
     pub fn value(&self, expr: &str, names: &Value) -> Result<Value, ExprError> {
         self.env
             .compile_expression(expr)
@@ -122,12 +122,12 @@ impl Expressions {
             .map_err(|error| explain(expr, &error))
     }
 
-    /// Whether a condition holds: a boolean, or a list that has items.
+    /// Returns whether a condition is true: a boolean, or a list that has items.
     pub fn holds(&self, expr: &str, names: &Value) -> Result<bool, ExprError> {
         condition(expr, &self.value(expr, names)?)
     }
 
-    /// For each item of a list: whether it holds, with the item as the root given by `names_of`.
+    /// Returns the roots, made by `names_of`, of the items for which the guard is true.
     pub fn select(
         &self,
         guard: Option<&str>,
@@ -154,7 +154,7 @@ impl Expressions {
         Ok(selected)
     }
 
-    /// The items of a list expression.
+    /// Returns the items of a list expression.
     pub fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
         let value = self.value(expr, names)?;
         items(&value).map_err(|detail| ExprError {
@@ -166,7 +166,7 @@ impl Expressions {
         })
     }
 
-    /// A text with its holes filled.
+    /// Returns a text with its holes filled.
     pub fn text(&self, text: &Text, names: &Value) -> Result<String, ExprError> {
         if !has_holes(&text.0) {
             return Ok(text.0.clone());
@@ -178,7 +178,7 @@ impl Expressions {
             .map_err(|error| explain(&text.0, &error))
     }
 
-    /// A template by itself: what a text is that includes it and nothing else.
+    /// Renders a template alone, as if a text included nothing else.
     pub fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
         self.env
             .get_template(name)
@@ -187,7 +187,7 @@ impl Expressions {
             .map_err(|error| explain(name, &error))
     }
 
-    /// A literal's value: a text that is exactly one `{{ … }}` keeps its type.
+    /// Returns a literal's value: a text that is exactly one `{{ … }}` keeps its type.
     pub fn literal(&self, literal: &Literal, names: &Value) -> Result<Value, ExprError> {
         Ok(match literal {
             Literal::Boolean(value) => Value::from(*value),
@@ -200,7 +200,7 @@ impl Expressions {
         })
     }
 
-    /// The dotted names that an expression or a text looks at, its own loop variables aside.
+    /// Returns the dotted names that an expression or a text uses, without its own loop variables.
     pub fn names_in(&self, source: &str) -> Vec<String> {
         let bare = self
             .env
@@ -219,13 +219,13 @@ impl Expressions {
     }
 }
 
-/// The expression inside a text that is one `{{ … }}` and nothing else.
+/// Returns the expression inside a text that is one `{{ … }}` and nothing else.
 pub fn single_expression(text: &str) -> Option<&str> {
     let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
     (!inside.contains("{{") && !inside.contains("}}")).then(|| inside.trim())
 }
 
-/// True where a text is more than its own words.
+/// Returns true if a text is more than plain text.
 pub fn has_holes(text: &str) -> bool {
     text.contains("{{") || text.contains("{%") || text.contains("{#")
 }
@@ -267,7 +267,7 @@ fn article(kind: ValueKind) -> String {
     }
 }
 
-/// The filter `brief(separator)`: a list joined, cut with "and N more" before it gets too long for a message.
+/// Implements the filter `brief(separator)`: joins a list, and ends it with "and N more" before it gets too long.
 fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
     let list =
         items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
@@ -287,7 +287,7 @@ fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
     Ok(text)
 }
 
-/// The filter `flatten`: the items of the lists in a list.
+/// Implements the filter `flatten`: the items of the lists in a list.
 fn flatten(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
     let items = |list: &Value| {
         items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))
@@ -297,7 +297,7 @@ fn flatten(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
     Ok(parts.into_iter().flatten().collect())
 }
 
-/// The filter `set`: the items of a list, among which `in` finds one at once however many there are.
+/// Implements the filter `set`: the items of a list, in which `in` is fast however many there are.
 fn set(list: &Value) -> Result<Value, minijinja::Error> {
     let items =
         items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
@@ -322,7 +322,7 @@ impl Object for Set {
     }
 }
 
-/// One line out of minijinja's error and what caused it, innermost last.
+/// Returns the innermost cause of minijinja's error, in one line.
 fn explain(source: &str, error: &minijinja::Error) -> ExprError {
     let mut inner = error;
     while let Some(next) =

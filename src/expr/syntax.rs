@@ -8,7 +8,7 @@ use minijinja::machinery::{parse, parse_expr};
 /// The most bytes of an expression. Each of its operators can take a share of the stack.
 pub const MAX_LENGTH: usize = 2_000;
 
-/// The longest `{{ … }}` or `{% … %}` of a text.
+/// Returns the longest `{{ … }}` or `{% … %}` of a text.
 pub fn longest_hole(text: &str) -> Option<Range<usize>> {
     let holes = text.match_indices(['{']).filter_map(|(start, _)| {
         let close = match text.as_bytes().get(start + 1)? {
@@ -26,18 +26,18 @@ pub fn longest_hole(text: &str) -> Option<Range<usize>> {
     holes.max_by_key(Range::len)
 }
 
-/// Whether an expression, or a text for one of its holes, is too long to be looked at.
+/// Returns whether an expression, or a hole of a text, is too long to be parsed.
 pub fn is_too_long(source: &str) -> bool {
     source.len() > MAX_LENGTH && longest_hole(source).is_none_or(|hole| hole.len() > MAX_LENGTH)
 }
 
-/// What a condition is where it is the same in every world.
+/// Returns a condition's value if it is the same in every world.
 pub fn constant(source: &str) -> Option<bool> {
     let expr = parse_expr(source).ok()?;
     value_of(&expr)
 }
 
-/// A condition's constant value; `x or true` has one too.
+/// Returns a condition's constant value; `x or true` has one too.
 fn value_of(expr: &Expr<'_>) -> Option<bool> {
     if let Some(value) = expr.as_const() {
         return Some(value.is_true());
@@ -70,7 +70,7 @@ fn same_name(a: &Expr<'_>, b: &Expr<'_>) -> bool {
     }
 }
 
-/// The names of the filters in an expression or a text.
+/// Returns the names of the filters in an expression or a text.
 pub fn filters(source: &str) -> Vec<String> {
     let mut names = Vec::new();
     let template = parse(source, "", minijinja::syntax::SyntaxConfig::default());
@@ -88,7 +88,7 @@ pub fn filters(source: &str) -> Vec<String> {
     names
 }
 
-/// How many characters of a text stand in it and its includes as they are, in the longest of its branches.
+/// Returns how many characters of a text and its includes are literal, in the longest of its branches.
 pub fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<String>) -> usize {
     fn body(body: &[Stmt<'_>], template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
         body.iter().map(|stmt| one(stmt, template, depth)).sum()

@@ -54,7 +54,7 @@ pub struct Linted {
     pub explored: Option<Report>,
 }
 
-/// Everything that is wrong with the chart in `text`, and what is proved of it. `origin` names it;
+/// Returns everything that is wrong with the chart in `text`, and what is proved. `origin` names it;
 /// `templates` are those of the folders that the chart names; `caps` say how far to explore, which `None` leaves out.
 pub fn run(
     origin: &str,
@@ -78,7 +78,13 @@ pub fn run(
                 text,
                 uses: &inspection.uses,
             };
-            let of_rules: Vec<Flaw> = RULES.iter().flat_map(|check| check(&subject)).collect();
+            let mut of_rules: Vec<Flaw> = Vec::new();
+            for flaw in RULES.iter().flat_map(|check| check(&subject)) {
+                // Cycles share a table, and a phase may be made for each of them.
+                if !of_rules.contains(&flaw) {
+                    of_rules.push(flaw);
+                }
+            }
             // Exploring would only report the same again.
             let first = of_rules
                 .iter()

@@ -89,6 +89,14 @@ pub(super) fn replace_with(
 
 /// Makes a file; an error where there is one.
 pub(super) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
+    create_with(path, |file| file.write_all(text))
+}
+
+/// The same with a file that `fill` writes.
+pub(super) fn create_with(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     signals::report_file_size();
     let folder = path.parent().unwrap_or(Path::new("."));
     sweep(folder);
@@ -97,7 +105,7 @@ pub(super) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
         // Less what the user's umask takes away, as with any file.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
-    new.write_all(text)?;
+    fill(new.as_file_mut())?;
     new.as_file().sync_all()?;
     new.persist_noclobber(path)?;
     sync_folder(path);

@@ -122,7 +122,7 @@ fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
 }
 
 /// True while `path` leads to this very file.
-fn is_at(file: &File, path: &Path) -> bool {
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
     let id = |meta: io::Result<fs::Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
     id(file.metadata()) == id(path.symlink_metadata())
 }

@@ -7,6 +7,8 @@ pub(crate) mod find;
 #[cfg(test)]
 mod fuzz;
 mod git;
+pub(crate) mod journal;
+mod lines;
 pub(crate) mod lock;
 pub(crate) mod owed;
 pub(crate) mod perform;
@@ -18,6 +20,5 @@ pub(crate) mod reviews;
 pub(crate) mod snapshot;
 pub(crate) mod state_file;
 pub(crate) mod stuck;
-pub(crate) mod trace;
 pub(crate) mod trust;
 mod write;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::git::{self, Git};
+use super::journal;
 use super::lock::{self, ReviewLock};
 use super::performed::Performed;
 use super::place::{AsWorld as _, Place};
@@ -78,10 +79,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     };
     drop(note);
     // Before the state: killed in between, the verdict is known of a review that is run again.
-    if let Outcome::Ran { verdict } = &outcome {
-        let entry = entry(place, announced, verdict.clone());
-        let _ = reviews::append(&place.home(), &place.instance.name, &entry);
-    }
+    let _ = journal::add_review(place, ended(place, announced, &outcome));
     Ok(Reviewed::Ran(Box::new(Run {
         ended: Ended {
             invocation,
@@ -134,18 +132,21 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
     }
 }
 
-/// What is kept of a review that ran to its end.
-fn entry(place: &Place, announced: Running, verdict: Option<String>) -> reviews::Entry {
+/// What is kept of a review that has ended.
+fn ended(place: &Place, announced: Running, outcome: &Outcome) -> journal::Review {
     let file = std::fs::metadata(place.dir().join(&announced.file));
-    reviews::Entry {
+    let (verdict, error) = outcome.in_two();
+    journal::Review {
+        at: journal::now(),
+        instance: place.instance.name.clone(),
         bytes: file.map_or(0, |meta| meta.len()),
-        verdict,
+        verdict: verdict.map(str::to_owned),
+        error: error.map(str::to_owned),
         seconds: announced.elapsed().as_secs(),
         cycle: announced.cycle,
         n: announced.n,
         file: announced.file,
         by: announced.by,
-        started: announced.started,
     }
 }
 

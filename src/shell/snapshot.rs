@@ -17,7 +17,7 @@ use crate::chart::{Chart, FileSet, RowShape};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
-use crate::engine::names::or_invalid;
+use crate::engine::names::root::or_invalid;
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::pattern::{Capture, Pattern, is_slug};

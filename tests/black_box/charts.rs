@@ -1,4 +1,4 @@
-//! Charts with a flaw: each is told by its code, in words, before anything runs on it; a hook lets the stop
+//! Charts with a flaw: each is reported with its code before anything runs on it; a hook lets the stop
 //! through.
 
 use std::fs;
@@ -27,7 +27,7 @@ fn chart(project: &Project, from: &str, to: &str) -> String {
 /// One edit, the code of the flaw, and what is said about it.
 type Case<'c> = (&'c str, String, &'c str, &'c str);
 
-fn told(cases: &[Case<'_>]) {
+fn reported(cases: &[Case<'_>]) {
     let project = Project::valid();
     for (from, to, code, message) in cases {
         let chart = chart(&project, from, to);
@@ -97,7 +97,7 @@ fn an_option_that_enter_has_itself() {
 fn names_that_the_command_line_cannot_have() {
     let arg = "[args.reviews]";
     let with = |name: &str| format!("[args.{name}]\ntype = \"string\"\ndefault = \"\"\n\n{arg}");
-    told(&[
+    reported(&[
         case(
             arg,
             with("help"),
@@ -163,7 +163,7 @@ fn names_that_the_command_line_cannot_have() {
 
 #[test]
 fn paths_that_lead_elsewhere() {
-    told(&[
+    reported(&[
         case(
             "\".taskie\"",
             "\"../x\"",
@@ -200,7 +200,7 @@ fn paths_that_lead_elsewhere() {
 /// What a chart says and nobody would ever do.
 #[test]
 fn keys_that_would_be_passed_over() {
-    told(&[
+    reported(&[
         case(
             "[[on.Stop]]",
             "[[on.stop]]",
@@ -247,7 +247,7 @@ fn names_and_expressions_without_end() {
     let deep: String = (0..3000)
         .map(|n| format!("l{n} = \"l{}\"\n", n + 1))
         .collect();
-    told(&[
+    reported(&[
         case(
             free,
             "\"free\"",

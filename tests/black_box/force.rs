@@ -6,14 +6,14 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 
 use crate::bench::{is_running, stop_event, wait_for, wait_until_gone};
-use crate::support::{Project, Ran, Reviewer, feed, silent, state, validated};
+use crate::support::{Project, Ran, Reviewer, feed, git, silent, state, validated};
 
 /// How many rounds to run: as many as the environment says, or a few.
 fn rounds(few: u64) -> u64 {
@@ -203,21 +203,9 @@ fn faults_around_a_process() {
             let project = Project::valid();
             project.set_state(json!({}));
             project.reviewer(&Reviewer::fail());
-            let whole = project.command(args);
-            let mut shell = Command::new("/bin/sh");
-            shell
-                .args(["-c", &format!("{fault} exec \"$0\" \"$@\"")])
-                .arg(whole.get_program())
-                .args(args)
-                .current_dir(&project.root)
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped());
-            for (name, value) in whole.get_envs() {
-                match value {
-                    Some(value) => shell.env(name, value),
-                    None => shell.env_remove(name),
-                };
-            }
+            // By its path: one of the faults takes PATH away.
+            let program = env!("CARGO_BIN_EXE_taskie");
+            let shell = project.shell(&format!("{fault} exec '{program}' {}", args.join(" ")));
             let ran = feed(shell, stop_event(&project, false));
             // -1: a signal. None of these may end it without a word.
             assert!((0..=1).contains(&ran.code), "{fault} {args:?}: {ran:?}");
@@ -251,21 +239,9 @@ fn faults_around_a_process() {
 fn a_reviewer_that_cleans_up() {
     let project = Project::valid();
     project.set_state(json!({}));
-    let git = |args: &[&str]| {
-        let mut command = Command::new("git");
-        let args = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"]
-            .iter()
-            .chain(args);
-        let done = command
-            .args(args)
-            .current_dir(&project.root)
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "{done:?}");
-    };
-    git(&["init", "-q"]);
-    git(&["add", "."]);
-    git(&["commit", "-q", "-m", "all"]);
+    git(&project.root, &["init", "-q"]);
+    git(&project.root, &["add", "."]);
+    git(&project.root, &["commit", "-q", "-m", "all"]);
     let next = project.run(&["enter", "complete-task", "--task", "1", "--session", "mine"]);
     assert_eq!(next.code, 0, "{}", next.stderr);
     project.reviewer(&Reviewer {

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::json;
 
@@ -54,17 +53,8 @@ fn a_write_that_does_not_fit_leaves_the_old_state() {
     // Longer than the one block that the process may write.
     project.set_state(json!({ "note": "x".repeat(5_000) }));
     let before = project.files();
-    let mut command = Command::new("sh");
-    let like = project.command([] as [&str; 0]);
-    command
-        .args(["-c", "ulimit -f 1 && exec \"$0\" run limit 3"])
-        .arg(like.get_program())
-        .current_dir(&project.root)
-        .envs(
-            like.get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
-    let ran = Ran::of(command.output().unwrap());
+    let line = "ulimit -f 1 && exec taskie run limit 3";
+    let ran = Ran::of(project.shell(line).output().unwrap());
     let why = format!(
         "taskie: .taskie/plans/{PLAN}/state.json cannot be written: File too large (os error 27)\n"
     );

@@ -3,60 +3,17 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, Reviewer, allowed, feed};
+use crate::support::{Project, Ran, Reviewer, allowed, feed, git};
 
 /// What the prompts say about the push.
 const NO_REMOTE: &str = "If there is no remote, skip the push and say so.";
 
-fn git(dir: &Path, args: &[&str]) -> String {
-    let output = Command::new("git")
-        .args([
-            "-c",
-            "user.name=Test",
-            "-c",
-            "user.email=test@example.invalid",
-        ])
-        .args(args)
-        .current_dir(dir)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_SYSTEM", "/dev/null")
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "git {args:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// A line in a shell that stands in `dir`, `taskie` on PATH.
+/// A line in a shell that stands in `dir`.
 fn shell(project: &Project, dir: &Path, line: &str) -> Ran {
-    let template = project.command([""]);
-    let mut command = Command::new("sh");
-    for (name, value) in template.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let bin = Path::new(env!("CARGO_BIN_EXE_taskie")).parent().unwrap();
-    let path = std::env::var("PATH").unwrap();
-    command.env(
-        "PATH",
-        format!("{}:{}:{path}", project.bin.display(), bin.display()),
-    );
-    Ran::of(
-        command
-            .args(["-c", line])
-            .current_dir(dir)
-            .output()
-            .unwrap(),
-    )
+    Ran::of(project.shell(line).current_dir(dir).output().unwrap())
 }
 
 /// The hook as the host starts it: in the session's directory, which `cwd` names.

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::support::{PLAN, Project, Ran, feed, validated};
-use crate::typed::in_shell;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -188,7 +187,7 @@ fn hooks_call_what_there_is() {
             {
                 let line = hook["command"].as_str().unwrap();
                 assert_eq!(hook["args"], Value::Null, "{event}");
-                let mut command = in_shell(&project, line);
+                let mut command = project.shell(line);
                 command
                     .env("CLAUDE_PLUGIN_ROOT", &plugin.dir)
                     .env("CLAUDE_PLUGIN_DATA", project.bin.join("data"));

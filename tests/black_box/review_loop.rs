@@ -886,7 +886,7 @@ fn without_any_reviews_a_plan_goes_straight_on() {
         "tasks.md",
         "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | done |\n",
     );
-    // No structure check on the way: the flaw is told when the way is at its end.
+    // No structure check in between: the flaw is reported at the end.
     project.write("notes.md", "");
     project.set_state(json!({ "max_reviews": 0, "phase_iteration": 3 }));
     for (cycle, next) in [

@@ -2,35 +2,26 @@
 
 use indexmap::IndexMap;
 
-use super::resolver::{Resolver, at};
+use super::resolver::Resolver;
 use crate::chart::field::Phases;
 use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::suggest::suggest;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::suggest::did_you_mean;
+use crate::diagnostic::toml::{Step, at};
 use crate::expr::source::Literal;
 
 impl Resolver<'_> {
     /// Fields that others name, and assignments.
     pub(super) fn fields(&mut self, source: &Source, phases: &Phases) {
-        let fields = || source.context.keys().map(String::as_str);
-        self.known(at!["state"], Code::UnknownField, &source.state, fields());
-        if let Some(field) = source.context.get(&source.state)
+        let state = &source.state;
+        if let Some(field) = self.field(at!["state"], state, &source.context)
             && field.kind != FieldType::Phase
         {
-            let message = format!(
-                "`{}` holds the phase and must be of type phase",
-                source.state
-            );
-            self.flaw(
-                Code::WrongType,
-                at!["context", &source.state, "type"],
-                message,
-                "",
-            );
+            let message = format!("`{state}` holds the phase and must be of type phase");
+            self.flaw(Code::WrongType, at!["context", state, "type"], message, "");
         }
         if let Some(next) = &source.next {
-            self.known(at!["next"], Code::UnknownField, next, fields());
+            self.field(at!["next"], next, &source.context);
         } else if !source.cycles.is_empty() {
             let help = "name the context field that holds the phase that comes next: next = \"next_phase\"";
             self.flaw(
@@ -98,24 +89,11 @@ impl Resolver<'_> {
                     .err()
                     .map(|wanted| format!("the default of `{name}` must be {wanted}")),
             };
-            for (key, is_given, kind, of) in [
-                (
-                    "minimum",
-                    field.minimum.is_some(),
-                    FieldType::Integer,
-                    "an integer",
-                ),
-                (
-                    "pattern",
-                    field.pattern.is_some(),
-                    FieldType::String,
-                    "a string",
-                ),
-            ] {
-                if is_given && field.kind != kind {
-                    let message = format!("only {of} can have a `{key}`");
-                    self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
-                }
+            if field.minimum.is_some() {
+                self.only(at![table, name, "minimum"], field.kind, FieldType::Integer);
+            }
+            if field.pattern.is_some() {
+                self.only(at![table, name, "pattern"], field.kind, FieldType::String);
             }
             if let Some(message) = misfit {
                 let path = at![table, name, "default"];
@@ -153,15 +131,21 @@ impl Resolver<'_> {
                     help,
                 );
             }
-            if arg.minimum.is_some() && arg.kind != FieldType::Integer {
-                let message = "only an integer can have a `minimum`";
-                self.flaw(
-                    Code::WrongType,
-                    at!["args", name, "minimum"],
-                    message,
-                    "remove it",
-                );
+            if arg.minimum.is_some() {
+                self.only(at!["args", name, "minimum"], arg.kind, FieldType::Integer);
             }
+        }
+    }
+
+    /// Notes a key, the last step of `path`, that only fields of another type can have.
+    fn only(&mut self, path: &[Step], kind: FieldType, wanted: FieldType) {
+        if let Some(Step::Key(key)) = path.last().filter(|_| kind != wanted) {
+            let of = match wanted {
+                FieldType::Integer => "an integer",
+                _ => "a string",
+            };
+            let message = format!("only {of} can have a `{key}`");
+            self.flaw(Code::WrongType, path, message, "remove it");
         }
     }
 
@@ -169,23 +153,10 @@ impl Resolver<'_> {
         for (key, field) in [("count", &own.count), ("limit", &own.limit)] {
             let Some(field) = field else { continue };
             let path = [path, &[Step::from(key)]].concat();
-            self.known(
-                &path,
-                Code::UnknownField,
-                field,
-                source.context.keys().map(String::as_str),
-            );
-            if source
-                .context
-                .get(field)
-                .is_some_and(|field| field.kind != FieldType::Integer)
-            {
-                self.flaw(
-                    Code::WrongType,
-                    &path,
-                    format!("`{field}` counts reviews and must be an integer"),
-                    "",
-                );
+            let known = self.field(&path, field, &source.context);
+            if known.is_some_and(|field| field.kind != FieldType::Integer) {
+                let message = format!("`{field}` counts reviews and must be an integer");
+                self.flaw(Code::WrongType, &path, message, "");
             }
         }
         if let Some(entry) = &own.entry {
@@ -197,23 +168,16 @@ impl Resolver<'_> {
     fn assigned(&mut self, path: &[Step], assign: &Assign, source: &Source, phases: &Phases) {
         for (name, value) in assign {
             let path = [path, &[Step::from(name)]].concat();
-            self.known(
-                &path,
-                Code::UnknownField,
-                name,
-                source.context.keys().map(String::as_str),
-            );
-            let Some(field) = source.context.get(name) else {
+            let Some(field) = self.field(&path, name, &source.context) else {
                 continue;
             };
             if let Err(wanted) = field.accepts_literal(phases, value) {
-                let close = match (field.kind, value) {
+                let help = match (field.kind, value) {
                     (FieldType::Phase, Literal::Text(text)) => {
-                        suggest(&text.0, phases.keys().map(String::as_str))
+                        did_you_mean(&text.0, phases.keys().map(String::as_str))
                     }
                     _ => None,
                 };
-                let help = close.map(|name| format!("did you mean `{name}`?"));
                 let message = format!("`{name}` must be {wanted}");
                 self.flaw(
                     Code::WrongAssignment,
@@ -223,6 +187,18 @@ impl Resolver<'_> {
                 );
             }
         }
+    }
+
+    /// Returns the field of that name. That there is none is a flaw.
+    fn field<'f>(
+        &mut self,
+        path: &[Step],
+        name: &str,
+        fields: &'f IndexMap<String, Field>,
+    ) -> Option<&'f Field> {
+        let known = fields.keys().map(String::as_str);
+        self.known(path, Code::UnknownField, name, known);
+        fields.get(name)
     }
 
     /// Turns every `clear` into assignments of null, which is what it stands for.
@@ -263,9 +239,7 @@ impl Resolver<'_> {
     ) {
         for (index, name) in clear.iter().enumerate() {
             let path = [path, at!["clear", index]].concat();
-            let known = context.keys().map(String::as_str);
-            self.known(&path, Code::UnknownField, name, known);
-            match context.get(name) {
+            match self.field(&path, name, context) {
                 Some(_) if assign.contains_key(name) => {
                     let message = format!("`{name}` is cleared and assigned");
                     let help = "remove one of the two";

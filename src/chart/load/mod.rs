@@ -133,30 +133,25 @@ impl Resolver<'_> {
         let files = self.files(&source);
         let (tables, broken_tables) = self.tables(&source);
         let scope = self.scope(&source.scope);
-        let commands = source
-            .commands
-            .into_iter()
-            .map(|(name, command)| {
-                let rule = Rule {
-                    guard: command.guard,
-                    target: command.target,
-                    assign: command.assign,
-                    advance: command.advance,
-                    actions: command.actions,
-                    say: command.say,
-                    ..Rule::default()
-                };
-                (
-                    name,
-                    Command {
-                        about: command.about,
-                        otherwise: command.otherwise,
-                        rule,
-                        raise: command.raise,
-                    },
-                )
-            })
-            .collect();
+        let commands = source.commands.into_iter().map(|(name, command)| {
+            let rule = Rule {
+                guard: command.guard,
+                target: command.target,
+                assign: command.assign,
+                advance: command.advance,
+                actions: command.actions,
+                say: command.say,
+                ..Rule::default()
+            };
+            let command = Command {
+                about: command.about,
+                otherwise: command.otherwise,
+                rule,
+                raise: command.raise,
+            };
+            (name, command)
+        });
+        let commands = commands.collect();
         Some(Chart {
             id: source.id,
             origin: origin.to_owned(),

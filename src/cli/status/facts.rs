@@ -1,7 +1,6 @@
 //! Everything that `taskie status` shows, as data and as its documented JSON.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 
@@ -15,9 +14,10 @@ use crate::engine::event::Event;
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::world::World as _;
 use crate::shell::driver;
+use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
 use crate::shell::place::{AsWorld as _, Place};
-use crate::shell::reviews::{self, Running};
+use crate::shell::reviews::Running;
 use crate::shell::state_file::Reading;
 use crate::shell::stuck::Stuck;
 
@@ -367,7 +367,7 @@ fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
     if files.is_empty() {
         return Vec::new();
     }
-    let journal = reviews::journal(&place.home(), &place.instance.name);
+    let journal = journal::reviews(place);
     let dir = place.dir();
     let with_ending = |file: inspect::ReviewFile| {
         let size = std::fs::metadata(dir.join(&file.name))
@@ -376,7 +376,7 @@ fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
         // The last run that wrote a file of this name, unless someone else has written it since.
         let ended = journal
             .iter()
-            .rfind(|ended| ended.file == file.name)
+            .rfind(|ended| ended.file == file.name && ended.error.is_none())
             .filter(|ended| Some(ended.bytes) == size);
         Review {
             verdict: ended.and_then(|ended| ended.verdict.clone()),
@@ -415,13 +415,4 @@ fn runs(place: &Place, invocation: &Invocation, by: Option<&str>) -> String {
         invocation.n,
         place.instance.dir.join(&invocation.file).display()
     )
-}
-
-/// Returns a duration as a person reads it: `42 s`, `3 min 05 s`.
-pub(super) fn span(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds / 60 {
-        0 => format!("{seconds} s"),
-        minutes => format!("{minutes} min {:02} s", seconds % 60),
-    }
 }

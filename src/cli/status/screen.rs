@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use super::facts::{Facts, Review, Waits, span};
+use super::facts::{Facts, Review, Waits};
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, unbroken,
+    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, harmless, paint, paint_words,
+    span, unbroken,
 };
 
 /// The most reviews in one row; earlier ones are only counted.
@@ -135,7 +136,7 @@ pub(super) fn summary(facts: &Facts) -> String {
     }
 }
 
-/// The fields of the state that no other row shows, in the chart's order, without those that are null or absent.
+/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null or absent.
 fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     let chart = &facts.chart;
     let is_shown = |name: &String| {
@@ -161,17 +162,7 @@ fn shown(value: &Json) -> String {
     }
 }
 
-/// Returns a text from the project's files without control characters (and line ends), which could draw anything on the
-/// screen.
-fn harmless(text: &str) -> String {
-    let shown = |char: char| match char.is_control() {
-        true => char.escape_default().to_string(),
-        false => char.to_string(),
-    };
-    text.chars().map(shown).collect()
-}
-
-/// Returns the same for a text of the chart, which may have more than one line.
+/// Returns a text of the chart, which may have more than one line, without control characters.
 fn harmless_lines(text: &str) -> String {
     text.split('\n')
         .map(harmless)
@@ -284,12 +275,7 @@ fn title(facts: &Facts, review: &Review) -> String {
 }
 
 fn mark(facts: &Facts, review: &Review) -> String {
-    let best = facts
-        .chart
-        .invoke
-        .values()
-        .filter_map(|invoke| invoke.verdicts.first());
-    let style = |verdict: &String| match best.clone().any(|best| best == verdict) {
+    let style = |verdict: &String| match facts.chart.is_best_verdict(verdict) {
         true => GOOD,
         false => BAD,
     };
