@@ -154,7 +154,10 @@ impl<'c> ChartNames<'c> {
     }
 
     fn typed(&self, field: &Field) -> Type {
-        let kind = self.of(field.kind);
+        let kind = match &field.one_of {
+            Some(words) => Type::word(words.iter().cloned()),
+            None => self.of(field.kind),
+        };
         if field.nullable { kind.or_none() } else { kind }
     }
 
@@ -163,6 +166,7 @@ impl<'c> ChartNames<'c> {
             FieldType::Boolean => Type::Boolean,
             FieldType::Integer => Type::Integer,
             FieldType::String => Type::Text,
+            FieldType::List => Type::list(Type::Text),
             FieldType::Phase => self.phases(),
         }
     }
@@ -421,7 +425,7 @@ impl Scope for ChartNames<'_> {
                         ("path", Type::Text),
                         ("home", Type::Text),
                     ]),
-                    // Where each session has its own instance there is none without a session.
+                    // If each session has its own instance, there is always a session.
                     "session" if self.chart.scope.is_per_session() => Type::Text,
                     "session" => Type::Text.or_none(),
                     "driver" => Type::Text.or_none(),

@@ -184,7 +184,8 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     let scope = &chart.scope;
     let taken = session.and_then(|session| {
-        let (_, name) = driver::taken_up(&[root.to_owned()], &scope.home, session)?;
+        let taken = driver::taken_up(&[root.to_owned()], &scope.home, session);
+        let (_, name) = taken.ok().flatten()?;
         let found = find::of_name(root, scope, &name);
         found.instance.is_some().then_some(found)
     });

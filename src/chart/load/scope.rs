@@ -88,7 +88,7 @@ impl Resolver<'_> {
         };
         let noun = source.scope.noun.as_str();
         let reserved = RESERVED.join(", ");
-        // Where each session has its own, the option that names it is `--session` all the same.
+        // If each session has its own instance, the option is `--session` anyway.
         let is_session = source.scope.path.is_some() && noun == "session";
         if !is_word(noun) || RESERVED.contains(&noun) && !is_session {
             let message = format!("`{noun}` cannot be an option of the command line");
