@@ -40,16 +40,6 @@ pub(crate) fn paint_words(style: Style, text: &str) -> String {
         .join(" ")
 }
 
-/// Returns a text from the project's files without control characters (and line ends), which could draw anything on the
-/// screen.
-pub(crate) fn harmless(text: &str) -> String {
-    let shown = |char: char| match char.is_control() {
-        true => char.escape_default().to_string(),
-        false => char.to_string(),
-    };
-    text.chars().map(shown).collect()
-}
-
 /// Returns a duration as a person reads it: `42 s`, `3 min 05 s`.
 pub(crate) fn span(time: Duration) -> String {
     let seconds = time.as_secs();

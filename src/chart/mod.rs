@@ -23,7 +23,7 @@ use model::{Advance, Arg, Assign, Check, Field, Invoke, Phase, Prompts, Property
 #[derive(Debug)]
 pub struct Chart {
     pub id: String,
-    /// Where it was read, for messages: a path, or the chart's id where it is compiled in.
+    /// Its name in messages: a path, or the id if it is compiled in.
     pub origin: String,
     pub initial: String,
     /// The context field that holds the phase.
@@ -37,7 +37,7 @@ pub struct Chart {
     pub args: IndexMap<String, Arg>,
     pub files: IndexMap<String, FileSet>,
     pub tables: IndexMap<String, Table>,
-    /// The tables that could not be made out. A chart that runs has none; one that is checked may.
+    /// The tables that could not be resolved. A chart that runs has none; one that is checked may.
     pub broken_tables: Vec<String>,
     pub lets: IndexMap<String, Expr>,
     pub prompts: Prompts,
@@ -135,7 +135,7 @@ impl Scope {
     }
 }
 
-/// A named set of file names: patterns that add and patterns that take away.
+/// A named set of files: patterns that include and patterns that exclude.
 #[derive(Debug)]
 pub struct FileSet {
     pub with: Vec<Pattern>,
@@ -183,7 +183,7 @@ pub enum RowShape {
 #[derive(Debug)]
 pub struct PhaseEntry {
     pub phase: Phase,
-    /// Its key under `[phases]`: `post-{cycle}`, where one key makes several phases.
+    /// Its key under `[phases]`: `post-{cycle}` makes several phases.
     pub key: String,
     /// `it.cycle`: set for a phase whose name has a `{cycle}` hole.
     pub cycle: Option<String>,
@@ -209,7 +209,7 @@ pub struct Cycle {
     pub advance: Vec<Advance>,
 }
 
-/// A command: one rule, and what is said where it does not apply.
+/// A command: one rule, and a message if it does not apply.
 #[derive(Debug)]
 pub struct Command {
     pub about: String,

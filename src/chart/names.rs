@@ -36,7 +36,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("args.NAME", "the option NAME: as given, else its default", "commands, `enter`"),
     ("checks.NAME", "the findings of `[[checks.NAME]]`, in order", ""),
     ("config.NAME", "the setting NAME of `config.json`, else its default", ""),
-    ("cycle.id", "the running cycle: the one that comes next, or whose post phase does; none if no cycle is running", ""),
+    ("cycle.id", "the running cycle: the one whose review or answer comes next; none if no cycle is running", ""),
     ("cycle.post", "the phase that answers its reviews", ""),
     ("cycle.stage", "its stage", ""),
     ("cycle.resume", "the phase to resume when there is nothing to review yet", ""),
@@ -65,7 +65,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("event.session_id", "the id of the session", "hook events"),
     ("event.source", "how the session began: startup, resume, clear or compact", "hook events"),
     ("event.stop_hook_active", "the agent was blocked in this turn already", "hook events"),
-    ("event.terminal", "a person typed the command in a terminal", "commands"),
+    ("event.terminal", "a person typed the command in a terminal, not an agent", "commands"),
     ("event.transcript_path", "the file of the conversation", "hook events"),
     ("event.trigger", "what caused the compaction: manual or auto", "hook events"),
     ("files.NAME", "the files of the set NAME, sorted by name", ""),
@@ -77,7 +77,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("it", "the item of an `each`", "`each`"),
     ("it.id", "the phase that is being entered", "`[phases]`"),
     ("it.cycle", "its cycle, if its name has a `{cycle}` hole", "`[phases]`"),
-    ("now", "the time to the second in UTC, as a file name begins with it: `20260203T145212`", ""),
+    ("now", "the time in UTC, to the second, in a form for file names: `20260203T145212`", ""),
     ("prompts.NAME", "the prompt NAME: the user's own file, else the template, with its holes filled", ""),
     ("review.ok", "a review has just run and written its file", "rules after an `invoke`"),
     ("review.error", "why it failed; none if it did not", "rules after an `invoke`"),
@@ -154,7 +154,10 @@ impl<'c> ChartNames<'c> {
     }
 
     fn typed(&self, field: &Field) -> Type {
-        let kind = self.of(field.kind);
+        let kind = match &field.one_of {
+            Some(words) => Type::word(words.iter().cloned()),
+            None => self.of(field.kind),
+        };
         if field.nullable { kind.or_none() } else { kind }
     }
 
@@ -163,6 +166,7 @@ impl<'c> ChartNames<'c> {
             FieldType::Boolean => Type::Boolean,
             FieldType::Integer => Type::Integer,
             FieldType::String => Type::Text,
+            FieldType::List => Type::list(Type::Text),
             FieldType::Phase => self.phases(),
         }
     }
@@ -421,7 +425,7 @@ impl Scope for ChartNames<'_> {
                         ("path", Type::Text),
                         ("home", Type::Text),
                     ]),
-                    // Where each session has its own instance there is none without a session.
+                    // If each session has its own instance, there is always a session.
                     "session" if self.chart.scope.is_per_session() => Type::Text,
                     "session" => Type::Text.or_none(),
                     "driver" => Type::Text.or_none(),

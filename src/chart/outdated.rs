@@ -1,6 +1,6 @@
 //! Syntax of earlier versions: found here, refused by the loader and the linter, rewritten by `check-chart --fix`.
 //!
-//! Two things were renamed so far: rules stand in `[[on.EVENT]]` tables and no longer in a list, and a property says
+//! Two things have changed so far: rules are `[[on.EVENT]]` tables and no longer a list, and a property says
 //! `about` for `name` and `reachable` for what `eventually` meant then.
 
 use std::ops::Range;
@@ -38,7 +38,7 @@ pub(crate) fn fix(text: &str) -> Option<String> {
     let mut fixed = text.to_owned();
     let mut moved = String::new();
     for (range, replacement) in edits.into_iter().rev() {
-        // What cannot stand where it stood goes to the end.
+        // What cannot stay in its place goes to the end.
         if range.start == text.len() {
             moved.insert_str(0, &replacement);
         } else {
@@ -125,7 +125,7 @@ fn lists_of_rules(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
             .map_or(text.len(), |length| list.end + length);
         let name = event.get_ref();
         let (comment, tables) = tables(name, &text[list.clone()], &text[list.end..end]);
-        // In a table `[on]` the rules take the place of the list. A dotted key stands in another table.
+        // In a table `[on]` the rules take the place of the list. A dotted key belongs to another table.
         let edits = if text[line..key.start].trim().is_empty() {
             let is_behind_another =
                 text[..line].ends_with("]\n") && !text[..line].ends_with("[on]\n");
@@ -218,16 +218,16 @@ fn tables(event: &str, list: &str, behind: &str) -> (String, String) {
     (first, tables.collect::<Vec<_>>().join("\n") + &comments)
 }
 
-/// A part of what stands between the brackets of a list or an inline table.
+/// A part of the content of a list or an inline table.
 enum Part<'t> {
-    /// What stands between two commas.
+    /// The text between two commas.
     Item(&'t str),
     Comment(&'t str),
     /// The end of a line.
     Line,
 }
 
-/// Splits what stands between brackets. Commas and signs inside strings and inner brackets do not count.
+/// Splits the text between brackets. Commas inside strings and inner brackets do not count.
 fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut at, mut start, mut depth) = (0, 0, 0_usize);
@@ -280,7 +280,7 @@ fn string(text: &str) -> usize {
     let mut at = close.len();
     while let Some(sign) = text[at..].chars().next() {
         if text[at..].starts_with(close) {
-            // Up to two quotes may stand right before the closing ones.
+            // Up to two quotes may precede the closing ones.
             let run = text[at..].len() - text[at..].trim_start_matches(quote).len();
             return at + if close.len() == 3 { run.min(5) } else { 1 };
         }

@@ -4,6 +4,7 @@
 mod bell;
 mod check_chart;
 mod completions;
+mod config;
 mod demo;
 mod doctor;
 mod enter;
@@ -96,9 +97,13 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         }
         _ => None,
     };
+    // `check-chart` reads its charts itself: one that cannot be used is what it is there for.
+    let used = name
+        .as_deref()
+        .filter(|_| command_word(args) != Some("check-chart"));
     let choice = match &own {
         Some(path) => Choice::File(path),
-        None => Choice::of(name.as_deref()),
+        None => Choice::of(used),
     };
     let chart = choice.load()?;
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
@@ -128,9 +133,10 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
-        Some(("trust", sub)) => trust::run(sub),
         Some(("upgrade", _)) => Ok(upgrade::run(&chart)),
         Some(("completions", sub)) => Ok(completions::print(&chart, sub)),
+        Some(("trust", sub)) => trust::run(&chart, sub),
+        Some(("config", sub)) => config::run(&chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }

@@ -37,7 +37,16 @@ pub(crate) fn resolve(
     let noun = &scope.noun;
     let start = || {
         let (program, initial) = (chart.program(), &chart.initial);
-        format!("start one with `{program} enter {initial} --{noun} NAME`")
+        match scope.is_per_session() {
+            false => format!("start one with `{program} enter {initial} --{noun} NAME`"),
+            true if chart.commands.is_empty() => {
+                format!("start one with `{program} enter {initial}`")
+            }
+            true => format!(
+                "start one with `{program} enter {initial}`, or with a command of the chart; `{program} run --help` \
+                 lists them"
+            ),
+        }
     };
     let named = match matches.try_get_one::<String>("instance") {
         _ if scope.is_per_session() => Some(of_session(chart, session)?),
@@ -51,14 +60,7 @@ pub(crate) fn resolve(
         None if absent != Absent::Refuse && named.is_some() => new_root(&cwd, &around, noun)?,
         None => {
             let message = format!("there is no {} in {} or above", scope.home, cwd.display());
-            let help = match scope.is_per_session() {
-                true => format!(
-                    "run a command of the chart that makes one; `{} run --help` lists them",
-                    chart.program()
-                ),
-                false => start(),
-            };
-            return Err(CliError::with_help(message, help));
+            return Err(CliError::with_help(message, start()));
         }
     };
     let instance = match named {
@@ -182,7 +184,8 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     let scope = &chart.scope;
     let taken = session.and_then(|session| {
-        let (_, name) = driver::taken_up(&[root.to_owned()], &scope.home, session)?;
+        let taken = driver::taken_up(&[root.to_owned()], &scope.home, session);
+        let (_, name) = taken.ok().flatten()?;
         let found = find::of_name(root, scope, &name);
         found.instance.is_some().then_some(found)
     });

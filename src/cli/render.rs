@@ -104,7 +104,7 @@ fn show_next(
                 tell(&format!("taskie: {warning}"));
             }
             tell(&command(place, &invocation));
-            print(invocation.argv.last().map_or("", String::as_str));
+            print(prompt(&invocation).unwrap_or_default());
             return Ok(());
         }
         Next::Answer(decision) => decision,
@@ -141,19 +141,23 @@ fn in_words(chart: &Chart, rule: &Fired) -> String {
     }
 }
 
+/// Returns the prompt among the arguments: the last one, if it is a sentence and not a path or a word.
+fn prompt(invocation: &Invocation) -> Option<&str> {
+    let last = invocation.argv.last()?;
+    last.contains(char::is_whitespace).then_some(last)
+}
+
 /// Returns the review's command as a shell line, without the prompt.
 fn command(place: &Place, invocation: &Invocation) -> String {
-    let words = invocation
-        .argv
-        .split_last()
-        .map_or(&[][..], |(_, rest)| rest);
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let shown = invocation.argv.len() - usize::from(prompt(invocation).is_some());
+    let words = invocation.argv.iter().take(shown).map(|word| quoted(word));
+    let words = words.chain(prompt(invocation).map(|_| "PROMPT".to_owned()));
     format!(
-        "taskie: {} {} is due; the next stop runs this, which writes {}:\n  {} PROMPT",
+        "taskie: {} {} is due; the next stop runs this, which writes {}:\n  {}",
         invocation.cycle,
         invocation.n,
         place.instance.dir.join(&invocation.file).display(),
-        words.join(" ")
+        words.collect::<Vec<_>>().join(" ")
     )
 }
 

@@ -17,7 +17,7 @@ use crate::chart::embedded::{CHARTS, Embedded};
 use crate::shell::journal::{self, Decided, Line};
 use crate::shell::state_file;
 
-/// A project, with everything around it that a session of the host would bring.
+/// A project, with the environment of a session of the host.
 #[derive(Debug)]
 pub(super) struct Stage {
     _project: TempDir,
@@ -26,7 +26,7 @@ pub(super) struct Stage {
     _behind: TempDir,
     behind: PathBuf,
     exe: PathBuf,
-    /// The stand-ins before all else.
+    /// PATH, with the stand-ins first.
     path: OsString,
     chart: &'static Embedded,
     session: String,
@@ -104,7 +104,7 @@ impl Stage {
                 return Err(DemoError::Scenario(why));
             }
             let link = bin.join(program);
-            // A link and no script: it also works where nothing may be run from the temporary folder.
+            // A link, not a script: it also works if the temporary folder is mounted noexec.
             if !link.exists() {
                 std::os::unix::fs::symlink(&exe, &link).map_err(at(&link))?;
             }
@@ -152,7 +152,7 @@ impl Stage {
         fs::write(&path, text).map_err(at(&path))
     }
 
-    /// Replaces a text that stands in a file once.
+    /// Replaces a text that occurs in a file once.
     pub(super) fn edit(&self, name: &str, from: &str, to: &str) -> Result<(), DemoError> {
         let path = self.path(name);
         let text = fs::read_to_string(&path).map_err(at(&path))?;
@@ -181,7 +181,7 @@ impl Stage {
         names
     }
 
-    /// Returns the state as it is on disk; `None` where there is none yet.
+    /// Returns the state as it is on disk; `None` if there is none yet.
     pub(super) fn state(&self) -> Option<Map<String, Json>> {
         let text = fs::read(self.path(state_file::FILE)).ok()?;
         serde_json::from_slice(&text).ok()

@@ -8,13 +8,15 @@ use miette::{
     SpanContents,
 };
 
+use crate::text::masked;
+
 /// A line of more characters is cut.
 const LONGEST: usize = 100;
 
 /// So many characters of it are shown: a terminal's 80 without the line's number.
 const WIDTH: usize = 70;
 
-/// Stands for what is cut off. Its three bytes stand for three others, so that offsets stay.
+/// Marks what is cut off. Its three bytes replace three others, so that offsets don't change.
 const CUT: &str = "…";
 
 /// A file and a place in it, for miette.
@@ -122,7 +124,7 @@ fn window(line: &str, at: usize) -> Range<usize> {
     if all <= LONGEST {
         return 0..line.len();
     }
-    // A third of the line before the place, more where not enough comes after it.
+    // A third of the window is before the place, or more if the line ends soon after it.
     let first = before.saturating_sub(WIDTH / 3).min(all - WIDTH);
     let byte = |index: usize| {
         line.char_indices()
@@ -134,7 +136,7 @@ fn window(line: &str, at: usize) -> Range<usize> {
 
 /// Returns a part of a line, with marks at the ends that were cut. A mark replaces only ASCII characters.
 fn cut(line: &str, window: &Range<usize>) -> String {
-    let mut part = line[window.clone()].to_owned();
+    let mut part = masked(&line[window.clone()]);
     let is_plain = |end: &str| end.len() == CUT.len() && end.is_ascii();
     if window.start > 0 && part.get(..CUT.len()).is_some_and(is_plain) {
         part.replace_range(..CUT.len(), CUT);

@@ -8,6 +8,7 @@ use miette::{MietteDiagnostic, Report};
 
 use super::code::Code;
 use super::excerpt::Excerpt;
+use crate::text::shown_lines;
 
 /// One thing that is wrong with a chart file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct Flaw {
     pub help: Option<String>,
     /// Bytes of the file.
     pub span: Option<Range<usize>>,
-    /// The template file it stands in; `None`: the chart.
+    /// The template that it is in; `None`: the chart.
     pub file: Option<Arc<SourceFile>>,
     /// More to read: the counterexample that refutes a property.
     pub note: Option<String>,
@@ -34,11 +35,11 @@ pub struct SourceFile {
 }
 
 impl Flaw {
-    /// Returns a flaw of the chart file, with neither help nor place yet.
+    /// Returns a flaw of the chart file, with neither help nor place yet. What the message quotes may come from anywhere.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
-            message: message.into(),
+            message: shown_lines(&message.into()).into_owned(),
             help: None,
             span: None,
             file: None,
@@ -49,7 +50,7 @@ impl Flaw {
     /// Adds what to do.
     pub fn help(self, help: impl Into<Option<String>>) -> Self {
         Self {
-            help: help.into(),
+            help: help.into().map(|help| shown_lines(&help).into_owned()),
             ..self
         }
     }
@@ -86,7 +87,7 @@ impl Flaw {
 pub struct ChartError {
     /// The file.
     pub origin: String,
-    /// Its text; empty where it could not be read.
+    /// Its text; empty if it could not be read.
     pub text: String,
     /// In the order of the file.
     pub flaws: Vec<Flaw>,

@@ -1,10 +1,10 @@
-//! Places in a TOML text: from the way to a value to the bytes where it stands.
+//! Places in a TOML text: from the path of a value to its bytes.
 
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-/// One step of the way to a value in a chart file.
+/// One step of the path to a value in a chart file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Key(String),
@@ -40,7 +40,7 @@ pub fn locate(text: &str, path: &[Step]) -> Option<Range<usize>> {
     Document::parse(text).locate(path)
 }
 
-/// The places of a TOML text, for who looks up more than one.
+/// The places of a TOML text, parsed once.
 #[derive(Debug)]
 pub struct Document<'t> {
     table: DeTable<'t>,
@@ -109,8 +109,8 @@ pub fn steps(place: &str) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// Returns where the part `span` of `source` stands in `text`, `source` being the value, or a part of the value, of the TOML
-/// string at `value`; `None` where it is not.
+/// Returns the place in `text` of the part `span` of `source`, which is the value, or a part of the value, of the TOML
+/// string at `value`; `None` if it is not.
 pub fn token(
     text: &str,
     value: &Range<usize>,

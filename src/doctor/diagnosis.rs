@@ -27,7 +27,7 @@ impl Level {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Diagnosis {
     pub(crate) level: Level,
-    /// What was looked at: a word that stays the same.
+    /// What was checked: a stable word.
     pub(crate) about: &'static str,
     /// What was found.
     pub(crate) text: String,

@@ -1,5 +1,5 @@
-//! What the actions of a rule come to: effects, as data. Which names are free is settled here, so that a text can say
-//! what will be made; that the world has not changed since, the shell checks when it does it.
+//! Turns the actions of a rule into effects, as data. Free names are chosen here, so that a text can say
+//! which file will be made; the shell checks that they are still free.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -140,7 +140,7 @@ impl Plan<'_> {
         Ok(self.folders.entry(folder.to_owned()).or_default())
     }
 
-    /// `path` where its name is free, else the next one that is: of a name that begins with a time, the next second
+    /// Returns `path` if its name is free, otherwise the next free name: if it begins with a time, the next second
     /// that no name begins with, so that names keep their order; of any other, `-2`, `-3` and so on.
     fn free(&mut self, path: &str) -> Result<String, Fault> {
         let (folder, name) = split(path);

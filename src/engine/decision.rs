@@ -64,11 +64,11 @@ impl Decision {
 /// Something to be done to a file. Paths are from the project's root and below the chart's home.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Makes a file; an error where there is one.
+    /// Makes a file; an error if it exists.
     Write { path: String, text: String },
     /// Adds a line to a file that has not got it; makes the file.
     Ensure { path: String, line: String },
-    /// Renames a file; an error where the other name is taken.
+    /// Renames a file; an error if the new name is taken.
     Rename { from: String, to: String },
     /// Removes an instance's directory with all that is in it.
     Remove { path: String },
@@ -87,7 +87,7 @@ impl Effect {
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fired {
-    /// Where it stands: `on.Stop[2]`, `phases.complete`.
+    /// Its place: `on.Stop[2]`, `phases.complete`.
     pub place: String,
     /// The cycle that it ended, and which of that cycle's advance targets it took.
     pub advance: Option<(String, usize)>,
@@ -137,6 +137,8 @@ pub struct Invocation {
     pub argv: Vec<String>,
     /// Where its stderr goes, below the instance's directory.
     pub log: String,
+    /// Seconds until it is ended.
+    pub timeout: u64,
 }
 
 impl Invocation {

@@ -18,7 +18,7 @@ pub enum Fault {
     },
     /// A cycle ends and none of its advance targets is open.
     NowhereToAdvance { cycle: String },
-    /// `advance` where no cycle is running.
+    /// `advance` while no cycle is running.
     NoCycle { place: String },
     /// An option has a value that the chart forbids.
     Argument { name: String, detail: String },

@@ -1,7 +1,9 @@
-//! What an expression compares with what: the values on which its outcome turns.
+//! What an expression compares: the values on which its outcome depends.
 //!
 //! The model checker tries the inputs of a decision on both sides of each comparison, and this finds
 //! them. Nothing is evaluated here.
+
+use std::collections::HashMap;
 
 use indexmap::IndexSet;
 use minijinja::machinery::ast::{BinOpKind, CallArg, Expr};
@@ -23,13 +25,13 @@ pub enum Term {
 
 /// The comparisons of one chart's expressions, as they are found.
 pub struct Comparisons<'c> {
-    /// What a name stands for, where it stands for an expression.
+    /// The expression that a name stands for, if it does.
     lets: &'c dyn Fn(&str) -> Option<String>,
-    /// The names being resolved: one that refers to itself ends there.
-    open: Vec<String>,
+    /// What the names that were resolved can be, each read once. One that refers to itself is nothing.
+    known: HashMap<String, Vec<Term>>,
     /// The two sides of each comparison.
-    pub pairs: Vec<(Term, Term)>,
-    /// The names of which something is computed, so that its outcome turns on more than the comparisons.
+    pub pairs: IndexSet<(Term, Term)>,
+    /// The names that are computed with, so that the outcome depends on more than the comparisons.
     pub computed: IndexSet<String>,
 }
 
@@ -38,8 +40,8 @@ impl<'c> Comparisons<'c> {
     pub fn new(lets: &'c dyn Fn(&str) -> Option<String>) -> Self {
         Self {
             lets,
-            open: Vec::new(),
-            pairs: Vec::new(),
+            known: HashMap::new(),
+            pairs: IndexSet::new(),
             computed: IndexSet::new(),
         }
     }
@@ -55,12 +57,12 @@ impl<'c> Comparisons<'c> {
     fn pair(&mut self, left: &[Term], right: &[Term]) {
         for a in left {
             for b in right {
-                self.pairs.push((a.clone(), b.clone()));
+                self.pairs.insert((a.clone(), b.clone()));
             }
         }
     }
 
-    /// Notes a comparison. What is held against something computed turns on more than the comparisons tell.
+    /// Notes a comparison. A comparison with something computed depends on more than its terms.
     fn compare(&mut self, left: (&Expr<'_>, &[Term]), right: (&Expr<'_>, &[Term])) {
         self.pair(left.1, right.1);
         for ((expr, terms), other) in [(left, right.1), (right, left.1)] {
@@ -111,7 +113,7 @@ impl<'c> Comparisons<'c> {
                 self.expr(&get.subscript_expr, it);
                 match get.subscript_expr.as_const() {
                     Some(key) if key.kind() == ValueKind::String => field(&terms, &key.to_string()),
-                    // An item is there where the list is long enough.
+                    // The item exists if the list is long enough.
                     Some(key) => {
                         match key.as_i64() {
                             Some(0 | -1) => {}
@@ -259,14 +261,15 @@ impl<'c> Comparisons<'c> {
     }
 
     fn name(&mut self, name: &str) -> Vec<Term> {
-        if self.open.iter().any(|open| open == name) {
-            return Vec::new();
+        if let Some(terms) = self.known.get(name) {
+            return terms.clone();
         }
         match (self.lets)(name) {
             Some(source) => {
-                self.open.push(name.to_owned());
-                let terms = self.read(&source, &[]);
-                self.open.pop();
+                self.known.insert(name.to_owned(), Vec::new());
+                let terms: IndexSet<Term> = self.read(&source, &[]).into_iter().collect();
+                let terms: Vec<Term> = terms.into_iter().collect();
+                self.known.insert(name.to_owned(), terms.clone());
                 terms
             }
             None => vec![Term::Path(name.to_owned())],

@@ -7,6 +7,7 @@ use std::path::Path;
 use anstream::adapter::strip_str;
 
 use crate::files::regular::open_regular;
+use crate::text::is_harmful;
 
 /// How much of a log's end [`last_line`] reads, in bytes.
 const TAIL: u64 = 64 * 1024;
@@ -33,10 +34,10 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
         .map(|line| line.chars().take(MAX_LINE).collect())
 }
 
-/// Returns a line without escape sequences, control characters and outer blanks; a tab becomes a space.
+/// Returns a line without escape sequences, harmful characters and outer blanks; a tab becomes a space.
 pub(crate) fn plain(line: &str) -> String {
     let text = strip_str(line).to_string().replace('\t', " ");
-    let text: String = text.chars().filter(|char| !char.is_control()).collect();
+    let text: String = text.chars().filter(|char| !is_harmful(*char)).collect();
     text.trim().to_owned()
 }
 

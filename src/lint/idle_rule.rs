@@ -1,4 +1,4 @@
-//! `idle-rule`: a rule or command that, where it fires, does nothing.
+//! `idle-rule`: a rule or command that has no effect.
 
 use super::subject::Subject;
 use crate::diagnostic::code::Code;

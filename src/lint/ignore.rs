@@ -16,7 +16,7 @@ const MARK: &str = "# taskie: ignore[";
 struct Ignore {
     /// The line whose findings it leaves out, from 1.
     line: usize,
-    /// The same with all lines of a string that stands there.
+    /// The same with all lines of a string there.
     lines: RangeInclusive<usize>,
     codes: Vec<String>,
     has_reason: bool,
@@ -33,7 +33,7 @@ impl Ignore {
 
 /// Returns the flaws that no comment of the chart ignores, and those of the comments themselves.
 ///
-/// Unless all of the chart was explored, nobody knows what an ignore of that kind would leave out.
+/// Unless every state was explored, it is unknown what an ignore of such a code would hide.
 pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw> {
     let ignores = find(text);
     let mut used = vec![Vec::new(); ignores.len()];

@@ -1,6 +1,6 @@
 //! How findings are written: for a person, for grep, for programs, for code hosts.
 //!
-//! The JSON keeps its promise (`docs/check-chart.md`): fields are added, never renamed or taken away, as long
+//! The JSON keeps its promise (`docs/check-chart.md`): fields are added, never renamed or removed, as long
 //! as `version` stays.
 
 use std::io::IsTerminal as _;
@@ -12,15 +12,16 @@ use super::Linted;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::explore::report::{Report, Verdict};
+use crate::text::shown;
 
 /// One chart that was checked.
 #[derive(Debug)]
 pub struct Checked {
-    /// Its path, or its id where it is compiled in.
+    /// Its path, or its id if it is compiled in.
     pub origin: String,
     pub text: String,
     pub flaws: Vec<Flaw>,
-    /// What exploring its states has come to, where it was explored.
+    /// The result of exploring its states, if it was explored.
     pub explored: Option<Report>,
 }
 
@@ -75,7 +76,10 @@ impl Format {
             Self::Concise => lines(charts, |file, region, flaw| {
                 format!(
                     "{file}:{}:{}: {}: {}",
-                    region.start.0, region.start.1, flaw.code, flaw.message
+                    region.start.0,
+                    region.start.1,
+                    flaw.code,
+                    shown(&flaw.message)
                 )
             }),
             Self::Github => lines(charts, |file, region, flaw| {

@@ -21,9 +21,9 @@ use crate::diagnostic::toml::{Step, locate};
 pub(super) struct Reading {
     /// The chart, where enough of it is right.
     pub(super) source: Option<Source>,
-    /// The text without its lines of broken syntax: all else stands where it stood.
+    /// The text with its broken lines blanked, so that places stay the same.
     pub(super) text: String,
-    /// Lines were left out: what seems to be missing may stand there.
+    /// Lines were blanked: what seems to be missing may be there.
     pub(super) is_partial: bool,
     /// What is wrong so far.
     pub(super) flaws: Vec<Flaw>,
@@ -163,7 +163,7 @@ pub(super) fn read(text: &str) -> Reading {
 const RUN: usize = 2;
 
 /// Returns the syntax errors, one per line, and of many lines in a row the first: an unclosed bracket makes nonsense of
-/// all that follows. True where it came to that: what else could be said of such a file would be nonsense too.
+/// everything after it. Returns true if that happened: any other finding would be nonsense too.
 fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
     let lines: Vec<&str> = text.lines().collect();
     let says_nothing = |line: usize| {

@@ -81,7 +81,7 @@ pub(super) fn replace_with(
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&new, path));
     match written {
-        Ok(()) => sync_folder(path),
+        Ok(()) => sync_folder(path.parent().unwrap_or(Path::new("."))),
         Err(_) => _ = fs::remove_file(&new),
     }
     written
@@ -108,7 +108,7 @@ pub(super) fn create_with(
     fill(new.as_file_mut())?;
     new.as_file().sync_all()?;
     new.persist_noclobber(path)?;
-    sync_folder(path);
+    sync_folder(folder);
     Ok(())
 }
 
@@ -131,9 +131,8 @@ fn keep_permissions(old: &Path, new: &File) -> io::Result<()> {
     }
 }
 
-/// So that a file's name is on the disk, and not only the file. Not every file system can.
-pub(super) fn sync_folder(of: &Path) {
-    let folder = of.parent().unwrap_or(Path::new("."));
+/// So that the names of files are on the disk, and not only the files. Not every file system can.
+pub(super) fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }

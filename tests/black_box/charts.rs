@@ -168,19 +168,19 @@ fn paths_that_lead_elsewhere() {
             "\".taskie\"",
             "\"../x\"",
             "bad-pattern",
-            "`../x` must be inside the ",
+            "`../x` must be a folder below the project",
         ),
         case(
             "\".taskie\"",
             "\"\"",
             "bad-pattern",
-            "`` must be inside the ",
+            "`` must be a folder below the project",
         ),
         case(
             "\"plans/*\"",
             "\"/*\"",
             "bad-pattern",
-            "`` must be inside the ",
+            "`` must be a folder below the home",
         ),
         case(
             "\".review-{n}.log\"",
@@ -234,8 +234,8 @@ fn keys_that_would_be_passed_over() {
         case(
             "default = 8\n",
             "default = 8.5\n",
-            "toml-syntax",
-            "a value is a boolean, an integer or a text",
+            "wrong-type",
+            "a value is a boolean, an integer, a text or a list of strings",
         ),
     ]);
 }
@@ -326,4 +326,26 @@ fn a_chart_that_cannot_be_read_is_named() {
         "{}",
         ran.stderr
     );
+}
+
+/// What the help says works.
+#[test]
+fn without_a_home_the_help_says_how_to_start() {
+    let project = Project::empty();
+    let taskie = ["--chart", "dr-done"];
+    let ran = project.run(&[&taskie[..], &["validate", "--session", "s"]].concat());
+    let help = "help: start one with `taskie --chart dr-done enter off`, or with a command of the chart; \
+                `taskie --chart dr-done run --help` lists them\n";
+    assert!(
+        ran.code == 1 && ran.stderr.ends_with(help),
+        "{}",
+        ran.stderr
+    );
+    for args in [&["enter", "off", "--session", "s"][..], &["run", "--help"]] {
+        assert_eq!(
+            project.run(&[&taskie[..], args].concat()).code,
+            0,
+            "{args:?}"
+        );
+    }
 }

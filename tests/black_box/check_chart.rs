@@ -901,3 +901,33 @@ fn a_phase_of_each_cycle_is_found_where_it_is_written() {
     let line = 1 + chart[..chart.find("1 == 1").unwrap()].matches('\n').count();
     assert_eq!(found(&chart), [format!("{line}: constant-guard")]);
 }
+
+/// Whichever way a chart is named, it is the one that is checked.
+#[test]
+fn the_chart_option_names_the_chart_to_check() {
+    let project = with_chart(&BASE.replacen("initial", "inital", 1));
+    let run = |args: &[&str]| {
+        let ran = project.run(args);
+        (ran.code, ran.stdout, ran.stderr)
+    };
+    let by_file = run(&["check-chart", "chart.toml"]);
+    assert_eq!(by_file.0, 1, "{}", by_file.1);
+    assert_eq!(run(&["check-chart", "--chart", "chart.toml"]), by_file);
+    assert_eq!(run(&["--chart", "chart.toml", "check-chart"]), by_file);
+    assert_eq!(run(&["--chart=absent.toml", "check-chart"]).0, 3);
+
+    let quick = ["check-chart", "--format", "json", "--max-states", "1"];
+    let report = project.run(&[&["--chart", "dr-done"], &quick[..]].concat());
+    let charts = report.json()["charts"].clone();
+    assert_eq!(
+        (charts.as_array().unwrap().len(), &charts[0]["file"]),
+        (1, &json!("dr-done"))
+    );
+
+    let both = "taskie: --chart and FILE both name a chart to check\n  help: remove --chart\n";
+    let both = (2, String::new(), both.to_owned());
+    assert_eq!(
+        run(&["--chart", "chart.toml", "check-chart", "chart.toml"]),
+        both
+    );
+}

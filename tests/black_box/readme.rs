@@ -210,13 +210,14 @@ fn the_cost_is_counted_right() {
             "all-code-review"
         ]
     );
-    let limit = chart["context"]["max_reviews"]["default"]
+    let limit = chart["config"]["max_reviews"]["default"]
         .as_integer()
         .unwrap();
     assert_eq!(
         chart["cycle"]["exit"].as_str(),
-        Some("consecutive_clean >= 2")
+        Some("consecutive_clean >= config.clean")
     );
+    assert_eq!(chart["config"]["clean"]["default"].as_integer(), Some(2));
     let tasks = 5;
     for line in [
         format!("2 × (N + 3) reviews: {} for five tasks", 2 * (tasks + 3)),
@@ -366,4 +367,15 @@ fn the_events_are_listed() {
     let hooks = taskie::host::events::EVENTS.iter().map(|(_, name)| *name);
     let events: Vec<_> = hooks.chain(["enter", "next", "run"]).collect();
     assert_eq!(listed, events);
+    for (word, event) in taskie::host::events::EVENTS {
+        let row = table
+            .lines()
+            .find(|row| row.starts_with(&format!("| `{event}` ")));
+        let call = format!("| `taskie hook {word}` |");
+        assert!(row.unwrap().ends_with(&call), "{event}");
+    }
+    let settings = &texts("docs/chart-files.md", "json")[0];
+    let settings: Value = serde_json::from_str(settings).unwrap();
+    let hook = &settings["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"];
+    assert!(hook.as_str().unwrap().ends_with(" hook user-prompt-submit"));
 }

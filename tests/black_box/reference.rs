@@ -4,11 +4,14 @@
 use std::fs;
 
 use serde_json::Value as Json;
-use taskie::chart::embedded::CHARTS;
+use taskie::chart::embedded::{CHARTS, Embedded};
+use taskie::chart::load;
 use taskie::chart::names::{BUILT_IN, ChartNames, Uses};
 use taskie::chart::schema::statechart;
+use taskie::diagnostic::code::Code;
 use taskie::diagnostic::flaw::ChartError;
 use taskie::expr::infer::Scope as _;
+use taskie::expr::templates::Templates;
 use taskie::expr::types::Type;
 use taskie::expr::vocabulary::{FILTERS, TESTS, names};
 
@@ -100,6 +103,91 @@ fn every_built_in_name_is_described() {
     }
 }
 
+/// A key says that it is required, always or on a condition, exactly if a chart that lacks it is refused.
+#[test]
+fn every_required_key_says_so() {
+    let schema = statechart::of_charts();
+    let mut tried = 0;
+    let is_choice = |section: &Section<'_>| {
+        let about = section.schema.get("description");
+        let about = about.and_then(Json::as_str).unwrap_or_default();
+        about.to_lowercase().contains("exactly one of")
+    };
+    for section in sections(&schema)
+        .into_iter()
+        .filter(|section| !is_choice(section))
+    {
+        // Of what cycles share, each key says so itself.
+        let keys = entries(section.schema).filter(|(key, _)| *key != "cycle");
+        for (key, value) in keys {
+            let about = value.get("description").and_then(Json::as_str);
+            let says = is_required(section.schema, key)
+                || about.is_some_and(|about| about.starts_with("Required "));
+            let mut paths = vec![[section.path.as_slice(), std::slice::from_ref(key)].concat()];
+            if section.path == ["cycle"] {
+                let own = ["cycles", "*", key].map(str::to_owned);
+                paths.push(own.to_vec());
+            }
+            let found: Vec<bool> = CHARTS
+                .iter()
+                .flat_map(|chart| paths.iter().flat_map(|path| without(chart, path)))
+                .collect();
+            tried += found.len();
+            if !found.is_empty() {
+                let is_missed = found.contains(&true);
+                assert_eq!(is_missed, says, "{}: {key}", section.headings[0]);
+            }
+        }
+    }
+    assert!(tried > 300, "{tried}");
+}
+
+/// Removes the key at `path` from the chart, at each place by itself: is it missed there?
+fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
+    fn places(json: &Json, path: &[String]) -> Vec<String> {
+        let Some((step, rest)) = path.split_first() else {
+            return vec![String::new()];
+        };
+        let inner: Vec<(String, &Json)> = match json {
+            Json::Object(fields) if step == "*" => fields
+                .iter()
+                .map(|(key, value)| (key.clone(), value))
+                .collect(),
+            Json::Array(items) if step == "*" => items
+                .iter()
+                .enumerate()
+                .map(|(at, value)| (at.to_string(), value))
+                .collect(),
+            Json::Object(fields) => fields
+                .get(step)
+                .map(|value| (step.clone(), value))
+                .into_iter()
+                .collect(),
+            _ => Vec::new(),
+        };
+        let inner = inner.into_iter().flat_map(|(key, value)| {
+            places(value, rest)
+                .into_iter()
+                .map(move |rest| format!("/{key}{rest}"))
+        });
+        inner.collect()
+    }
+    let whole: Json = serde_json::from_str(chart.json).unwrap_or_default();
+    let lacks = |place: String| {
+        let mut json = whole.clone();
+        let (table, key) = place.rsplit_once('/').unwrap_or_default();
+        let table = json.pointer_mut(table).and_then(Json::as_object_mut);
+        table.and_then(|table| table.remove(key));
+        let Ok(source) = serde_json::from_value(json) else {
+            return true;
+        };
+        let templates = Templates::Embedded(chart.templates);
+        let (_, flaws) = load::resolve_all(chart.id, source, chart.text, templates);
+        flaws.iter().any(|flaw| flaw.code == Code::MissingKey)
+    };
+    places(&whole, path).into_iter().map(lacks).collect()
+}
+
 /// One table of a chart: its headings (`[scope]`), what it is, and its schema.
 struct Section<'s> {
     headings: Vec<String>,
@@ -115,8 +203,10 @@ fn markdown() -> Result<String, ChartError> {
         .iter()
         .map(|chart| serde_json::from_str(chart.json).unwrap_or_default())
         .collect();
-    let mut text = "# Reference\n\nMade from the code by a test; see the end of the page for how.\n\n## Keys\n\n\
-        Examples are from the charts that ship with Taskie. A key without a default is required if its table says so.\n"
+    let mut text = "# Reference\n\nThis page lists every key, name, filter and test of a chart. It is generated from the code.\n\n\
+        ## Keys\n\nIn the column “Type”, an expression, a text and a pattern are strings; \
+        [Expressions, texts and patterns](expressions.md) explains them. A key can be left out unless its default is \
+        “required” or its description says when it is required. The examples are from the charts that ship with taskie.\n"
         .to_owned();
     for section in sections(&schema) {
         text.push_str(&format!("\n### {}\n\n", section.headings.join(", ")));
@@ -146,7 +236,7 @@ fn markdown() -> Result<String, ChartError> {
         }
     }
     text.push_str(
-        "\n## Names\n\nAn expression sees the fields of `[context]` and the names of `[let]` as they are, and these:\n\n\
+        "\n## Names\n\nAn expression sees the fields of `[context]` and the names of `[let]` by their own name, and these:\n\n\
          | Name | Type | Where | What it is |\n|---|---|---|---|\n",
     );
     let chart = CHARTS[0].load()?;
@@ -184,8 +274,7 @@ fn markdown() -> Result<String, ChartError> {
         }
     }
     text.push_str(
-        "\n## Functions\n\nThere are none: an expression has names, filters and tests.\n\n---\n\nTo update this page: \
-         `TASKIE_UPDATE_DOCS=1 cargo test --test black_box reference`.\n",
+        "\n---\n\nTo update this page: `TASKIE_UPDATE_DOCS=1 cargo test --test black_box reference`.\n",
     );
     Ok(text)
 }
@@ -300,8 +389,11 @@ fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// A schema's type in words.
+/// A schema's type in words: that of the Rust type, if it has a title.
 fn type_of(schema: &Json) -> String {
+    if let Some(title) = schema.get("title").and_then(Json::as_str) {
+        return title.to_owned();
+    }
     if let Some(options) = schema.get("enum").and_then(Json::as_array) {
         let options: Vec<String> = options.iter().map(|option| format!("`{option}`")).collect();
         return options.join(" or ");

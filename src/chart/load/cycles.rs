@@ -1,4 +1,4 @@
-//! Cycles, what they share filled in, and one phase for each cycle where a phase's name has a hole.
+//! Cycles with their shared keys filled in, and phases that are made for each cycle.
 
 use indexmap::IndexMap;
 

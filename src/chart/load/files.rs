@@ -111,7 +111,7 @@ impl Resolver<'_> {
                 self.own_holes(at!["tables", name, "line"], line, &taken);
             }
         }
-        // A table's file is sought before any rule is read: only what the context holds can be in its name.
+        // A table's file is looked up before any rule is read, so its name can use only the context.
         let fields = name_fields(source);
         let file = self.name_pattern(at!["tables", name, "file"], &table.file, &fields)?;
         let path = match &table.path {

@@ -44,15 +44,15 @@ impl Resolver<'_> {
         };
         let folder = value.strip_suffix(end).unwrap_or(value);
         if folder == value || folder.contains(['*', '{', '}']) {
-            let message = format!("`{value}` does not name the instances' directories");
+            let message = format!("`{value}` must be a folder, followed by `{end}`");
             let help = match key {
-                "newest" => "write a folder and `/*`: `plans/*`",
-                _ => "write a folder and `/{session}`: `sessions/{session}`",
+                "newest" => "the instances are in a folder below the home: write `plans/*`",
+                _ => "the instances are in a folder below the home: write `sessions/{session}`",
             };
             self.flaw(Code::BadPattern, at!["scope", key], message, help);
         }
         if !is_below(folder) {
-            let message = format!("`{folder}` must be inside the home");
+            let message = format!("`{folder}` must be a folder below the home");
             let help = "write a relative path without `..`";
             self.flaw(Code::BadPattern, at!["scope", key], message, help);
         }
@@ -88,7 +88,7 @@ impl Resolver<'_> {
         };
         let noun = source.scope.noun.as_str();
         let reserved = RESERVED.join(", ");
-        // Where each session has its own, the option that names it is `--session` all the same.
+        // If each session has its own instance, the option is `--session` anyway.
         let is_session = source.scope.path.is_some() && noun == "session";
         if !is_word(noun) || RESERVED.contains(&noun) && !is_session {
             let message = format!("`{noun}` cannot be an option of the command line");
@@ -160,8 +160,8 @@ impl Resolver<'_> {
         }
         let home = source.scope.home.as_str();
         if !is_below(home) {
-            let message = format!("`{home}` must be inside the project");
-            let help = "write a relative path without `..`";
+            let message = format!("`{home}` must be a folder below the project");
+            let help = "write a relative path without `.` and `..`: home = \".notes\"";
             self.flaw(Code::BadPattern, at!["scope", "home"], message, help);
         }
     }

@@ -13,10 +13,10 @@ use crate::cli::bell::{Bell, PAUSE, Rang};
 use crate::cli::error::CliError;
 use crate::cli::place;
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, harmless, paint, paint_words, span, unbroken,
-    width,
+    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, paint, paint_words, span, unbroken, width,
 };
 use crate::shell::journal::{self, Decided, Line, Review};
+use crate::text::shown;
 
 /// The width of `12:00:00` and the space after it.
 const TIME: usize = 10;
@@ -93,7 +93,7 @@ impl Log<'_> {
             let Some(line) = same.last() else { continue };
             let (day, time) = line.at().split_at(line.at().find('T').unwrap_or(0));
             if day != self.day {
-                page.text(STRONG, &format!("{} UTC", harmless(day)));
+                page.text(STRONG, &format!("{} UTC", shown(day)));
                 day.clone_into(&mut self.day);
             }
             let time: String = time.chars().skip(1).take(8).collect();
@@ -105,13 +105,13 @@ impl Log<'_> {
                 text.push(' ');
                 text.push_str(&paint(FAINT, unbroken(&format!("({} times)", same.len()))));
             }
-            page.row(&harmless(&time), &text);
+            page.row(&shown(&time), &text);
         }
         page.into_lines()
     }
 
     fn decision(&self, decided: &Decided) -> String {
-        let mut text = paint_words(STRONG, &harmless(&decided.event));
+        let mut text = paint_words(STRONG, &shown(&decided.event));
         let (word, style) = match decided.answer.as_str() {
             "block" => ("blocked", ALERT),
             "allow" => ("allowed", GOOD),
@@ -122,7 +122,7 @@ impl Log<'_> {
         };
         if !word.is_empty() {
             text.push(' ');
-            text.push_str(&paint_words(style, &harmless(word)));
+            text.push_str(&paint_words(style, &shown(word)));
         }
         // Of the rules that fired the last one answers.
         let about = decided
@@ -131,36 +131,33 @@ impl Log<'_> {
             .and_then(|rule| rule.about.as_deref());
         if let Some(why) = decided.stuck.as_deref().or(about) {
             text.push_str(": ");
-            text.push_str(&harmless(why));
+            text.push_str(&shown(why));
         }
         for (name, [_, new]) in &decided.changed {
             text.push_str(&paint(FAINT, "\u{a0}· "));
-            text.push_str(&unbroken(&format!("{name} {}", shown(new))));
+            text.push_str(&unbroken(&format!("{name} {}", in_words(new))));
         }
         for file in &decided.files {
             text.push_str(&paint(FAINT, "\u{a0}· "));
-            text.push_str(&harmless(file));
+            text.push_str(&shown(file));
         }
         text
     }
 
     fn review(&self, review: &Review) -> String {
-        let name = format!("{} {}", harmless(&review.cycle), review.n);
-        let by = review
-            .by
-            .as_deref()
-            .map(|by| format!(" by {}", harmless(by)));
+        let name = format!("{} {}", shown(&review.cycle), review.n);
+        let by = review.by.as_deref().map(|by| format!(" by {}", shown(by)));
         let by = by.unwrap_or_default();
         let took = unbroken(&span(Duration::from_secs(review.seconds)));
         let name = paint_words(STRONG, &name);
         match (&review.error, &review.verdict) {
             (Some(why), _) => {
                 let failed = paint(BAD, "failed");
-                format!("{name} {failed}{by} after {took}: {}", harmless(why))
+                format!("{name} {failed}{by} after {took}: {}", shown(why))
             }
             (None, Some(verdict)) => {
                 let best = self.chart.is_best_verdict(verdict);
-                let verdict = paint(if best { GOOD } else { BAD }, harmless(verdict));
+                let verdict = paint(if best { GOOD } else { BAD }, shown(verdict));
                 format!("{name} {verdict}{by} in {took}")
             }
             (None, None) => format!("{name} {}{by} in {took}", paint_words(BAD, "no verdict")),
@@ -184,8 +181,10 @@ fn is_again(a: &Line, b: &Line) -> bool {
 }
 
 /// Returns a value as a person reads it: a text without quotes.
-fn shown(value: &Json) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), harmless);
+fn in_words(value: &Json) -> String {
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), |text| shown(text).into_owned());
     match text.char_indices().nth(VALUE) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

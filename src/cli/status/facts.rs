@@ -193,7 +193,10 @@ impl Facts {
             CycleFacts {
                 id: cycle.id.clone(),
                 standing: view.standing(cycle),
-                exit: cycle.exit.0.clone(),
+                // A setting that cannot be read is reported where it matters.
+                exit: view
+                    .with_settings(&cycle.exit.0)
+                    .unwrap_or_else(|_| cycle.exit.0.clone()),
                 streak: view.fields_in(&cycle.exit.0),
                 fields: fields
                     .into_iter()
@@ -218,7 +221,7 @@ impl Facts {
         let is_action = next
             .as_ref()
             .is_some_and(|(action, _)| chart.phases.contains_key(action));
-        // A stop that changes the state brings things on, with a review or without.
+        // A stop that changes the state moves the work forward, with or without a review.
         let moves = match &stop {
             Step::Invoke(_) => true,
             Step::Done(decision) => !decision.patch.is_empty(),
@@ -361,7 +364,7 @@ fn text_of<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str> 
     context.get(field?)?.as_str()
 }
 
-/// Returns the reviews on disk, with what this machine knows about them.
+/// Returns the reviews on disk, with what this machine knows about them; `names` are sorted.
 fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     if files.is_empty() {
@@ -381,7 +384,7 @@ fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
         Review {
             verdict: ended.and_then(|ended| ended.verdict.clone()),
             by: ended.and_then(|ended| ended.by.clone()),
-            is_answered: names.contains(&file.answer),
+            is_answered: names.binary_search(&file.answer).is_ok(),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
             cycle: file.cycle,
             base: file.base,

@@ -6,9 +6,10 @@ use serde_json::Value as Json;
 
 use super::facts::{Facts, Review, Waits};
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, harmless, paint, paint_words,
-    span, unbroken,
+    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
+    unbroken,
 };
+use crate::text::{shown, shown_lines};
 
 /// The most reviews in one row; earlier ones are only counted.
 const MOST_IN_ROW: usize = 12;
@@ -45,7 +46,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
         let streak = cycle
             .streak
             .iter()
-            .map(|(name, value)| format!("{} {}", name.replace('_', " "), shown(value)));
+            .map(|(name, value)| format!("{} {}", name.replace('_', " "), in_words(value)));
         let streak = streak.collect::<Vec<_>>().join(", ");
         if !streak.is_empty() {
             row(
@@ -55,12 +56,12 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
         }
     }
     if let Some(owner) = facts.owner() {
-        row("driven by", format!("session {}", harmless(owner)));
+        row("driven by", format!("session {}", shown(owner)));
     }
     for (at, line) in reviews(facts).into_iter().enumerate() {
         row(if at == 0 { "reviews" } else { "" }, line);
     }
-    let (waits, at_stop) = (waits_for(facts), harmless_lines(&facts.stop.text));
+    let (waits, at_stop) = (waits_for(facts), shown_lines(&facts.stop.text));
 
     let labels = rows
         .iter()
@@ -85,7 +86,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     page.row("waits for", &waits);
     page.row("at a stop", &at_stop);
     for warning in &facts.warnings {
-        page.row("warning", &paint_words(ALERT, &harmless(warning)));
+        page.row("warning", &paint_words(ALERT, &shown(warning)));
     }
     page.blank();
     for (label, text) in &rows {
@@ -111,7 +112,7 @@ pub(super) fn summary(facts: &Facts) -> String {
                 "; {} {}: {}",
                 review.cycle,
                 review.n,
-                harmless(review.verdict.as_ref()?)
+                shown(review.verdict.as_ref()?)
             ))
         })
         .unwrap_or_default();
@@ -150,24 +151,16 @@ fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
         .context
         .iter()
         .filter(move |(name, value)| !is_shown(name) && !value.is_null())
-        .map(|(name, value)| (name, shown(value)))
+        .map(|(name, value)| (name, in_words(value)))
 }
 
-fn shown(value: &Json) -> String {
+fn in_words(value: &Json) -> String {
     match value {
         Json::Bool(true) => "yes".to_owned(),
         Json::Bool(false) => "no".to_owned(),
-        Json::String(text) => harmless(text),
+        Json::String(text) => shown(text).into_owned(),
         other => other.to_string(),
     }
-}
-
-/// Returns a text of the chart, which may have more than one line, without control characters.
-fn harmless_lines(text: &str) -> String {
-    text.split('\n')
-        .map(harmless)
-        .collect::<Vec<_>>()
-        .join("\n")
 }
 
 /// Returns which review is next, of how many.
@@ -186,15 +179,15 @@ fn progress(facts: &Facts) -> String {
             "{of}: {done} of {limit}, {}",
             paint_words(ALERT, "the limit is reached")
         ),
-        _ => format!(
-            "{of}: {done} of {limit} done, the next one{}",
-            by(cycle.by.as_deref())
-        ),
+        _ => match by(cycle.by.as_deref()) {
+            by if by.is_empty() => format!("{of}: {done} of {limit} done"),
+            by => format!("{of}: {done} of {limit} done, the next one{by}"),
+        },
     }
 }
 
 fn by(by: Option<&str>) -> String {
-    by.map(|by| format!(" by {}", harmless(by)))
+    by.map(|by| format!(" by {}", shown(by)))
         .unwrap_or_default()
 }
 
@@ -280,7 +273,7 @@ fn mark(facts: &Facts, review: &Review) -> String {
         false => BAD,
     };
     let verdict = match &review.verdict {
-        Some(verdict) => paint(style(verdict), harmless(verdict)),
+        Some(verdict) => paint(style(verdict), shown(verdict)),
         None => paint(FAINT, "?"),
     };
     format!("{}\u{a0}{verdict}", review.n)
@@ -311,18 +304,18 @@ fn waits_for(facts: &Facts) -> String {
         ),
         (Waits::Session, _, Some(owner)) => format!(
             "session {} drives this {}, so this one's stops are allowed",
-            harmless(owner),
+            shown(owner),
             facts.chart.scope.noun
         ),
         _ if !facts.is_usable => "state.json has to be fixed".to_owned(),
         (Waits::User, ..) if facts.obstacle.is_some() => format!(
             "the review that is due cannot run: {}",
-            harmless(facts.obstacle.as_deref().unwrap_or_default())
+            shown(facts.obstacle.as_deref().unwrap_or_default())
         ),
         _ => facts
             .next
             .as_ref()
-            .map(|(_, why)| harmless_lines(why))
+            .map(|(_, why)| shown_lines(why).into_owned())
             .unwrap_or_default(),
     };
     match why.is_empty() {

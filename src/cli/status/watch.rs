@@ -92,7 +92,7 @@ impl Drawing {
         lines.truncate(rows.saturating_sub(1).max(1));
         let mut out = anstream::stdout().lock();
         if self.width != columns && self.height > 0 {
-            // The terminal has wrapped the old lines again, so nobody knows where they begin.
+            // The terminal has wrapped the old lines again, so it is unknown where they begin.
             write!(out, "\x1b[2J\x1b[H")?;
         } else if self.height > 0 {
             write!(out, "\x1b[{}F", self.height)?;

@@ -30,6 +30,9 @@ use crate::host::events::{EVENT_DEFAULTS, FieldDefault, PROSE};
 /// What a name stands for, or why it has no value; `None` if there is no such name.
 type Looked = Option<Result<Value, Fault>>;
 
+/// The most characters or items of a let: each let can be several times as long as those that it is made of.
+const MAX_LENGTH: usize = 1_000_000;
+
 /// Everything one decision can look at.
 #[derive(Debug)]
 pub struct Names {
@@ -59,8 +62,8 @@ struct Moving {
     seen: Option<IndexMap<String, Value>>,
 }
 
-/// A text is made by itself, without the guard of its rule: what the guard would have made sure of is an error
-/// where it is lacking, not a none in the text.
+/// Renders a text alone, without the guard of its rule: what the guard would have ensured is an error
+/// if it is missing, not a none in the text.
 #[derive(Debug, Clone, Copy)]
 pub struct Preview {
     /// The text may be of a time at which no review has run.
@@ -298,9 +301,16 @@ impl Names {
     fn let_value(self: &Arc<Self>, name: &str) -> Looked {
         let expr = self.chart.lets.get(name)?;
         Some(self.remembered(name, || {
-            self.expressions
+            let value = self
+                .expressions
                 .value(&expr.0, &self.root())
-                .map_err(Fault::at(format_args!("let.{name}")))
+                .map_err(Fault::at(format_args!("let.{name}")))?;
+            match value.len() {
+                Some(length) if length > MAX_LENGTH => Err(Fault::World(format!(
+                    "`{name}` has more than {MAX_LENGTH} characters or items"
+                ))),
+                _ => Ok(value),
+            }
         }))
     }
 

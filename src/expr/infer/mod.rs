@@ -42,9 +42,9 @@ pub trait Scope {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     pub code: Code,
-    /// Bytes of the text it stands in.
+    /// Its bytes in the text.
     pub span: Range<usize>,
-    /// The template file it stands in; `None`: the text itself.
+    /// The template that it is in; `None`: the text itself.
     pub template: Option<String>,
     pub message: String,
     pub help: Option<String>,
@@ -112,6 +112,8 @@ struct Infer<'s> {
     locals: Vec<(String, Type)>,
     /// The template files being walked, outermost first.
     files: Vec<String>,
+    /// How many were walked so far.
+    included: usize,
     /// The texts being walked, outermost first: messages quote them.
     sources: Vec<String>,
 }
@@ -123,6 +125,7 @@ impl<'s> Infer<'s> {
             problems: Vec::new(),
             locals: Vec::new(),
             files: Vec::new(),
+            included: 0,
             sources: Vec::new(),
         }
     }

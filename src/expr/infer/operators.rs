@@ -12,7 +12,7 @@ impl Infer<'_> {
         let compared = match op.op {
             BinOpKind::ScAnd | BinOpKind::ScOr => {
                 let (left, right) = (self.is_condition(&op.left), self.is_condition(&op.right));
-                // Of a list and a boolean either may come out: a condition all the same.
+                // A list or a boolean: a condition either way.
                 return if left == right { left } else { Type::Boolean };
             }
             BinOpKind::Concat => {

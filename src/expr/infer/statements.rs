@@ -12,6 +12,9 @@ use crate::expr::types::Type;
 /// How deep templates may include others.
 const MAX_INCLUDES: usize = 10;
 
+/// How many templates a text may include in all, each as often as it is included: ten levels of a few each are billions.
+const MAX_INCLUDED: usize = 500;
+
 impl Infer<'_> {
     pub(super) fn template(&mut self, source: &str) {
         if let Some(span) = longest_hole(source).filter(|span| span.len() > MAX_LENGTH) {
@@ -116,7 +119,7 @@ impl Infer<'_> {
         }
         self.expr(name);
         let (start, words, end) = ends(name);
-        // The words that the middle can be, where they are known, else whatever is there.
+        // The known words in the middle, otherwise any.
         let middle = words.map(|expr| self.quietly(expr));
         let names: Vec<String> = match middle.as_ref().map(Type::some) {
             Some(Type::Word(words)) => words
@@ -146,10 +149,15 @@ impl Infer<'_> {
                 "templates include each other more than {MAX_INCLUDES} deep"
             ))
         } else {
-            None
+            self.included += 1;
+            (self.included == MAX_INCLUDED + 1)
+                .then(|| format!("more than {MAX_INCLUDED} templates are included in all"))
         };
         if let Some(message) = wrong {
             return self.problem(Code::SelfReference, Span::default(), message, None);
+        }
+        if self.included > MAX_INCLUDED {
+            return;
         }
         self.scope.used(&format!("template:{name}"));
         self.files.push(name.to_owned());
