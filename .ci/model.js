@@ -6,6 +6,8 @@
 //                                                   plan is reviewed, and checks what is on disk then
 //   node model.js guarded FOLDER                    what a repository brings starts no reviewer, nor does plan mode;
 //                                                   a client that is killed takes its reviewer with it
+//   node model.js restricted PROJECT                runs the reviews of a task with `permissions` set to `restricted`,
+//                                                   and checks what the reviewer can do and what it cannot
 const assert = require("node:assert/strict");
 const { execFileSync, spawn } = require("node:child_process");
 const fs = require("node:fs");
@@ -160,6 +162,87 @@ async function played([project]) {
   assert.match(heard[3], /A plan review \(iteration 1\) has been written to/, story());
 }
 
+async function restricted([project]) {
+  const plan = ".taskie/plans/greeting";
+  const outside = fs.mkdtempSync(path.join(require("node:os").tmpdir(), "outside-"));
+  const files = {
+    [`${plan}/plan.md`]: "## Overview\n\nA greeting.\n",
+    [`${plan}/tasks.md`]: "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | pending |\n",
+    [`${plan}/task-1.md`]: "# Greet\n\n- **Status**: done\n- **Must-run commands**: `sh check.sh`, `sh check.sh twice`\n",
+    [`${plan}/task-2.md`]: "# Greet again\n\n- **Status**: pending\n",
+    [`${plan}/state.json`]: '{"max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0, "next_phase": "code-review", "review_model": "opus", "consecutive_clean": 0, "tdd": false}\n',
+    "check.sh": "echo checked\n",
+    "CLAUDE.md": "Words of the project.\n",
+    ".mcp.json": JSON.stringify({ mcpServers: { own: { command: "touch", args: [path.join(outside, "server")] } } }),
+  };
+  for (const [name, content] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
+    fs.writeFileSync(path.join(project, name), content);
+  }
+  fs.writeFileSync(path.join(outside, "secret"), "a secret\n");
+  fs.symlinkSync(path.join(outside, "secret"), path.join(project, "link"));
+  execFileSync("git", ["init", "--quiet"], { cwd: project });
+  const own = (name) => path.join(project, name);
+  const works = true;
+  const tries = [
+    [works, call("Read", { file_path: own("check.sh") })],
+    [works, bash("git status --short")],
+    [works, bash("sh check.sh")],
+    [works, bash("sh check.sh twice 2>&1 | tail -3")],
+    [!works, bash("sh check.sh thrice")],
+    [!works, bash("touch stolen")],
+    [!works, bash(`cat ${path.join(outside, "secret")}`)],
+    [!works, bash("echo stolen > check.sh")],
+    [!works, bash("taskie enter post-code-review")],
+    [!works, bash("curl --silent http://127.0.0.1:9")],
+    [!works, call("Read", { file_path: path.join(outside, "secret") })],
+    [!works, call("Read", { file_path: own("link") })],
+    [!works, call("Grep", { pattern: "secret", path: outside, output_mode: "content" })],
+    [!works, call("Write", { file_path: path.join(outside, "stolen"), content: "x" })],
+    [!works, call("Write", { file_path: own(`${plan}/state.json`), content: "{}" })],
+    [!works, call("Edit", { file_path: own("check.sh"), old_string: "checked", new_string: "stolen" })],
+    [!works, call("WebFetch", { url: "http://127.0.0.1:9/", prompt: "x" })],
+    [!works, call("Agent", { description: "x", prompt: "x", subagent_type: "general-purpose" })],
+  ];
+  const wrong = [];
+  const model = await serve((asked) => {
+    if (!isReviewer(asked)) return text("A title");
+    const prompt = said(asked.messages);
+    if (prompt.includes("Words of the project")) wrong.push("CLAUDE.md reached the model");
+    const results = asked.messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === "tool_result");
+    const last = results.at(-1);
+    const [isAllowed, tried] = tries[results.length - 1] ?? [];
+    if (last && isAllowed !== undefined && isAllowed === Boolean(last.is_error)) {
+      wrong.push(`${JSON.stringify(tried.input)} should ${isAllowed ? "work" : "be refused"}: ${said(last.content)}`);
+    }
+    const [, file] = /Write your review to (\S+\.md)/.exec(prompt);
+    const rest = [call("Write", { file_path: own(file), content: "No issues.\n" }), call("StructuredOutput", { verdict: "PASS" })];
+    return tries[results.length]?.[1] ?? rest[results.length - tries.length] ?? text("Done.");
+  });
+  // The model has to answer while the command runs.
+  const run = (args, input) =>
+    new Promise((done, failed) => {
+      const env = { ...process.env, ANTHROPIC_BASE_URL: model.address, ANTHROPIC_API_KEY: "none" };
+      const child = spawn("taskie", args, { cwd: project, env, stdio: ["pipe", "pipe", "inherit"] });
+      let printed = "";
+      child.stdout.on("data", (part) => (printed += part));
+      child.on("error", failed);
+      child.on("close", () => done(printed));
+      child.stdin.end(input);
+    });
+  const first = await run(["hook", "stop"], "{}");
+  assert.match(first, /A code review \(iteration 1\) has been written/);
+  fs.writeFileSync(own(`${plan}/task-1-post-review-1.md`), "# Answer\n");
+  await run(["enter", "post-code-review"], "");
+  const second = await run(["hook", "stop"], "{}");
+  assert.match(second, /Code review passed\. .* \(Next: complete-task\./);
+  model.close();
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(fs.readdirSync(outside), ["secret"], "nothing was written outside");
+  assert.equal(fs.readFileSync(own("check.sh"), "utf8"), files["check.sh"]);
+  assert.ok(!fs.existsSync(own("stolen")));
+}
+
 async function guarded([folder]) {
   const inside = (...names) => path.join(folder, ...names);
   const git = (project, ...args) =>
@@ -253,7 +336,7 @@ async function guarded([folder]) {
 }
 
 const [mode, ...args] = process.argv.slice(2);
-({ typed, played, guarded })[mode](args).catch((error) => {
+({ typed, played, restricted, guarded })[mode](args).catch((error) => {
   console.error(error.message);
   process.exitCode = 1;
 });

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::model::{Action, Assign, Deed, Rule};
+use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
 use super::names::{ChartNames, Uses};
 use super::{Chart, Cycle};
 use crate::diagnostic::code::Code;
@@ -167,6 +167,10 @@ impl Checker<'_> {
             let (_, problems) = infer::expression(&expr.0, &names);
             self.report(&top("let", name), &expr.0, problems);
         }
+        let settings = chart.context.values().filter_map(Field::setting);
+        self.uses
+            .borrow_mut()
+            .extend(settings.map(|name| format!("config.{name}")));
         for (name, arg) in &chart.args {
             let path = top("args", name);
             if let Some(one_of) = &arg.one_of {
@@ -215,7 +219,18 @@ impl Checker<'_> {
         }
         for (name, invoke) in &chart.invoke {
             for (index, text) in invoke.argv.iter().enumerate() {
-                self.say(&to(&to(&top("invoke", name), "argv"), index), text, &names);
+                let path = to(&to(&top("invoke", name), "argv"), index);
+                // A list stands for as many arguments as it has items.
+                let is_list = single_expression(&text.0)
+                    .is_some_and(|expr| matches!(infer::expression(expr, &names).0, Type::List(_)));
+                if is_list {
+                    self.value(&path, text, &names);
+                } else {
+                    self.say(&path, text, &names);
+                }
+            }
+            if let Seconds::Setting(text) = &invoke.timeout {
+                self.value(&to(&top("invoke", name), "timeout"), text, &names);
             }
             if let Some(by) = &invoke.by {
                 self.say(&to(&top("invoke", name), "by"), by, &names);

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
 
 /// A file name with holes: `{base}-review-{n:int}.md`. It renders a name and matches one.
@@ -153,6 +154,8 @@ pub enum FieldType {
     Boolean,
     Integer,
     String,
+    // A list of strings.
+    List,
     // The name of a phase. (As a doc comment this would split the schema's list of names.)
     Phase,
 }
@@ -161,13 +164,17 @@ pub enum FieldType {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// boolean, integer, string or phase.
+    /// boolean, integer, string, list or phase.
     #[serde(rename = "type")]
     pub kind: FieldType,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// The smallest allowed integer.
+    /// The smallest allowed integer, or the least number of items of a list.
     pub minimum: Option<i64>,
+    /// The largest allowed integer.
+    pub maximum: Option<i64>,
+    /// The strings that are allowed.
+    pub one_of: Option<Vec<String>>,
     /// What the whole string must match. Only `[A-Za-z0-9_-]+` is supported; such a field can be part of a file name.
     pub pattern: Option<String>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
@@ -178,6 +185,12 @@ pub struct Field {
     /// The key may be absent without a warning.
     #[serde(default)]
     pub optional: bool,
+    /// For a setting: the project's file can set it only after the user has run `taskie trust`.
+    #[serde(default)]
+    pub trust: bool,
+    /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
+    #[serde(default)]
+    pub file: bool,
 }
 
 /// One option of a command or a phase.
@@ -322,6 +335,31 @@ pub struct Advance {
     pub target: String,
 }
 
+/// A number of seconds, or the setting that says it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "seconds are an integer, or a text such as `{{ config.NAME }}`"
+)]
+pub enum Seconds {
+    Fixed(u64),
+    Setting(Text),
+}
+
+impl Seconds {
+    /// Returns the largest number that it can be; `None` if there is no such setting, or if it has no `maximum`.
+    pub fn longest(&self, config: &IndexMap<String, Field>) -> Option<u64> {
+        match self {
+            Self::Fixed(seconds) => Some(*seconds),
+            Self::Setting(text) => {
+                let name = single_expression(&text.0)?.strip_prefix("config.")?;
+                let setting = config.get(name).filter(|field| field.minimum >= Some(0))?;
+                u64::try_from(setting.maximum?).ok()
+            }
+        }
+    }
+}
+
 /// A process: what to run, and where to find its verdict.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -339,8 +377,8 @@ pub struct Invoke {
     pub reason: Vec<String>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
-    /// Seconds until the process is ended.
-    pub timeout: u64,
+    /// Seconds until the process is ended: a number, or `{{ config.NAME }}`.
+    pub timeout: Seconds,
     /// The file for its stderr, in the instance's directory. It is removed after a run that succeeded.
     pub log: FilePattern,
 }

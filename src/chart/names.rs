@@ -154,7 +154,10 @@ impl<'c> ChartNames<'c> {
     }
 
     fn typed(&self, field: &Field) -> Type {
-        let kind = self.of(field.kind);
+        let kind = match &field.one_of {
+            Some(words) => Type::word(words.iter().cloned()),
+            None => self.of(field.kind),
+        };
         if field.nullable { kind.or_none() } else { kind }
     }
 
@@ -163,6 +166,7 @@ impl<'c> ChartNames<'c> {
             FieldType::Boolean => Type::Boolean,
             FieldType::Integer => Type::Integer,
             FieldType::String => Type::Text,
+            FieldType::List => Type::list(Type::Text),
             FieldType::Phase => self.phases(),
         }
     }

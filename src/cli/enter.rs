@@ -208,7 +208,9 @@ fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
         let value = match arg.kind {
             FieldType::Integer => given::<i64>(matches, name),
             FieldType::Boolean => given::<bool>(matches, name),
-            FieldType::String | FieldType::Phase => given::<String>(matches, name),
+            FieldType::String | FieldType::List | FieldType::Phase => {
+                given::<String>(matches, name)
+            }
         };
         args.extend(value.map(|value| (name.clone(), value)));
     }

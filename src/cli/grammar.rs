@@ -53,6 +53,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
         .subcommand(render(chart))
         .subcommand(trust())
+        .subcommand(config())
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
@@ -90,6 +91,17 @@ fn trust() -> Command {
         )
         .arg(flag("yes", "Allow it without asking"))
         .arg(flag("revoke", "Withdraw the permission").conflicts_with("yes"))
+}
+
+fn config() -> Command {
+    Command::new("config")
+        .about("Show each setting, its value and where it comes from")
+        .after_help(
+            "A project's settings are in config.json in its home folder. Your own, for all projects, are in \
+             taskie/CHART.json in $XDG_CONFIG_HOME or ~/.config. The project's value wins over yours, and yours over \
+             the default. `taskie schema config` prints the JSON Schema.",
+        )
+        .arg(json())
 }
 
 /// Returns a command that reads one instance and prints what it finds, as JSON with `--json`.
@@ -400,7 +412,9 @@ fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
         FieldType::Integer => value_parser!(i64)
             .range(arg.minimum.unwrap_or(i64::MIN)..)
             .into(),
-        FieldType::Boolean | FieldType::String | FieldType::Phase => value_parser!(String),
+        FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
+            value_parser!(String)
+        }
     };
     let mut option = Arg::new(name.to_owned())
         .value_name(name.to_uppercase())

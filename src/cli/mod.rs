@@ -3,6 +3,7 @@
 
 mod bell;
 mod check_chart;
+mod config;
 mod demo;
 mod doctor;
 mod enter;
@@ -124,7 +125,8 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
-        Some(("trust", sub)) => trust::run(sub),
+        Some(("trust", sub)) => trust::run(&chart, sub),
+        Some(("config", sub)) => config::run(&chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }

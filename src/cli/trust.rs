@@ -2,20 +2,23 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::{is_reviewer, say, tell};
 use super::place;
-use crate::chart::embedded::CHARTS;
+use crate::chart::Chart;
+use crate::chart::embedded::{CHARTS, Choice};
 use crate::host::events::SESSION_VARIABLES;
 use crate::shell::find::{self, Surroundings};
+use crate::shell::settings;
 use crate::shell::trust::{self, OwnChart, Part};
 use crate::text::{shown, shown_lines};
 
 /// Asks the user about what the project brings.
-pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
+pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
@@ -33,7 +36,17 @@ pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         });
         return Ok(ExitCode::SUCCESS);
     }
-    let lists = [trust::chart_parts(&root).map_err(CliError::new)?];
+    let own = trust::chart_parts(&root).map_err(CliError::new)?;
+    // A chart of the project's own has settings of its own.
+    let path = root.join(home).join(trust::CHART);
+    let own_chart = match own.is_empty() {
+        true => None,
+        false => Some(Choice::File(&path).load()?),
+    };
+    let chart = own_chart.as_ref().unwrap_or(chart);
+    let settings =
+        settings::read(chart, &root).map_err(|why| CliError::with_help(why, "fix the file"))?;
+    let lists = [own, settings.asked];
     if lists.iter().all(Vec::is_empty) {
         say("This project brings nothing that needs trust.");
         return Ok(ExitCode::SUCCESS);
@@ -41,7 +54,8 @@ pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     for part in lists.iter().flatten() {
         show(part);
     }
-    if lists.iter().all(|list| trust::is_trusted(&root, list)) {
+    let is_trusted = |list: &Vec<Part>| list.is_empty() || trust::is_trusted(&root, list);
+    if lists.iter().all(is_trusted) {
         say("All of this is trusted already.");
         return Ok(ExitCode::SUCCESS);
     }

@@ -109,7 +109,15 @@ pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
         }
         seen.push(program);
         found.push(program_on_path(program));
-        let is_unasked = invoke.argv.iter().any(|arg| arg.0 == UNASKED);
+        // In the argument itself, or in a name that it uses.
+        let lets = chart.lets.iter();
+        let unasked: Vec<&String> = lets
+            .filter(|(_, expr)| expr.0.contains(UNASKED))
+            .map(|(name, _)| name)
+            .collect();
+        let is_unasked = invoke.argv.iter().any(|arg| {
+            arg.0.contains(UNASKED) || unasked.iter().any(|name| arg.0.contains(name.as_str()))
+        });
         if program == HOST && is_unasked && rustix::process::geteuid().is_root() {
             found.extend(as_root());
         }

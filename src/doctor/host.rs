@@ -435,7 +435,11 @@ fn nobody(has_plugin: bool, id: &str) -> Diagnosis {
 /// Reports a hook whose time limit is shorter than a review's.
 fn too_short(hook: &Hook<'_>, chart: &Chart) -> Option<Diagnosis> {
     let (longest, timeout) = (
-        chart.invoke.values().map(|invoke| invoke.timeout).max()?,
+        chart
+            .invoke
+            .values()
+            .filter_map(|invoke| invoke.timeout.longest(&chart.config))
+            .max()?,
         hook.timeout?,
     );
     (timeout <= longest).then(|| {

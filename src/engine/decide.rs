@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use minijinja::value::Value;
+use minijinja::value::{Value, ValueKind};
 use serde_json::Value as Json;
 
 use super::actions;
@@ -18,10 +18,10 @@ use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
-use crate::chart::model::{Assign, Invoke, Rule};
+use crate::chart::model::{Assign, Invoke, Rule, Seconds};
 use crate::chart::{Chart, Cycle};
 use crate::diagnostic::suggest::did_you_mean;
-use crate::expr::source::Expr;
+use crate::expr::source::{Expr, Literal};
 use crate::files::pattern::Pattern;
 
 /// Returns what `chart` decides about `event` in `world`.
@@ -429,7 +429,21 @@ impl Deciding {
             file,
             subject,
             argv: Vec::new(),
+            timeout: self.timeout(name, &invoke.timeout)?,
         })
+    }
+
+    fn timeout(&self, name: &str, timeout: &Seconds) -> Result<u64, Fault> {
+        let text = match timeout {
+            Seconds::Fixed(seconds) => return Ok(*seconds),
+            Seconds::Setting(text) => Literal::Text(text.clone()),
+        };
+        let place = format!("invoke.{name}.timeout");
+        let value = (self.names.expressions)
+            .literal(&text, &self.names.root())
+            .map_err(Fault::at(place.clone()))?;
+        let seconds = value.as_i64().and_then(|value| u64::try_from(value).ok());
+        seconds.ok_or_else(|| Fault::World(format!("{place} is {value}, not a number of seconds")))
     }
 
     /// Returns the decision about a run that this world no longer asks for.
@@ -455,13 +469,21 @@ impl Deciding {
 
     fn argv(&self, name: &str) -> Result<Vec<String>, Fault> {
         let root = self.names.root();
-        let texts = self.invocation(name)?.argv.iter().enumerate();
-        texts
-            .map(|(index, text)| {
-                let place = format_args!("invoke.{name}.argv[{index}]");
-                self.names.text(place, text, &root)
-            })
-            .collect()
+        let mut words = Vec::new();
+        for (index, text) in self.invocation(name)?.argv.iter().enumerate() {
+            let place = format!("invoke.{name}.argv[{index}]");
+            let value = (self.names.expressions)
+                .literal(&Literal::Text(text.clone()), &root)
+                .map_err(Fault::at(place.clone()))?;
+            // A list stands for as many arguments as it has items.
+            if value.kind() == ValueKind::Seq {
+                let items = value.try_iter().into_iter().flatten();
+                words.extend(items.map(|item| item.to_string()));
+            } else {
+                words.push(self.names.text(format_args!("{place}"), text, &root)?);
+            }
+        }
+        Ok(words)
     }
 
     fn invocation(&self, name: &str) -> Result<&Invoke, Fault> {
@@ -503,5 +525,6 @@ fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
         subject: Vec::new(),
         argv: Vec::new(),
         log: String::new(),
+        timeout: 0,
     }
 }

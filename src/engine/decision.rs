@@ -137,6 +137,8 @@ pub struct Invocation {
     pub argv: Vec<String>,
     /// Where its stderr goes, below the instance's directory.
     pub log: String,
+    /// Seconds until it is ended.
+    pub timeout: u64,
 }
 
 impl Invocation {

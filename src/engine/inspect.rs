@@ -96,6 +96,28 @@ impl Inspector {
         }
     }
 
+    /// Returns an expression with the value of each setting in place of its name.
+    pub fn with_settings(&self, source: &str) -> Result<String, Fault> {
+        let mut named = self.names.expressions.names_in(source);
+        // The longest name first: one can be the beginning of another.
+        named.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        let mut shown = source.to_owned();
+        for name in named {
+            let setting = name.strip_prefix("config.");
+            if let Some(setting) =
+                setting.filter(|name| self.names.chart.config.contains_key(*name))
+            {
+                let value = self
+                    .names
+                    .expressions
+                    .value(&format!("config.{setting}"), &self.names.root());
+                let value = value.map_err(Fault::at(name.clone()))?;
+                shown = shown.replace(&name, &value.to_string());
+            }
+        }
+        Ok(shown)
+    }
+
     /// Returns the context fields that an expression or a text names, with their values.
     pub fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
         let named = self.names.expressions.names_in(source);

@@ -13,11 +13,11 @@ use serde_json::{Map, Value as Json, json};
 
 use super::plain::plain;
 use crate::chart::field::default_of;
-use crate::chart::model::{Arg, Assign, Check, Field, FieldType};
+use crate::chart::model::{Arg, Assign, Check, Field, FieldType, Rule};
 use crate::chart::{Chart, FileSet, RowShape, Table};
 use crate::expr::compare::{Comparisons, LENGTH, Term};
-use crate::expr::single_expression;
 use crate::expr::source::Literal;
+use crate::expr::{Expressions, single_expression};
 use crate::files::pattern::{Capture, HoleKind, Pattern, is_slug};
 use crate::files::table::is_finished;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
@@ -379,6 +379,8 @@ impl Domain {
                 numbers.into_iter().collect()
             }
             FieldType::String => self.texts(&path, read),
+            // No option is a list.
+            FieldType::List => Vec::new(),
             FieldType::Phase => self.chart.phases.keys().map(|name| json!(name)).collect(),
         };
         arg.default
@@ -706,13 +708,18 @@ impl Domain {
             values.extend(commands().filter(|(field, _)| *field == name).filter_map(
                 |(_, literal)| match literal {
                     Literal::Boolean(_) | Literal::Integer(_) => Some(literal.json()),
-                    Literal::Text(_) | Literal::Null => None,
+                    Literal::Text(_) | Literal::List(_) | Literal::Null => None,
                 },
             ));
             (name.clone(), values.into_iter().collect())
         });
+        let steering = steering(chart);
         let settings = chart.config.iter().map(|(name, field)| {
             let path = config_path(name);
+            // What only texts and arguments say changes nothing that can happen.
+            if !steering.contains(&path) {
+                return (path, vec![default_of(chart, field)]);
+            }
             let mut values = self.parameter(&path, field);
             // A large default is as good as a small value, and would multiply the states of whatever counts up to it.
             let least = field.minimum.unwrap_or(0);
@@ -740,7 +747,12 @@ impl Domain {
                     values.extend(self.integers(name, least, least));
                 }
             }
-            FieldType::String => values.extend(self.texts(name, &mut |_| Json::Null)),
+            FieldType::String => match &field.one_of {
+                Some(words) => values.extend(words.iter().map(|word| json!(word))),
+                None => values.extend(self.texts(name, &mut |_| Json::Null)),
+            },
+            // Other lists have other items, whatever the chart does with them.
+            FieldType::List => {}
             FieldType::Phase => values.extend(chart.phases.keys().map(|name| json!(name))),
         }
         if field.nullable {
@@ -774,6 +786,81 @@ fn lets(chart: &Chart) -> impl Fn(&str) -> Option<String> {
             .get(name)
             .filter(|_| is_let)
             .map(|expr| expr.0.clone())
+    }
+}
+
+/// The names on which it turns what happens next: those that guards, lists and file names look at, and those that are
+/// assigned to such a field. What only texts and arguments look at is not among them.
+fn steering(chart: &Chart) -> IndexSet<String> {
+    let rules = chart.on.values().flatten();
+    let rules: Vec<&Rule> = rules
+        .chain(chart.commands.values().map(|command| &command.rule))
+        .collect();
+    let phases = || chart.phases.values().map(|entry| &entry.phase);
+    let cycles = || chart.cycles.values();
+    let checks = chart.checks.values().flatten();
+    let actions = rules.iter().flat_map(|rule| &rule.actions);
+    let defaults = chart.args.values().filter_map(|arg| arg.default.as_ref());
+    let exprs = (rules.iter().filter_map(|rule| rule.guard.as_ref()))
+        .chain(phases().filter_map(|phase| phase.guard.as_ref()))
+        .chain(checks.flat_map(|check| check.each.iter().chain(&check.guard)))
+        .chain(actions.flat_map(|action| action.each.iter().chain(&action.guard)))
+        .chain(chart.args.values().filter_map(|arg| arg.one_of.as_ref()))
+        .chain(cycles().flat_map(|cycle| {
+            let targets = cycle.advance.iter();
+            let targets = targets.filter_map(|target| target.guard.as_ref());
+            (std::iter::once(&cycle.exit).chain(&cycle.ready)).chain(targets)
+        }))
+        .chain(
+            (chart.properties.iter()).flat_map(|property| property.claims().map(|(_, expr)| expr)),
+        );
+    let assigned: Vec<(&String, &Literal)> = (rules.iter().map(|rule| &rule.assign))
+        .chain(phases().map(|phase| &phase.entry))
+        .chain(cycles().map(|cycle| &cycle.entry))
+        .flatten()
+        .collect();
+    let bases = cycles().flat_map(|cycle| [&cycle.base, &cycle.review, &cycle.answer]);
+    let files = bases.chain(chart.tables.values().map(|table| &table.file));
+    let holes = files
+        .flat_map(Pattern::holes)
+        .map(|(hole, _)| hole.to_owned());
+    let counts = cycles().flat_map(|cycle| [cycle.count.clone(), cycle.limit.clone()]);
+    let own = [Some(chart.state.clone()), chart.next.clone()];
+    let mut found = IndexSet::new();
+    let mut open: Vec<String> = own
+        .into_iter()
+        .flatten()
+        .chain(counts)
+        .chain(holes)
+        .collect();
+    let expressions = Expressions::new(chart.templates.clone());
+    let subjects = cycles().flat_map(|cycle| &cycle.subject);
+    let sources = exprs
+        .map(|expr| expr.0.as_str())
+        .chain(subjects.map(|text| text.0.as_str()));
+    let sources = sources.chain(defaults.filter_map(source_of));
+    open.extend(sources.flat_map(|source| expressions.names_in(source)));
+    while let Some(name) = open.pop() {
+        if !found.insert(name.clone()) {
+            continue;
+        }
+        let first = name.split('.').next().unwrap_or_default();
+        let of_let = chart.lets.get(first).map(|expr| expr.0.as_str());
+        let of_field = assigned.iter().filter(|(field, _)| field.as_str() == first);
+        let sources = of_field
+            .filter_map(|(_, literal)| source_of(literal))
+            .chain(of_let);
+        open.extend(sources.flat_map(|source| expressions.names_in(source)));
+        found.insert(first.to_owned());
+    }
+    found
+}
+
+/// The text of an assignment or a default.
+fn source_of(literal: &Literal) -> Option<&str> {
+    match literal {
+        Literal::Text(text) => Some(&text.0),
+        _ => None,
     }
 }
 
@@ -850,12 +937,11 @@ fn computed(chart: &Chart) -> (Vec<String>, IndexSet<(Term, Term)>) {
         .map(|rule| &rule.assign)
         .chain(chart.phases.values().map(|entry| &entry.phase.entry))
         .chain(chart.cycles.values().map(|cycle| &cycle.entry));
+    let steering = steering(chart);
     let assigned = assigns
-        .flat_map(IndexMap::values)
-        .filter_map(|literal| match literal {
-            Literal::Text(text) => single_expression(&text.0),
-            _ => None,
-        });
+        .flatten()
+        .filter(|(field, _)| steering.contains(*field))
+        .filter_map(|(_, literal)| single_expression(source_of(literal)?));
     let phases = chart.phases.values();
     let guards = rules
         .filter_map(|rule| rule.guard.as_ref())

@@ -108,6 +108,7 @@ impl Expressions {
         env.set_auto_escape_callback(|_| AutoEscape::None);
         env.set_debug(true);
         env.set_loader(move |name| templates.get(name).map(|text| text.map(Cow::into_owned)));
+        env.add_filter("after", after);
         env.add_filter("brief", brief);
         env.add_filter("flatten", flatten);
         env.add_filter("set", set);
@@ -192,6 +193,7 @@ impl Expressions {
         Ok(match literal {
             Literal::Boolean(value) => Value::from(*value),
             Literal::Integer(value) => Value::from(*value),
+            Literal::List(items) => items.iter().map(String::as_str).collect(),
             Literal::Null => Value::from(()),
             Literal::Text(text) => match single_expression(&text.0) {
                 Some(expr) => self.value(expr, names)?,
@@ -295,6 +297,18 @@ fn flatten(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
     let lists = items(list)?;
     let parts = lists.iter().map(items).collect::<Result<Vec<_>, _>>()?;
     Ok(parts.into_iter().flatten().collect())
+}
+
+/// Implements the filter `after`: the item of a list that comes after this one, in a circle; the first one if there is none.
+fn after(value: &Value, list: &Value) -> Result<Value, minijinja::Error> {
+    let mut items =
+        items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
+    if items.is_empty() {
+        return Ok(Value::from(()));
+    }
+    let next = items.iter().position(|item| item == value).map(|at| at + 1);
+    let at = next.filter(|next| *next < items.len()).unwrap_or(0);
+    Ok(items.swap_remove(at))
 }
 
 /// Implements the filter `set`: the items of a list, in which `in` is fast however many there are.

@@ -18,11 +18,16 @@ pub struct Text(pub String);
 
 /// A value to assign, or a default.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a value is a boolean, an integer or a text")]
+#[serde(
+    untagged,
+    expecting = "a value is a boolean, an integer, a text or a list of strings"
+)]
 pub enum Literal {
     Boolean(bool),
     Integer(i64),
     Text(Text),
+    /// A list of strings, as they stand.
+    List(Vec<String>),
     /// Null: what `clear` assigns. No literal of a chart is read as this.
     #[serde(skip)]
     Null,

@@ -4,6 +4,7 @@
 #[rustfmt::skip]
 pub const FILTERS: &[(&str, &str)] = &[
     ("abs", "the number without its sign"),
+    ("after(list)", "the item of the list that comes after this one; the first item if there is none"),
     ("brief(separator)", "the items of a list joined, cut with \"and N more\" before the host would cut the message"),
     ("capitalize", "the text with its first letter in upper case"),
     ("count", "the same as `length`"),

@@ -120,6 +120,7 @@ fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Resu
             subject: Vec::new(),
             argv: Vec::new(),
             log: String::new(),
+            timeout: 0,
         },
         outcome: outcome.clone(),
         superseded: false,

@@ -17,6 +17,7 @@ pub(crate) mod place;
 mod record;
 mod review;
 pub(crate) mod reviews;
+pub(crate) mod settings;
 pub(crate) mod snapshot;
 pub(crate) mod state_file;
 pub(crate) mod stuck;

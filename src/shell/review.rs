@@ -122,7 +122,6 @@ fn already_running(place: &Place) -> String {
 /// What others are shown of a review that begins now.
 fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> Running {
     let view = Inspector::new(&place.chart, &snapshot.as_world());
-    let timeout = place.chart.invoke.get(&invocation.name);
     Running {
         cycle: invocation.cycle.clone(),
         n: invocation.n,
@@ -130,7 +129,7 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
         // A chart whose text fails here is reported where it matters.
         by: view.by(&invocation.name).ok().flatten(),
         started: reviews::now(),
-        timeout: timeout.map_or(0, |invoke| invoke.timeout),
+        timeout: invocation.timeout,
     }
 }
 
@@ -179,7 +178,7 @@ fn run(place: &Place, invocation: &Invocation, running: &ReviewLock) -> Result<O
         cwd: &place.root,
         env: &[(REVIEWER.to_owned(), "1".to_owned())],
         log: &log_file,
-        timeout: Duration::from_secs(invoke.timeout),
+        timeout: Duration::from_secs(invocation.timeout),
         owner: None,
     };
     let end = supervisor::run(&spec, running.file());
@@ -210,7 +209,7 @@ fn run(place: &Place, invocation: &Invocation, running: &ReviewLock) -> Result<O
             return Ok(Outcome::Failed(why));
         }
         End::TimedOut => {
-            let limit = seconds(invoke.timeout);
+            let limit = seconds(invocation.timeout);
             return failed(format!("`{program}` was ended after {limit}"));
         }
         End::TooMuchOutput => {

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
@@ -37,19 +37,31 @@ fn reviewed() -> Value {
 fn commands_killed_at_any_moment() {
     let project = Project::valid();
     project.set_state(json!({}));
+    let start = Instant::now();
+    assert_eq!(project.run(&["run", "limit", "8"]).code, 0);
+    let whole = start.elapsed();
     let mut limit = 8;
+    let (mut too_early, mut too_late) = (0, 0);
     for round in 0..rounds(60) {
         let new = 1 + round % 7;
         let mut command = project.command(["run", "limit", &new.to_string()]);
         let mut child = command.spawn().unwrap();
-        std::thread::sleep(Duration::from_micros(scattered(round, 8_000)));
+        // Somewhere in the time that it takes, or a little later.
+        let part = u32::try_from(scattered(round, 1_500)).unwrap();
+        std::thread::sleep(whole * part / 1_000);
         let _ = child.kill();
         child.wait().unwrap();
         let state = project.state();
         let found = state["max_reviews"].as_u64().unwrap();
         assert!(found == new || found == limit, "{round}: {state}");
+        match found == new {
+            true => too_late += 1,
+            false => too_early += 1,
+        }
         limit = found;
     }
+    // The kills lay on both sides of the write.
+    assert!(too_early > 0 && too_late > 0, "{too_early}, {too_late}");
     let ran = project.run(&["run", "limit", "8"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(project.state(), state(json!({})));

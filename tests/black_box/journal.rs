@@ -49,11 +49,11 @@ fn a_review_and_the_rules_around_it() {
     let decision = json!({
         "line": "decision", "at": AT, "instance": PLAN, "event": "Stop", "session": null,
         "rules": [
-            rule(0, "another session has taken the plan over: the old one is told once", false, json!({ "session": null })),
-            rule(1, "reviews are off: go straight on", false, json!({ "cycle.due": true, "cycle.limit": 8 })),
-            rule(2, "a review is due, but the agent plans or something still runs", false, json!({ "waits": null })),
+            rule(0, "another session has taken over the plan: say so once", false, json!({ "session": null })),
+            rule(1, "reviews are off: go on to what comes next", false, json!({ "cycle.due": true, "cycle.limit": 8 })),
+            rule(2, "a review is due, but the agent is in plan mode or something still runs", false, json!({ "waits": null })),
             rule(3, "a review is due: run it", true, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8 })),
-            rule(4, "it ran: count it; the other model reviews next", true, json!({ "review.ok": true })),
+            rule(4, "it ran: count it; the next model in the list reviews next", true, json!({ "review.ok": true })),
             rule(5, "enough clean reviews: move on when the user says so", false, json!({ "review.ok": true, "cycle.exit": false })),
             rule(6, "not clean yet: the agent answers the review", true, json!({ "review.ok": true })),
         ],

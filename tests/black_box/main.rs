@@ -43,6 +43,7 @@ mod render;
 mod review_loop;
 mod reviewer;
 mod schema;
+mod settings;
 mod state_transitions;
 mod status;
 mod support;

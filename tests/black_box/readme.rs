@@ -187,13 +187,14 @@ fn the_cost_is_counted_right() {
             "all-code-review"
         ]
     );
-    let limit = chart["context"]["max_reviews"]["default"]
+    let limit = chart["config"]["max_reviews"]["default"]
         .as_integer()
         .unwrap();
     assert_eq!(
         chart["cycle"]["exit"].as_str(),
-        Some("consecutive_clean >= 2")
+        Some("consecutive_clean >= config.clean")
     );
+    assert_eq!(chart["config"]["clean"]["default"].as_integer(), Some(2));
     let tasks = 5;
     for line in [
         format!("2 × (N + 3) reviews: {} for five tasks", 2 * (tasks + 3)),

@@ -147,7 +147,7 @@ fn next_is_the_answer_if_no_review_is_due() {
     flawed.write("notes.md", "");
     let to_the_agent = "taskie: the next stop is blocked (on.Stop[11]: a flaw in the plan's files: the agent fixes it, once a turn); message to the agent:\n";
     is_next(&flawed, &[], false, to_the_agent);
-    let to_the_user = "taskie: the next stop is allowed (on.Stop[12]: it is still there: the user decides); message to the user:\n";
+    let to_the_user = "taskie: the next stop is allowed (on.Stop[12]: the flaw is still there: the user decides); message to the user:\n";
     is_next(
         &flawed,
         &["--set", "event.stop_hook_active=true"],
@@ -169,7 +169,7 @@ fn next_is_the_answer_if_no_review_is_due() {
         false,
         in_order,
     );
-    let off = "taskie: the next stop is allowed (on.Stop[1]: reviews are off: go straight on); message to the user:\n";
+    let off = "taskie: the next stop is allowed (on.Stop[1]: reviews are off: go on to what comes next); message to the user:\n";
     is_next(&with_state(json!({ "max_reviews": 0 })), &[], false, off);
     is_next(
         &with_state(json!({ "current_task": "7" })),

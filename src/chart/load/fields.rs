@@ -33,6 +33,20 @@ impl Resolver<'_> {
         }
         self.typed("context", &source.context, phases);
         self.typed("config", &source.config, phases);
+        for (name, field) in &source.context {
+            let Some(setting) = field.setting() else {
+                continue;
+            };
+            let path = at!["context", name, "default"];
+            let known = source.config.keys().map(String::as_str);
+            self.known(path, Code::UnknownName, setting, known);
+            let own = source.config.get(setting);
+            if own.is_some_and(|own| (own.kind, own.nullable) != (field.kind, field.nullable)) {
+                let message =
+                    format!("`{name}` and the setting `{setting}` must have the same type");
+                self.flaw(Code::BadDefault, path, message, "");
+            }
+        }
         self.options(source, phases);
         self.cycle_fields(at!["cycle"], &source.cycle, source, phases);
         for (id, own) in &source.cycles {
@@ -75,6 +89,7 @@ impl Resolver<'_> {
             }
             let misfit = match &field.default {
                 None if field.kind == FieldType::Phase || field.nullable => None,
+                Some(_) if table == "context" && field.setting().is_some() => None,
                 None => Some(format!(
                     "`{name}` needs a default, because it cannot be null"
                 )),
@@ -89,11 +104,24 @@ impl Resolver<'_> {
                     .err()
                     .map(|wanted| format!("the default of `{name}` must be {wanted}")),
             };
-            if field.minimum.is_some() {
+            for (key, is_given, kind) in [
+                ("maximum", field.maximum.is_some(), FieldType::Integer),
+                ("pattern", field.pattern.is_some(), FieldType::String),
+                ("one_of", field.one_of.is_some(), FieldType::String),
+                ("file", field.file, FieldType::String),
+            ] {
+                if is_given {
+                    self.only(at![table, name, key], field.kind, kind);
+                }
+            }
+            if field.minimum.is_some() && field.kind != FieldType::List {
                 self.only(at![table, name, "minimum"], field.kind, FieldType::Integer);
             }
-            if field.pattern.is_some() {
-                self.only(at![table, name, "pattern"], field.kind, FieldType::String);
+            for (key, is_given) in [("trust", field.trust), ("file", field.file)] {
+                if is_given && table != "config" {
+                    let message = format!("only a setting can have `{key}`");
+                    self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
+                }
             }
             if let Some(message) = misfit {
                 let path = at![table, name, "default"];

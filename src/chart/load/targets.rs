@@ -115,10 +115,17 @@ impl Resolver<'_> {
                 self.flaw(Code::MissingKey, path, message, "");
             }
             self.name_pattern(at!["invoke", name, "log"], &invoke.log, &holes);
-            if invoke.timeout >= source.hook_timeout {
+            let Some(longest) = invoke.timeout.longest(&source.config) else {
+                let message = format!("the timeout of `{name}` has no upper limit");
+                let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
+                let path = at!["invoke", name, "timeout"];
+                self.flaw(Code::WrongType, path, message, help);
+                continue;
+            };
+            if longest >= source.hook_timeout {
                 let message = format!(
-                    "`{name}` may take {} seconds, but the host ends the hook after {}",
-                    invoke.timeout, source.hook_timeout
+                    "`{name}` may take {longest} seconds, but the host ends the hook after {}",
+                    source.hook_timeout
                 );
                 let help = "use a shorter timeout, so that the hook has time to write the outcome";
                 let path = at!["invoke", name, "timeout"];

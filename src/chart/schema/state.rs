@@ -59,6 +59,7 @@ fn property(chart: &Chart, field: &Field) -> Json {
         FieldType::Boolean => "boolean",
         FieldType::Integer => "integer",
         FieldType::String | FieldType::Phase => "string",
+        FieldType::List => "array",
     };
     let types = if field.nullable {
         json!([kind, "null"])
@@ -71,7 +72,8 @@ fn property(chart: &Chart, field: &Field) -> Json {
             if let Some(minimum) = field.minimum {
                 property.insert("minimum".to_owned(), json!(minimum));
             }
-            property.insert("maximum".to_owned(), json!(LARGEST_INTEGER));
+            let maximum = field.maximum.unwrap_or(LARGEST_INTEGER);
+            property.insert("maximum".to_owned(), json!(maximum));
         }
         FieldType::Phase => {
             let null = field.nullable.then_some(Json::Null);
@@ -86,6 +88,18 @@ fn property(chart: &Chart, field: &Field) -> Json {
         FieldType::String => {
             if let Some(pattern) = &field.pattern {
                 property.insert("pattern".to_owned(), json!(format!("^{pattern}$")));
+            }
+            if let Some(words) = &field.one_of {
+                let null = field.nullable.then_some(Json::Null);
+                let words = words.iter().map(|word| json!(word)).chain(null);
+                property.insert("enum".to_owned(), words.collect());
+            }
+        }
+        FieldType::List => {
+            property.insert("items".to_owned(), json!({ "type": "string" }));
+            property.insert("uniqueItems".to_owned(), json!(true));
+            if let Some(minimum) = field.minimum {
+                property.insert("minItems".to_owned(), json!(minimum));
             }
         }
         FieldType::Boolean => {}

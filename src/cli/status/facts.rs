@@ -193,7 +193,10 @@ impl Facts {
             CycleFacts {
                 id: cycle.id.clone(),
                 standing: view.standing(cycle),
-                exit: cycle.exit.0.clone(),
+                // A setting that cannot be read is reported where it matters.
+                exit: view
+                    .with_settings(&cycle.exit.0)
+                    .unwrap_or_else(|_| cycle.exit.0.clone()),
                 streak: view.fields_in(&cycle.exit.0),
                 fields: fields
                     .into_iter()

@@ -54,6 +54,13 @@ impl Infer<'_> {
                     self.attribute(&item, &path, filter.span())
                 }))
             }
+            "after" => {
+                let list = filter.args.first().map_or(Type::Any, |arg| match arg {
+                    CallArg::Pos(list) => self.expr(list),
+                    _ => Type::Any,
+                });
+                self.item_of(&list, span)
+            }
             "flatten" => {
                 let list = self.item_of(&input, span);
                 Type::list(self.item_of(&list, span))
