@@ -66,8 +66,12 @@ fn git(root: &Path) -> Result<Command, String> {
     for mode in PATH_MODES {
         git.env_remove(mode);
     }
-    // A lock taken for a mere look could make the agent's own `git commit` fail.
-    git.arg("--no-optional-locks").current_dir(root);
+    // A lock taken for a mere look could make the agent's own `git commit` fail. A repository inside the project, which
+    // a clone can bring as ordinary files, has a configuration that nobody here wrote: it must not name a program.
+    git.arg("--no-optional-locks")
+        .args(["-c", "core.fsmonitor=false"])
+        .args(["-c", "safe.bareRepository=explicit"])
+        .current_dir(root);
     Ok(git)
 }
 
@@ -115,6 +119,7 @@ fn output_within(command: &mut Command, limit: Duration) -> Result<Output, Strin
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::time::Instant;
 
     use super::*;
@@ -127,5 +132,35 @@ mod tests {
         assert!(start.elapsed() < Duration::from_secs(30));
         let fast = output_within(Command::new("echo").arg("x"), LIMIT);
         assert_eq!(fast.map(|output| output.stdout), Ok(b"x\n".to_vec()));
+    }
+
+    /// A clone can bring the files of a repository in a folder, and git would take it for one.
+    #[test]
+    fn the_configuration_of_a_repository_inside_the_project_is_not_used() {
+        let project = tempfile::tempdir().unwrap();
+        let init = Command::new("git")
+            .args(["init", "-q"])
+            .current_dir(project.path())
+            .status();
+        assert!(init.unwrap().success());
+        let folder = project.path().join("folder");
+        for inner in ["objects", "refs"] {
+            fs::create_dir_all(folder.join(inner)).unwrap();
+        }
+        fs::write(folder.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        let config = "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = \"touch ran; false\"\n";
+        fs::write(folder.join("config"), config).unwrap();
+        let by_itself = Command::new("git")
+            .args(["ls-files", "--", "."])
+            .current_dir(&folder)
+            .output();
+        assert!(by_itself.is_ok());
+        assert!(folder.join("ran").exists(), "git runs what it names");
+        fs::remove_file(folder.join("ran")).unwrap();
+
+        assert!(!is_tracked(&folder, Path::new("refs")));
+        let dirty = ask(&folder, ".taskie").unwrap_err();
+        assert!(dirty.contains("safe.bareRepository"), "{dirty}");
+        assert!(!folder.join("ran").exists());
     }
 }

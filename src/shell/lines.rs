@@ -89,7 +89,7 @@ fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
             Err(_) => std::thread::yield_now(),
         }
     }
-    Err(io::Error::other("it is replaced again and again"))
+    Err(io::Error::other("it keeps being replaced"))
 }
 
 /// Makes the file with its first line; one that another process makes at the same time is as good.

@@ -48,7 +48,7 @@ impl WriteLock {
                 Ok(()) if is_at(&file, &path(home, instance, "state")) => return Ok(Self { file }),
                 // Whoever removed the file meanwhile has left two locks of one name: the new one counts.
                 Ok(()) if start.elapsed() < PATIENCE => file = open(home, instance, "state")?,
-                Ok(()) => return Err(io::Error::other("its file is removed again and again")),
+                Ok(()) => return Err(io::Error::other("its file keeps being removed")),
                 Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
                     std::thread::sleep(Duration::from_millis(2));
                 }

@@ -56,8 +56,8 @@ pub(crate) fn own_chart(root: &Path) -> OwnChart {
     ))
 }
 
-/// Returns the chart that the project at `root` brings, with its templates and the programs of its own that it runs;
-/// nothing where it brings none. The error says why it cannot be used.
+/// Returns the chart that the project at `root` brings, with its templates and the files of the project that its
+/// `argv` names; nothing where it brings none. The error says why it cannot be used.
 pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
     let home = Path::new(CHARTS[0].home);
     let chart = home.join(CHART);
@@ -89,14 +89,13 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
     }
     let invocations = table.get("invoke").and_then(toml::Value::as_table);
     for invocation in invocations.into_iter().flat_map(toml::Table::values) {
-        let program = invocation
-            .get("argv")
-            .and_then(|argv| argv.get(0))
-            .and_then(toml::Value::as_str);
-        if let Some(program) = program.filter(|program| program.contains('/'))
-            && root.join(program).is_file()
-        {
-            parts.push(read(root, Path::new(program))?);
+        let argv = invocation.get("argv").and_then(toml::Value::as_array);
+        for file in argv.into_iter().flatten().filter_map(toml::Value::as_str) {
+            // An argument names a file by itself or as the value of an option.
+            let file = file.split_once('=').map_or(file, |(_, value)| value);
+            if root.join(file).is_file() && !Path::new(file).is_absolute() {
+                parts.push(read(root, Path::new(file))?);
+            }
         }
     }
     Ok(parts)

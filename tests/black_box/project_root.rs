@@ -640,7 +640,7 @@ fn a_terminal_takes_nothing_up() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
-    let undriven = "The code-review is due, and no session drives this plan: the session's next /taskie:continue-plan takes it up.\n";
+    let undriven = "The code-review is due, and no session works on this plan: /taskie:continue-plan in a session takes it up and starts the review.\n";
     let typed = |args: &[&str]| {
         use std::io::Read as _;
 

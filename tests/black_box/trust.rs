@@ -117,21 +117,31 @@ fn a_chart_named_on_the_command_line_needs_no_trust() {
     assert_eq!(stop.json(), own());
 }
 
+/// The program, what an interpreter runs, and what an option names.
 #[test]
-fn a_program_of_the_project_is_part_of_what_is_trusted() {
-    let project = project();
-    let script = project.root.join("review.sh");
-    fs::write(&script, "#!/bin/sh\n").unwrap();
-    let argv = "\n[invoke.review]\nargv = [\"./review.sh\"]\nverdicts = [\"PASS\"]\nverdict = [\"/v\"]\ntimeout = 1\nlog = \"log\"\n";
-    fs::write(
-        project.root.join(".taskie/statechart.toml"),
-        format!("{OWN}{argv}"),
-    )
-    .unwrap();
-    assert!(trust(&project).stdout.contains("── ./review.sh ──"));
-    assert_eq!(project.stop().json(), own());
-    fs::write(&script, "#!/bin/sh\nrm -rf /\n").unwrap();
-    assert_eq!(project.stop().json(), ignored());
+fn the_projects_files_that_argv_names_are_part_of_what_is_trusted() {
+    for (argv, shown) in [
+        (r#"["./review.sh"]"#, "./review.sh"),
+        (r#"["sh", "review.sh", "x"]"#, "review.sh"),
+        (r#"["sh", "--rcfile=review.sh"]"#, "review.sh"),
+    ] {
+        let project = project();
+        let script = project.root.join("review.sh");
+        fs::write(&script, "#!/bin/sh\n").unwrap();
+        let invoke = format!(
+            "\n[invoke.review]\nargv = {argv}\nverdicts = [\"PASS\"]\nverdict = [\"/v\"]\ntimeout = 1\nlog = \"log\"\n"
+        );
+        fs::write(
+            project.root.join(".taskie/statechart.toml"),
+            format!("{OWN}{invoke}"),
+        )
+        .unwrap();
+        let ran = trust(&project);
+        assert!(ran.stdout.contains(&format!("── {shown} ──")), "{argv}");
+        assert_eq!(project.stop().json(), own(), "{argv}");
+        fs::write(&script, "#!/bin/sh\nrm -rf /\n").unwrap();
+        assert_eq!(project.stop().json(), ignored(), "{argv}");
+    }
 }
 
 #[test]
