@@ -132,8 +132,8 @@ const MUTANTS: &[Mutant] = &[
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
     mutant(r#"| list""#, 1, r#"| lst""#, &[("unknown-filter", Edit)]),
     mutant(r#"current_task is not none""#, 1, r#"current_task is not non""#, &[("unknown-test", Edit)]),
-    mutant(r#"invoke = "review""#, 1, r#"invoke = "reviw""#, &[("unknown-invocation", Edit)]),
-    mutant("[invoke.review]", 1, "[invoke.reviw]", &[("unknown-invocation", Line(r#"invoke = "re"#))]),
+    mutant(r#"one_of = ["claude"]"#, 1, r#"one_of = ["claude", "codex"]"#, &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
+    mutant("[invoke.claude]", 1, "[invoke.claud]", &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
     mutant("[[on.Stop]]", 3, "[[on.Stpo]]", &[("unknown-event", Edit)]),
     mutant("[[on.enter]]", 1, "[[on.entr]]", &[("unknown-event", Edit)]),
     mutant(r#"type = "phase""#, 1, r#"type = "phaze""#, &[("wrong-type", Edit)]),
@@ -188,7 +188,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("[[cycles.plan-review.advance]]\ntarget = \"create-tasks\"\n", 1, "", &[("missing-key", Line("[cycles.plan-review]"))]),
     mutant(r#"exit = "consecutive"#, 1, r#"# "consecutive"#, &[("missing-key", Line("[cycle]"))]),
     mutant("argv = [", 1, "argvv = [", &[("unknown-key", Edit)]),
-    mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "#", &[("missing-key", Line("[invoke.revi"))]),
+    mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "#", &[("missing-key", Line("[invoke.clau"))]),
     mutant("columns = { id = [\"Id\", \"Task ID\", \"Task #\", \"#\", \"Task\"], status = \"Status\" }\n", 1, "", &[("missing-key", Line("[tables.tasks]"))]),
     mutant("about = \"Leave the loop for now\"\n", 1, "", &[("missing-key", Line("[commands.pause]"))]),
     mutant("default = 0\n\n[context.tdd]", 1, "nullable = false\n\n[context.tdd]", &[("bad-default", Line("[context.consecutive_clean]"))]),
@@ -196,8 +196,9 @@ const MUTANTS: &[Mutant] = &[
     mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
     mutant("allow = true\n", 5, "\n", &[("idle-rule", Rule("the agent was blocked in this turn already, and the files are in order"))]),
-    mutant(r#"invoke = "review""#, 1, "", &[
-            ("unused-name", Line("[invoke.revi")),
+    mutant(r#"invoke = "{{ config.reviewer }}""#, 1, "", &[
+            ("unused-name", Line("[config.reviewer]")),
+            ("unused-name", Line("[invoke.clau")),
             (
                 "idle-rule",
                 Rule("a review is due: run it"),
@@ -227,7 +228,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"free = "cycle.id is none""#, 1, r#"free = "not free""#, &[("self-reference", Edit)]),
     mutant(r#"verdicts = ["PASS", "FAIL"]"#, 1, r#"verdicts = ["PASS", "FAIL", "PASS"]"#, &[("duplicate-entry", Edit)]),
     mutant("allow = true\n", 5, "allow = true\nblock = \"no\"\n", &[("conflicting-keys", Line(r#"block = "no""#))]),
-    mutant(r#"invoke = "review""#, 1, "invoke = \"review\"\nmessage = \"Reading.\"", &[("conflicting-keys", Line(r#"message = "Rea"#))]),
+    mutant(r#"invoke = "{{ config.reviewer }}""#, 1, "invoke = \"{{ config.reviewer }}\"\nmessage = \"Reading.\"", &[("conflicting-keys", Line(r#"message = "Rea"#))]),
     mutant("{% include 'passed.md' %}", 1, "{{ names | join }}", &[
             ("unused-template", Line("templates")),
             ("message-too-long", Edit),
