@@ -95,7 +95,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
     });
     let rendered = match chart.prompt_of(name) {
         Some(prompt) => {
-            let text = Text(format!("{{{{ prompts.{prompt} }}}}"));
+            let text = Text(format!("{{{{ prompts['{prompt}'] }}}}"));
             names.expressions.text(&text, &names.root())
         }
         None => names.expressions.template(name, &names.root()),

@@ -181,6 +181,35 @@ fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
 }
 
 #[test]
+fn a_project_has_its_own_message_about_a_review() {
+    let project = due(json!({}));
+    project.reviewer(&Reviewer::fail());
+    let ran = project.run(&["run", "templates"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let file = project.root.join(".taskie/post-review.md");
+    let built_in = fs::read_to_string(&file).unwrap();
+    assert!(
+        built_in.starts_with("{{title}} (iteration {{number}}) has been written to {{review}}")
+    );
+    fs::write(
+        &file,
+        "{{title}} {{number}}: {{answer}}, {{action}}, {{plan}}, {{cycle}}. {{unknown}}\n",
+    )
+    .unwrap();
+    let reason = project.stop().json()["reason"].clone();
+    let answer = format!(".taskie/plans/{PLAN}/task-1-post-review-1.md");
+    assert_eq!(
+        reason,
+        format!(
+            "A code review 1: {answer}, post-code-review, {PLAN}, code-review. {{{{unknown}}}}"
+        )
+    );
+    // It is the user's from then on.
+    project.run(&["run", "templates"]);
+    assert!(fs::read_to_string(&file).unwrap().contains("{{unknown}}"));
+}
+
+#[test]
 fn without_push_nothing_asks_for_one() {
     let project = due(json!({}));
     project.reviewer(&Reviewer::fail());
