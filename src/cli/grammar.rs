@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
+use clap_complete::Shell;
 use indexmap::IndexSet;
 
 use crate::chart::Chart;
@@ -58,6 +59,15 @@ pub(crate) fn command(chart: &Chart) -> Command {
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
                 .arg(flag("keep", "Keep the temporary project and print its path")),
+        )
+        .subcommand(Command::new("upgrade").about("Show what is installed, and what updates it"))
+        .subcommand(
+            Command::new("completions").about("Print a completion script for a shell").arg(
+                Arg::new("shell")
+                    .required(true)
+                    .value_name("SHELL")
+                    .value_parser(value_parser!(Shell)),
+            ),
         )
         .subcommand(
             Command::new("schema").about("Print a JSON Schema (draft-07)").arg(
