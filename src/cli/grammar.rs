@@ -46,6 +46,13 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(asking(chart, "next", "Show what to do now, and why"))
         .subcommand(status(chart))
         .subcommand(log(chart))
+        .subcommand(why(chart))
+        .subcommand(stats(chart))
+        .subcommand(
+            Command::new("list")
+                .about(format!("List all {}s: phase, progress, reviews, cost, driver", chart.scope.noun))
+                .arg(json()),
+        )
         .subcommand(validate(chart))
         .subcommand(run(chart))
         .subcommand(
@@ -158,6 +165,39 @@ fn log(chart: &Chart) -> Command {
                 .help("Wait for more until ctrl-C"),
         )
         .args(instance_args(chart))
+}
+
+fn why(chart: &Chart) -> Command {
+    asking(
+        chart,
+        "why",
+        "Explain a stop: each rule that was tried, and what made its guard false",
+    )
+    .arg(
+        Arg::new("n")
+            .value_name("N")
+            .value_parser(value_parser!(usize))
+            .help("Explain the stop before the last N-1 [default: 1, the last one]"),
+    )
+    .arg(
+        Arg::new("now")
+            .long("now")
+            .action(ArgAction::SetTrue)
+            .conflicts_with("n")
+            .help("Explain what the next stop would do; runs nothing, writes nothing"),
+    )
+}
+
+fn stats(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    let only = Arg::new("instance")
+        .long(noun.clone())
+        .value_name(noun.to_uppercase())
+        .help(format!("Only this {noun} [default: all]"));
+    Command::new("stats")
+        .about("Sum up the reviews: verdicts, time and cost, by cycle and by reviewer")
+        .arg(only)
+        .arg(json())
 }
 
 /// A time, or how long ago it was; as the journal writes it.

@@ -14,6 +14,7 @@ mod history;
 mod next;
 mod output;
 mod place;
+mod progress;
 mod render;
 mod schema;
 mod status;
@@ -128,6 +129,9 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
         Some(("log", sub)) => history::log::run(&chart, sub),
+        Some(("why", sub)) => history::why::run(&chart, sub),
+        Some(("stats", sub)) => history::stats::run(&chart, sub),
+        Some(("list", sub)) => history::list::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),

@@ -34,12 +34,23 @@ pub fn decide(
     event: &Event,
     ended: Option<Ended>,
 ) -> Result<Step, Fault> {
-    let mut deciding = Deciding::new(Names::new(chart, world, event), ended);
-    let mut step = deciding.decide(&event.trigger)?;
+    let (mut step, tried) = explain(chart, world, event, ended)?;
     if let Step::Done(decision) = &mut step {
-        decision.tried = deciding.tried;
+        decision.tried = tried;
     }
     Ok(step)
+}
+
+/// Returns the same, with the rules that were tried, also of a decision that asks for a run.
+pub fn explain(
+    chart: &Arc<Chart>,
+    world: &Arc<dyn World>,
+    event: &Event,
+    ended: Option<Ended>,
+) -> Result<(Step, Vec<Tried>), Fault> {
+    let mut deciding = Deciding::new(Names::new(chart, world, event), ended);
+    let step = deciding.decide(&event.trigger)?;
+    Ok((step, deciding.tried))
 }
 
 /// Returns the rules for an event, with the name of their list.
@@ -387,11 +398,7 @@ impl Deciding {
                 let outcome = Outcome::Failed(fault.to_string());
                 self.swallowed =
                     Some(fault).filter(|fault| matches!(fault, Fault::Expression { .. }));
-                Ended {
-                    invocation: unnamed(cycle, name, names.count(cycle) + 1),
-                    outcome,
-                    superseded: false,
-                }
+                Ended::new(unnamed(cycle, name, names.count(cycle) + 1), outcome)
             }
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
             (Ok(request), Some(ended))

@@ -56,11 +56,7 @@ pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Next, RenderError
     let Some(outcome) = outcome.or_else(|| place.obstacle(&invocation).map(Outcome::Failed)) else {
         return Ok(Next::Run(invocation));
     };
-    let ended = Ended {
-        invocation: *invocation,
-        outcome,
-        superseded: false,
-    };
+    let ended = Ended::new(*invocation, outcome);
     match decided(Some(ended))? {
         Step::Done(decision) => Ok(Next::Answer(Box::new(decision))),
         Step::Invoke(_) => {
@@ -111,20 +107,17 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
 /// Returns the running cycle's review: the next one if it is due, else the last one, whose answer is owed.
 fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Result<Ended, Fault> {
     let n = (names.count(cycle) + i64::from(names.is_due(cycle)?)).max(1);
-    Ok(Ended {
-        invocation: Invocation {
-            name: String::new(),
-            cycle: cycle.id.clone(),
-            n,
-            file: names.file_name(cycle, &cycle.review, n)?,
-            subject: Vec::new(),
-            argv: Vec::new(),
-            log: String::new(),
-            timeout: 0,
-        },
-        outcome: outcome.clone(),
-        superseded: false,
-    })
+    let invocation = Invocation {
+        name: String::new(),
+        cycle: cycle.id.clone(),
+        n,
+        file: names.file_name(cycle, &cycle.review, n)?,
+        subject: Vec::new(),
+        argv: Vec::new(),
+        log: String::new(),
+        timeout: 0,
+    };
+    Ok(Ended::new(invocation, outcome.clone()))
 }
 
 /// Says what the user can assume so that the template can be rendered.

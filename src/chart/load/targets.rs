@@ -99,14 +99,20 @@ impl Resolver<'_> {
             .chain(name_fields(source))
             .collect();
         for (name, invoke) in &source.invoke {
-            let lists = [("verdict", &invoke.verdict), ("reason", &invoke.reason)];
+            let lists = [
+                ("verdict", &invoke.verdict),
+                ("reason", &invoke.reason),
+                ("tokens", &invoke.tokens),
+            ];
             for (key, pointers) in lists {
                 for (index, pointer) in pointers.iter().enumerate() {
                     self.pointer(at!["invoke", name, key, index], pointer);
                 }
             }
-            if let Some(pointer) = &invoke.error {
-                self.pointer(at!["invoke", name, "error"], pointer);
+            for (key, pointer) in [("error", &invoke.error), ("cost", &invoke.cost)] {
+                if let Some(pointer) = pointer {
+                    self.pointer(at!["invoke", name, key], pointer);
+                }
             }
             if invoke.argv.is_empty() {
                 let message = format!("`argv` of `{name}` is empty: there is no program to run");
