@@ -83,10 +83,10 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"count = "phase_iteration""#, 1, r#"count = "phase_iterations""#, &[("unknown-field", Edit)]),
     mutant(r#"limit = "max_reviews""#, 1, r#"limit = "max_review""#, &[("unknown-field", Edit)]),
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["curent_task"]"#, &[("unknown-field", Edit)]),
-    mutant(r#"review_model = "opus", consecutive"#, 1, r#"review_modle = "opus", consecutive"#, &[("unknown-field", Edit)]),
+    mutant(r#"review_model = "{{ config.models[0] }}", consecutive"#, 1, r#"review_modle = "{{ config.models[0] }}", consecutive"#, &[("unknown-field", Edit)]),
     mutant("assign = { max_reviews =", 1, "assign = { max_review =", &[("unknown-field", Edit)]),
     mutant("{{ review_model }}", 1, "{{ review_modl }}", &[("unknown-name", Edit)]),
-    mutant("consecutive_clean >= 2", 1, "consecutive_cleen >= 2", &[("unknown-name", Edit)]),
+    mutant("consecutive_clean >= config", 1, "consecutive_cleen >= config", &[("unknown-name", Edit)]),
     // Misspelt lets, sources, file sets, tables and their fields.
     mutant(r#""free or phase =="#, 1, r#""fre or phase =="#, &[("unknown-name", Edit)]),
     mutant(r#"block = "{{ flaws }}""#, 1, r#"block = "{{ flaw }}""#, &[("unknown-name", Edit)]),
