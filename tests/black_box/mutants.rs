@@ -271,7 +271,7 @@ const MUTANTS: &[Mutant] = &[
     // A guard that is true on both sides of the flag that keeps an agent from being blocked forever.
     mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
-            ("rule-never-fires", Rule("it is still there")),
+            ("rule-never-fires", Rule("the flaw is still there")),
         ]),
 ];
 
