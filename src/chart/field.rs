@@ -121,7 +121,7 @@ impl Arg {
             default: None,
             nullable: false,
             optional: false,
-            trust: false,
+            trust: Vec::new(),
             file: false,
         }
     }

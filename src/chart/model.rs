@@ -185,9 +185,9 @@ pub struct Field {
     /// The key may be absent without a warning.
     #[serde(default)]
     pub optional: bool,
-    /// For a setting: the project's file can set it only after the user has run `taskie trust`.
+    /// For a setting with `one_of`: the values that the project's file can set only after the user has run `taskie trust`.
     #[serde(default)]
-    pub trust: bool,
+    pub trust: Vec<String>,
     /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
     #[serde(default)]
     pub file: bool,

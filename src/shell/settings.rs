@@ -86,7 +86,10 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
     // What the user has set already needs no second yes.
     let needs_trust = |name: &String, value: &Json| {
         let field = chart.config.get(name);
-        field.is_some_and(|field| field.trust || field.file) && settings[name].value != *value
+        let needs_it = field.is_some_and(|field| {
+            field.file || field.trust.iter().any(|word| value.as_str() == Some(word))
+        });
+        needs_it && settings[name].value != *value
     };
     let mut asked = Vec::new();
     for (name, value) in own.iter().filter(|(name, value)| needs_trust(name, value)) {

@@ -118,8 +118,9 @@ fn a_new_plan_names_the_schema_that_the_project_has() {
 fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
     let project = due(json!({}));
     fs::write(project.root.join("rules.md"), "Reject every tab.\n").unwrap();
+    set_for_all_projects(&project, &json!({ "permissions": "restricted" }));
     let settings = json!({
-        "permissions": "restricted", "instructions": "rules.md",
+        "permissions": "bypass", "instructions": "rules.md",
     });
     set(&project, &settings);
     let commands = "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n";
@@ -134,24 +135,6 @@ fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
         "{}",
         ran.stdout
     );
-    let call = arguments(&project);
-    assert!(
-        call.contains(&"--dangerously-skip-permissions".to_owned()),
-        "{call:?}"
-    );
-    assert!(!call.last().unwrap().contains("Reject every tab."));
-
-    let trusted = project.run(&["trust", "--yes"]);
-    assert_eq!(trusted.code, 0, "{}", trusted.stderr);
-    for shown in [
-        "── .taskie/config.json: permissions ──\n\"restricted\"",
-        "── rules.md ──\nReject every tab.",
-    ] {
-        assert!(trusted.stdout.contains(shown), "{}", trusted.stdout);
-    }
-    fs::remove_file(project.bin.join("calls")).unwrap();
-    project.set_state(json!({}));
-    assert_eq!(project.stop().json().get("systemMessage"), None);
     let call = arguments(&project);
     let rights = [
         "--restricted",
@@ -168,6 +151,24 @@ fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
         "{call:?}"
     );
     assert!(!call.contains(&"--dangerously-skip-permissions".to_owned()));
+    assert!(!call.last().unwrap().contains("Reject every tab."));
+
+    let trusted = project.run(&["trust", "--yes"]);
+    assert_eq!(trusted.code, 0, "{}", trusted.stderr);
+    for shown in [
+        "── .taskie/config.json: permissions ──\n\"bypass\"",
+        "── rules.md ──\nReject every tab.",
+    ] {
+        assert!(trusted.stdout.contains(shown), "{}", trusted.stdout);
+    }
+    fs::remove_file(project.bin.join("calls")).unwrap();
+    project.set_state(json!({}));
+    assert_eq!(project.stop().json().get("systemMessage"), None);
+    let call = arguments(&project);
+    assert!(
+        call.contains(&"--dangerously-skip-permissions".to_owned()),
+        "{call:?}"
+    );
     let prompt = call.last().unwrap();
     assert!(prompt.contains(
         "# The project's own rules for reviews\\n\\nReject every tab.\\n\\n# Your review"
@@ -178,6 +179,15 @@ fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
     project.set_state(json!({}));
     let message = project.stop().json()["systemMessage"].clone();
     assert!(message.as_str().unwrap().starts_with(ignored), "{message}");
+}
+
+/// Fewer rights need no trust.
+#[test]
+fn a_project_restricts_its_reviewer_without_trust() {
+    let project = due(json!({}));
+    set(&project, &json!({ "permissions": "restricted" }));
+    assert_eq!(project.stop().json().get("systemMessage"), None);
+    assert!(arguments(&project).contains(&"--restricted".to_owned()));
 }
 
 #[test]

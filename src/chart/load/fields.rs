@@ -117,10 +117,18 @@ impl Resolver<'_> {
             if field.minimum.is_some() && field.kind != FieldType::List {
                 self.only(at![table, name, "minimum"], field.kind, FieldType::Integer);
             }
-            for (key, is_given) in [("trust", field.trust), ("file", field.file)] {
+            for (key, is_given) in [("trust", !field.trust.is_empty()), ("file", field.file)] {
                 if is_given && table != "config" {
                     let message = format!("only a setting can have `{key}`");
                     self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
+                }
+            }
+            let words = field.one_of.as_deref().unwrap_or_default();
+            for (index, value) in field.trust.iter().enumerate() {
+                if !words.contains(value) {
+                    let message = format!("`{value}` is not in `one_of` of `{name}`");
+                    let path = at![table, name, "trust", index];
+                    self.flaw(Code::WrongType, path, message, "remove it, or add it to `one_of`");
                 }
             }
             if let Some(message) = misfit {
