@@ -732,7 +732,7 @@ fn records_that_came_with_a_project_are_not_believed() {
     assert_eq!(project.calls().len(), 0);
     git(
         &project.root,
-        &["rm", "-r", "-q", "--cached", ".taskie/.locks"],
+        &["rm", "-r", "-q", "-f", "--cached", ".taskie/.locks"],
     );
     assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
 }
