@@ -178,7 +178,7 @@ impl Deciding {
         }
         if let Some(name) = &rule.invoke {
             if !self.names.has_review()
-                && let Some(step) = self.invoke(&place, name)?
+                && let Some(step) = self.invoke(&place, &self.names.invocation(&place, name)?)?
             {
                 return Ok(Flow::Leave(step));
             }

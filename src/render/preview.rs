@@ -91,7 +91,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
     });
     let rendered = match chart.prompt_of(name) {
         Some(prompt) => {
-            let text = Text(format!("{{{{ prompts.{prompt} }}}}"));
+            let text = Text(format!("{{{{ prompts['{prompt}'] }}}}"));
             names.expressions.text(&text, &names.root())
         }
         None => names.expressions.template(name, &names.root()),
@@ -127,9 +127,14 @@ fn with_help(names: &Names, error: RenderError) -> RenderError {
         .as_ref()
         .map_or("", |excerpt| excerpt.token())
         .to_owned();
-    let help = if token.contains("review.") && !names.has_review() {
+    // What a replaceable prompt fills in has no place in a template.
+    let is_about = |name: &str| match token.as_str() {
+        "" => error.message.contains(name),
+        token => token.contains(name),
+    };
+    let help = if is_about("review.") && !names.has_review() {
         Some(review_help(&names.chart))
-    } else if token.contains("cycle.") && names.running().is_none() {
+    } else if is_about("cycle.") && names.running().is_none() {
         cycle_help(&names.chart)
     } else {
         let arg = token.split_once("args.").map(|(_, rest)| rest);

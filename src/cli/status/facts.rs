@@ -185,8 +185,11 @@ impl Facts {
             .on
             .values()
             .flatten()
-            .find_map(|rule| rule.invoke.as_deref());
-        let by = match invoke {
+            .find_map(|rule| rule.invoke.as_deref())
+            .map(|invoke| view.invocation(invoke))
+            .transpose()
+            .map_err(|fault| CliError::new(fault.to_string()))?;
+        let by = match &invoke {
             Some(invoke) => view
                 .by(invoke)
                 .map_err(|fault| CliError::new(fault.to_string()))?,
@@ -194,6 +197,7 @@ impl Facts {
         };
         let cycle = running_cycle.map(|cycle| {
             let named = invoke
+                .as_ref()
                 .and_then(|invoke| chart.invoke.get(invoke)?.by.as_ref())
                 .map(|by| view.fields_in(&by.0))
                 .unwrap_or_default();

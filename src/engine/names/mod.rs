@@ -211,6 +211,12 @@ impl Names {
         self.expressions.text(text, root).map_err(Fault::at(place))
     }
 
+    /// Returns the name of the invocation that a rule's `invoke` means.
+    pub fn invocation(self: &Arc<Self>, place: &str, invoke: &str) -> Result<String, Fault> {
+        let text = Text(invoke.to_owned());
+        self.text(format_args!("{place}.invoke"), &text, &self.root())
+    }
+
     /// Returns the value of a literal of the chart.
     pub fn literal(
         &self,
