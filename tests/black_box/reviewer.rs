@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::bench::{
-    copy_of_chart, finish, is_running, signal, start_stop, stop_with_chart, wait_for,
-    wait_for_line, wait_until_gone, wait_until_it_can_be_run,
+    finish, is_running, signal, start_stop, wait_for, wait_for_line, wait_until_gone,
+    wait_until_it_can_be_run,
 };
 use crate::support::{PLAN, Project, Reviewer, allowed, silent, state, validated};
 
