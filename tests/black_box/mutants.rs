@@ -261,7 +261,6 @@ const MUTANTS: &[Mutant] = &[
     mutant("cycle.n <= cycle.limit", 2, "cycle.n < cycle.limit", &[("cycle-falls-short", Rule("a review is due: run it"))]),
     // A count that does not count, a verdict that is taken for its contrary.
     mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("not clean yet")), ("rule-never-fires", Rule("the limit is reached: the")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
-    mutant("if review.verdict == 'PASS' else 0", 1, "if review.verdict == 'PASS' else 3", &[("cycle-falls-short", Rule("a review is due: run it"))]),
     // A guard that holds in no state that can be reached.
     mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews"))]),
     mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
@@ -362,6 +361,12 @@ const UNNOTICED: &[(&str, usize, &str, &str)] = &[
         "a text for people",
     ),
     ("push to remote'", 1, "push to remoet'", "a text for people"),
+    (
+        "if review.verdict == 'PASS' else 0",
+        1,
+        "if review.verdict == 'PASS' else 3",
+        "how many clean reviews are enough is a setting's to say",
+    ),
     (
         "maximum = 570",
         1,

@@ -1007,10 +1007,21 @@ fn each_session_drives_its_own_plan() {
     );
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 
+    // A stop that names its session says the verdict to both.
+    let block = |plan: &str| {
+        let mut answer = CYCLES[0].block_in(plan, 1);
+        let (by, told) = (
+            "independent reviewer.",
+            "independent reviewer. Its verdict is FAIL.",
+        );
+        answer["reason"] = json!(answer["reason"].as_str().unwrap().replace(by, told));
+        answer["systemMessage"] = json!("plan-review 1/8: FAIL by opus (<$0.01), 0 of 2 clean");
+        answer
+    };
     let ran = stop("A");
     assert_eq!(
         (ran.code, ran.json(), ran.stderr.as_str()),
-        (0, CYCLES[0].block_in("p", 1), "")
+        (0, block("p"), "")
     );
     assert_eq!(
         (state("p"), state("q"), project.calls().len()),
@@ -1021,7 +1032,7 @@ fn each_session_drives_its_own_plan() {
     let ran = stop("B");
     assert_eq!(
         (ran.code, ran.json(), ran.stderr.as_str()),
-        (0, CYCLES[0].block_in("q", 1), "")
+        (0, block("q"), "")
     );
     assert_eq!(
         (state("p"), state("q"), project.calls().len()),
