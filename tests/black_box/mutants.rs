@@ -246,7 +246,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#""not free""#, 1, r#""not (free""#, &[("expression-syntax", Edit)]),
     mutant(r#"cycle.n > cycle.limit""#, 1, r#"cycle.n > ""#, &[("expression-syntax", Edit)]),
     mutant("{{ cycle.next }}", 1, "{{ cycle.next }", &[("expression-syntax", Edit)]),
-    mutant("{% endif %}", 1, "{% endfi %}", &[("expression-syntax", Edit)]),
+    mutant("{% endif %}", 2, "{% endfi %}", &[("expression-syntax", Edit)]),
     mutant("consecutive_clean + 1", 1, "now() + 1", &[("expression-syntax", Edit)]),
     // A dropped rule: a review that is due is never run, a limit that is reached is passed over in silence.
     mutant(r#"guard = "cycle.due and cycle.n <= cycle.limit""#, 1, r#"guard = "cycle.due and cycle.n <= cycle.limit and cycle.n < 3""#, &[("cycle-falls-short", Rule("a review is due: run it"))]),
