@@ -120,7 +120,8 @@ impl Tree {
         Self {
             ground: Arc::new(Ground::of(chart)),
             chart: Arc::clone(chart),
-            values: IndexSet::new(),
+            // What a state says of itself must have a number before it is asked for.
+            values: [json!(false), json!(true)].into_iter().collect(),
             questions: IndexSet::new(),
             places: IndexSet::new(),
             lists: IndexSet::new(),

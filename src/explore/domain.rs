@@ -163,10 +163,12 @@ impl Domain {
                 .args
                 .get(name)
                 .map_or_else(Vec::new, |arg| self.arg(name, arg, read)),
-            Choice::Session => [Json::Null]
-                .into_iter()
-                .chain(self.texts("session", read))
-                .collect(),
+            Choice::Session => {
+                // With an instance for each session, no command runs without one.
+                let unknown = (!self.chart.scope.is_per_session()).then_some(Json::Null);
+                let known = self.texts("session", read);
+                unknown.into_iter().chain(known).collect()
+            }
             Choice::Findings(_) => Vec::new(),
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
             Choice::Dirty => vec![json!(false), json!(true)],

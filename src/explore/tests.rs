@@ -126,6 +126,32 @@ fn all_is_proved_on_the_base_chart() {
 }
 
 #[test]
+fn what_looks_at_the_scope_loses_no_move() {
+    // Each part asks whether there is a state yet, whatever was asked before it.
+    let report = explore(
+        &chart(&[
+            (
+                "[commands]\n",
+                "[[on.enter]]\nsay = \"The files are in {{ scope.path }}.\"\n\n[commands]\n",
+            ),
+            (NEVER, "never = \"phase == 'post-text-review'\""),
+        ]),
+        &Caps::default(),
+    );
+    let codes: Vec<&str> = findings(&report).iter().map(|(code, _)| *code).collect();
+    assert_eq!(codes, ["property-refuted"]);
+    let report = explore(
+        &chart(&[(
+            "[[on.Stop]]\n",
+            "[[on.Stop]]\nguard = \"scope.started\"\nblock = \"Go on.\"\n\n[[on.Stop]]\n",
+        )]),
+        &Caps::default(),
+    );
+    let codes: Vec<&str> = findings(&report).iter().map(|(code, _)| *code).collect();
+    assert!(codes.contains(&"blocks-in-a-row"), "{codes:?}");
+}
+
+#[test]
 fn no_decision() {
     assert_findings(
         &[("message = \"The limit of", "message = \"{{ cycle.last.nope }} of")],

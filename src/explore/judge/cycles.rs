@@ -102,8 +102,11 @@ impl Judge<'_> {
             let fits: Vec<bool> = search.edges.iter().map(|(edge, _)| fits(edge)).collect();
             let longest = Longest::of(search, |state: usize, arrow: &Arrow| {
                 let (weight, arms) = edges[arrow.edge()];
-                // Only a user may start a cycle over that has had a review.
-                let is_fresh = arms && (self.actor(arrow) == Actor::User || !has_begun(state));
+                // Only a user may start a cycle over that has had a review: by what starts it, or by setting its count.
+                let is_of_the_user = self.actor(arrow) == Actor::User;
+                let mut assigned = self.edge(arrow).assigned.iter();
+                let counts_anew = is_of_the_user && assigned.any(|(field, _)| *field == count);
+                let is_fresh = arms && (is_of_the_user || !has_begun(state)) || counts_anew;
                 (fits[arrow.edge()] && !is_fresh).then_some(weight)
             });
             if let Some(round) = longest.endless_way() {
