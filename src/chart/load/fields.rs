@@ -128,7 +128,12 @@ impl Resolver<'_> {
                 if !words.contains(value) {
                     let message = format!("`{value}` is not in `one_of` of `{name}`");
                     let path = at![table, name, "trust", index];
-                    self.flaw(Code::WrongType, path, message, "remove it, or add it to `one_of`");
+                    self.flaw(
+                        Code::WrongType,
+                        path,
+                        message,
+                        "remove it, or add it to `one_of`",
+                    );
                 }
             }
             if let Some(message) = misfit {
