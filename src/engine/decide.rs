@@ -203,14 +203,12 @@ impl Deciding {
         if let Some(guard) = entry.phase.guard.as_ref().filter(|_| !force)
             && !self
                 .names
-                .expressions
                 .holds(&guard.0, &root)
                 .map_err(Fault::at(format!("{place}.guard")))?
         {
             let why = match &entry.phase.otherwise {
                 Some(text) => self
                     .names
-                    .expressions
                     .text(text, &root)
                     .map_err(Fault::at(format!("{place}.else")))?,
                 None => format!(
@@ -248,7 +246,6 @@ impl Deciding {
             let why = match &command.otherwise {
                 Some(text) => self
                     .names
-                    .expressions
                     .text(text, &root)
                     .map_err(Fault::at(format!("{place}.else")))?,
                 None => format!("`{name}` does not apply now"),
@@ -262,7 +259,6 @@ impl Deciding {
     fn holds(&self, place: &str, rule: &Rule, root: &Value) -> Result<bool, Fault> {
         rule.guard.as_ref().map_or(Ok(true), |guard| {
             self.names
-                .expressions
                 .holds(&guard.0, root)
                 .map_err(Fault::at(format!("{place}.guard")))
         })
@@ -273,9 +269,7 @@ impl Deciding {
     fn fire(&mut self, place: String, rule: &Rule, root: &Value) -> Result<(), Fault> {
         let effects = actions::effects(&self.names, &place, &rule.actions)?;
         let text = |key: &str, text: &Option<_>| {
-            let filled = text
-                .as_ref()
-                .map(|text| self.names.expressions.text(text, root));
+            let filled = text.as_ref().map(|text| self.names.text(text, root));
             filled
                 .transpose()
                 .map_err(Fault::at(format!("{place}.{key}")))
@@ -350,11 +344,11 @@ impl Deciding {
         assign
             .iter()
             .map(|(name, literal)| {
-                let value = self
-                    .names
-                    .expressions
-                    .literal(literal, root)
-                    .map_err(Fault::at(format!("{place}.{name}")))?;
+                let value = self.names.assigned(name, literal, root);
+                let value = match value.map_err(Fault::at(format!("{place}.{name}")))? {
+                    Ok(assumed) => return Ok((name.clone(), assumed)),
+                    Err(value) => value,
+                };
                 let json = to_json(&value);
                 let admitted = match (&json, self.names.chart.context.get(name)) {
                     (Some(json), Some(field)) => field
@@ -482,10 +476,7 @@ impl Deciding {
         texts
             .map(|(index, text)| {
                 let place = format!("invoke.{name}.argv[{index}]");
-                self.names
-                    .expressions
-                    .text(text, &root)
-                    .map_err(Fault::at(place))
+                self.names.text(text, &root).map_err(Fault::at(place))
             })
             .collect()
     }

@@ -12,4 +12,5 @@ pub mod event;
 pub mod fault;
 pub mod inspect;
 pub mod names;
+pub mod records;
 pub mod world;

@@ -15,11 +15,12 @@ use super::context::{self, Context};
 use super::decision::{Ended, Outcome};
 use super::event::Event;
 use super::fault::Fault;
-use super::world::{Given, Source, World};
+use super::world::{Assumed, Evaluated, Given, Source, World};
 use crate::chart::field::name_part;
 use crate::chart::model::Check;
 use crate::chart::{Chart, Cycle};
-use crate::expr::{Cause, Expressions, MAX_DEPTH, prompt};
+use crate::expr::source::{Literal, Text};
+use crate::expr::{Cause, ExprError, Expressions, MAX_DEPTH, prompt};
 use crate::files::pattern::Pattern;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
@@ -111,6 +112,54 @@ impl Names {
             names: Arc::clone(self),
             it: Some(it),
         })
+    }
+
+    /// Whether a condition holds.
+    pub fn holds(&self, expr: &str, root: &Value) -> Result<bool, ExprError> {
+        let holds = self.expressions.holds(expr, root);
+        let evaluated = Evaluated::Condition {
+            source: expr,
+            failed: holds.is_err(),
+        };
+        match self.world.assume(evaluated) {
+            None => holds,
+            Some(Assumed::Holds(assumed)) => Ok(assumed),
+            Some(_) => holds.and(Err(ExprError::open(expr))),
+        }
+    }
+
+    /// A text with its holes filled.
+    pub fn text(&self, text: &Text, root: &Value) -> Result<String, ExprError> {
+        let made = self.expressions.text(text, root);
+        let evaluated = Evaluated::Text {
+            source: &text.0,
+            failed: made.is_err(),
+        };
+        match self.world.assume(evaluated) {
+            None => made,
+            Some(Assumed::Fails) => made.and(Err(ExprError::open(&text.0))),
+            Some(_) => Ok(made.unwrap_or_default()),
+        }
+    }
+
+    /// What a field is assigned: an assumed value is one that the field may hold, another is still to be admitted.
+    pub fn assigned(
+        &self,
+        field: &str,
+        literal: &Literal,
+        root: &Value,
+    ) -> Result<Result<Json, Value>, ExprError> {
+        let value = self.expressions.literal(literal, root);
+        let evaluated = Evaluated::Field {
+            name: field,
+            literal,
+            failed: value.is_err(),
+        };
+        match self.world.assume(evaluated) {
+            None => value.map(Err),
+            Some(Assumed::Value(assumed)) => Ok(Ok(assumed)),
+            Some(_) => value.and(Err(ExprError::open(field))),
+        }
     }
 
     /// A context field as it stands; null where the chart has none of that name.
@@ -248,14 +297,12 @@ impl Names {
         for (index, advance) in cycle.advance.iter().enumerate() {
             let open = match &advance.guard {
                 None => true,
-                Some(guard) => {
-                    self.expressions
-                        .holds(&guard.0, &self.root())
-                        .map_err(Fault::at(format!(
-                            "cycles.{}.advance[{index}].guard",
-                            cycle.id
-                        )))?
-                }
+                Some(guard) => self
+                    .holds(&guard.0, &self.root())
+                    .map_err(Fault::at(format!(
+                        "cycles.{}.advance[{index}].guard",
+                        cycle.id
+                    )))?,
             };
             if open {
                 return Ok(index);
@@ -381,7 +428,7 @@ impl Names {
         self: &Arc<Self>,
         check: &Check,
         findings: &mut Vec<String>,
-    ) -> Result<(), crate::expr::ExprError> {
+    ) -> Result<(), ExprError> {
         let guard = check.guard.as_ref().map(|guard| guard.0.as_str());
         let found = match &check.each {
             Some(each) => {
@@ -546,7 +593,6 @@ impl Names {
         let holds = |expr: Option<&str>| match expr {
             None => Ok(Value::from(true)),
             Some(expr) => self
-                .expressions
                 .holds(expr, &self.root())
                 .map(Value::from)
                 .map_err(Fault::at(place(key))),
@@ -596,7 +642,7 @@ impl Names {
             }),
             "text" => self.nested("cycle.text", || {
                 let texts = cycle.text.iter().map(|(name, text)| {
-                    let text = self.expressions.text(text, &self.root());
+                    let text = self.text(text, &self.root());
                     text.map(|text| (name.as_str(), Value::from(text)))
                         .map_err(Fault::at(place("text")))
                 });

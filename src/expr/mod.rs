@@ -80,6 +80,19 @@ impl PartialEq for Cause {
 
 impl Eq for Cause {}
 
+impl ExprError {
+    /// Tells that `source` may fail for some values of what it looks at.
+    pub fn open(source: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            detail: "it may have no value".to_owned(),
+            line: None,
+            cause: None,
+            span: None,
+        }
+    }
+}
+
 impl fmt::Display for ExprError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {

@@ -182,7 +182,7 @@ fn explored(chart: &Checked, width: usize) -> String {
     let extent = if report.complete {
         "all of them"
     } else {
-        report.cut
+        report.cut.as_deref().unwrap_or("cut off")
     };
     let mut text = format!(
         "\n  {states} states and {} transitions explored, {extent}:\n",
@@ -191,8 +191,8 @@ fn explored(chart: &Checked, width: usize) -> String {
     for result in &report.results {
         let (verdict, detail) = in_words(&result.verdict);
         text.push_str(&item(
-            &format!("{verdict:8}{}: {detail}", result.name),
-            12,
+            &format!("{verdict:12} {}: {detail}", result.name),
+            17,
             width,
         ));
     }
@@ -207,7 +207,7 @@ fn explored(chart: &Checked, width: usize) -> String {
 fn in_words(verdict: &Verdict) -> (&'static str, &str) {
     match verdict {
         Verdict::Proved { detail } => ("proved", detail),
-        Verdict::Bounded { why } => ("bounded", why),
+        Verdict::Undecided { why } => ("not decided", why),
         Verdict::Refuted { trace, .. } => ("refuted", &trace.claim),
     }
 }

@@ -171,7 +171,11 @@ fn holds(code: &str) {
         right.stdout
     );
     // Nothing is left open in it either.
-    assert!(!right.stdout.contains("\n    bounded "), "{}", right.stdout);
+    assert!(
+        !right.stdout.contains("\n    not decided "),
+        "{}",
+        right.stdout
+    );
     let explained = Project::empty().run(&["check-chart", "--explain", code]);
     assert_eq!(
         explained.stdout,
@@ -782,9 +786,9 @@ fn what_is_computed_of_an_input_refutes_nothing() {
         ("open | length > 4 and open[4].id == '7'", "proved"),
         (
             "files.chapters and files.chapters[0].n + 1 == 12",
-            "bounded",
+            "not decided",
         ),
-        ("event.prompt ~ '!' == 'GO!'", "bounded"),
+        ("event.prompt ~ '!' == 'GO!'", "not decided"),
         ("event.prompt == 'GO'", "proved"),
         ("event.prompt == 'GO' and event.prompt == 'STOP'", "refuted"),
         (
