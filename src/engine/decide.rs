@@ -33,11 +33,21 @@ pub fn decide(
     event: &Event,
     ended: Option<Ended>,
 ) -> Result<Step, Fault> {
-    let mut deciding = Deciding::new(Names::new(chart, world, event), ended);
-    if let Flow::Leave(step) = deciding.head(&event.trigger)? {
+    decide_with(Names::new(chart, world, event), &event.trigger, ended)
+}
+
+/// The same with the names of the event, which may share what has been compiled with others.
+pub fn decide_with(
+    names: Arc<Names>,
+    trigger: &Trigger,
+    ended: Option<Ended>,
+) -> Result<Step, Fault> {
+    let chart = Arc::clone(&names.chart);
+    let mut deciding = Deciding::new(names, ended);
+    if let Flow::Leave(step) = deciding.head(trigger)? {
         return Ok(step);
     }
-    let (list, rules) = rules_of(chart, &event.trigger);
+    let (list, rules) = rules_of(&chart, trigger);
     for (index, rule) in rules.iter().enumerate() {
         match deciding.rule(list, index, rule)? {
             Flow::On => {}
@@ -93,14 +103,8 @@ pub fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> {
 }
 
 /// One rule of a list by itself, in a world whose context is as the parts before it have left it.
-pub fn rule(
-    names: Arc<Names>,
-    list: &str,
-    index: usize,
-    rule: &Rule,
-    ended: Option<Ended>,
-) -> Result<Part, Fault> {
-    let mut deciding = Deciding::new(names, ended);
+pub fn rule(names: Arc<Names>, list: &str, index: usize, rule: &Rule) -> Result<Part, Fault> {
+    let mut deciding = Deciding::new(names, None);
     let flow = deciding.rule(list, index, rule)?;
     Ok(deciding.into_part(flow))
 }

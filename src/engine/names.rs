@@ -119,7 +119,7 @@ impl Names {
         let holds = self.expressions.holds(expr, root);
         let evaluated = Evaluated::Condition {
             source: expr,
-            failed: holds.is_err(),
+            holds: holds.as_ref().ok().copied(),
         };
         match self.world.assume(evaluated) {
             None => holds,

@@ -55,8 +55,11 @@ pub enum Given<'a> {
 /// Something that a decision has evaluated, put to a world that may leave it open. `failed`: it has no value here.
 #[derive(Debug, Clone, Copy)]
 pub enum Evaluated<'a> {
-    /// A condition.
-    Condition { source: &'a str, failed: bool },
+    /// A condition, and whether it holds here.
+    Condition {
+        source: &'a str,
+        holds: Option<bool>,
+    },
     /// A text.
     Text { source: &'a str, failed: bool },
     /// What a context field is assigned.

@@ -11,9 +11,8 @@ use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
 use super::budget::Budget;
-use super::imagined_world::{Asked, Base, Ground, ImaginedWorld, Question};
+use super::imagined_world::{AS_IT_IS, Asked, Base, Ground, ImaginedWorld, Question};
 use super::state::{Looks, StateRef, number};
-use crate::chart::model::Rule;
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::Context;
 use crate::engine::decide::{self, Flow, Part};
@@ -35,8 +34,6 @@ pub(crate) struct Segment {
     pub(crate) what: What,
     /// The run whose outcome is visible.
     pub(crate) review: Option<u32>,
-    /// The run that has ended, for the rule that asked for it.
-    pub(crate) ended: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -140,6 +137,14 @@ impl Tree {
             names: FxHashMap::default(),
             known_names: FxHashMap::default(),
         }
+    }
+
+    /// True where something was assumed to come out otherwise than it does.
+    pub(crate) fn is_assumed(&self, choices: &[(u32, u32)]) -> bool {
+        choices.iter().any(|(question, value)| {
+            matches!(self.questions[*question as usize], Question::Assumed { .. })
+                && *self.value(*value) != AS_IT_IS
+        })
     }
 
     /// How much memory it takes up, by estimate.
@@ -408,38 +413,13 @@ impl Tree {
             What::Rule { list, index } => {
                 let list = &self.lists[list];
                 let rule = &self.chart.on[list][index];
-                let ended = segment.ended.map(|ended| self.runs[ended as usize].clone());
-                match ended
-                    .map(|ended| Self::in_this_world(fork, trigger, list, (index, rule), ended))
-                {
-                    Some(ended) => decide::rule(names, list, index, rule, Some(ended)),
-                    None => decide::rule(names, list, index, rule, None),
-                }
+                decide::rule(names, list, index, rule)
             }
         };
         match part {
             Ok(part) => Leaf::Part(self.settle(part)),
             Err(fault) => Leaf::Fault(fault),
         }
-    }
-
-    /// A run as this world asks for it: what it reads, no later rule sees, so runs are kept without.
-    fn in_this_world(
-        fork: &ImaginedWorld,
-        trigger: &Trigger,
-        list: &str,
-        (index, rule): (usize, &Rule),
-        mut ended: Ended,
-    ) -> Ended {
-        let asked = decide::rule(fork.names(trigger), list, index, rule, None);
-        if let Ok(Part {
-            flow: Flow::Leave(Step::Invoke(invocation)),
-            ..
-        }) = asked
-        {
-            ended.invocation.subject = invocation.subject;
-        }
-        ended
     }
 
     fn settle(&mut self, part: Part) -> Settled {

@@ -13,7 +13,7 @@ use minijinja::machinery::{parse, parse_expr};
 use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
-use super::parameters::fields_of_the_user;
+use super::user_fields::fields_of_the_user;
 use crate::chart::model::{Action, Assign, Field, FieldType};
 use crate::chart::{Chart, RowShape};
 use crate::expr::source::{Literal, Text};
@@ -118,6 +118,8 @@ struct Val {
     computed: BTreeSet<String>,
     /// Of a list: the attributes that each item of it has, or has not.
     pinned: BTreeSet<String>,
+    /// Of a list: items that are the same are one, in no order.
+    is_set: bool,
 }
 
 impl Val {
@@ -128,8 +130,7 @@ impl Val {
     fn of(term: Term) -> Self {
         Self {
             terms: vec![term],
-            computed: BTreeSet::new(),
-            pinned: BTreeSet::new(),
+            ..Self::default()
         }
     }
 
@@ -144,7 +145,7 @@ impl Val {
         Self {
             terms: vec![Term::Settled],
             computed: inputs,
-            pinned: BTreeSet::new(),
+            ..Self::default()
         }
     }
 
@@ -156,6 +157,7 @@ impl Val {
         }
         self.computed.extend(other.computed);
         self.pinned.clear();
+        self.is_set |= other.is_set;
         self
     }
 }
@@ -660,8 +662,7 @@ impl Reader<'_> {
             Expr::Const(constant) => match serde_json::to_value(&constant.value) {
                 Ok(Json::Array(items)) => Val {
                     terms: items.into_iter().map(Term::Literal).collect(),
-                    computed: BTreeSet::new(),
-                    pinned: BTreeSet::new(),
+                    ..Val::default()
                 },
                 Ok(value) => Val::of(Term::Literal(value)),
                 Err(_) => Val::settled(),
@@ -858,9 +859,8 @@ impl Reader<'_> {
 
     fn attribute(&mut self, value: &Val, name: &str) -> Val {
         let mut result = Val {
-            terms: Vec::new(),
             computed: value.computed.clone(),
-            pinned: BTreeSet::new(),
+            ..Val::default()
         };
         for term in &value.terms {
             let more = match term {
@@ -882,8 +882,7 @@ impl Reader<'_> {
                 .values()
                 .map(|cycle| Term::Field(field(cycle)))
                 .collect(),
-            computed: BTreeSet::new(),
-            pinned: BTreeSet::new(),
+            ..Val::default()
         };
         let root = path.split('.').next().unwrap_or_default();
         if !matches!(root, "cycle" | "review" | "scope") {
@@ -944,7 +943,7 @@ impl Reader<'_> {
             ("tables", _) => Val::input(whole, false),
             ("checks", _) => Val::input(whole, true),
             ("git", "dirty") => Val::settled(),
-            ("config" | "event" | "prompts" | "scope" | "siblings" | "args.", _) => {
+            ("config" | "event" | "prompts" | "scope", _) => {
                 let is_list = self.kind(&whole) == Kind::List;
                 Val::input(whole, is_list)
             }
@@ -957,9 +956,12 @@ impl Reader<'_> {
                 "lines" => Val::input(whole, false),
                 _ => Val::settled(),
             },
-            _ if root == "siblings" && path == "siblings.files" => Val::input(whole, true),
-            _ if name == "done" || name == "unreadable" => Val::settled(),
+            _ if path == "siblings.files" => {
+                self.note(&whole);
+                Val::input(whole, true)
+            }
             _ => {
+                let is_settled = name == "done" || root == "siblings" && name == "unreadable";
                 let is_list = name == "lines" || self.kind(&whole) == Kind::List;
                 // Items of which nothing but their number matters need be of one kind only.
                 let list = if root == "siblings" {
@@ -968,6 +970,9 @@ impl Reader<'_> {
                     path.to_owned()
                 };
                 self.note(&list).items = true;
+                if is_settled {
+                    return Val::settled();
+                }
                 Val::input(whole, is_list)
             }
         }
@@ -1060,7 +1065,7 @@ impl Reader<'_> {
 
     /// The first or the last item of a list.
     fn end(&mut self, value: Val, is_first: bool) -> Val {
-        if !value.computed.is_empty() {
+        if !value.computed.is_empty() || value.is_set {
             return self.may_fail(&[&value]);
         }
         let open = self.under_open.clone();
@@ -1374,6 +1379,9 @@ impl Reader<'_> {
                     Some("eq" | "equalto" | "==" | "ne" | "!=")
                 ) {
                     result.pinned.insert(attribute);
+                } else if word(1).is_none() && attribute == "done" {
+                    // A row is done by its status.
+                    result.pinned.insert("status".to_owned());
                 }
                 result.computed.extend(told.computed);
                 result
@@ -1405,6 +1413,10 @@ impl Reader<'_> {
                 }
             }
             "flatten" => input,
+            "set" if self.is_text_or_list(&input) => Val {
+                is_set: true,
+                ..input
+            },
             "default" | "d" => given.into_iter().fold(input, Val::join),
             // What never fails on what it can be given, which types have been checked for.
             "brief" | "join" | "lower" | "upper" | "title" | "capitalize" | "replace"
@@ -1425,7 +1437,7 @@ impl Reader<'_> {
 
     /// How many items there are, where that is not of a part of them only.
     fn length(&mut self, input: &Val) -> Val {
-        if !input.computed.is_empty() {
+        if !input.computed.is_empty() || input.is_set {
             return self.made_of(&[input]);
         }
         let mut result = Val::default();

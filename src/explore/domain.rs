@@ -12,11 +12,10 @@ use serde_json::{Map, Value as Json, json};
 
 use super::dependence::{Compared, Dependence, LENGTH};
 use super::items::{self, Wanted};
+use super::user_fields::assigns_arg;
 use crate::chart::field::default_of;
 use crate::chart::model::{Arg, FieldType};
 use crate::chart::{Chart, FileSet, RowShape, Table};
-use crate::expr::single_expression;
-use crate::expr::source::Literal;
 use crate::files::pattern::{Capture, HoleKind, Pattern, is_slug};
 use crate::files::table::is_finished;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
@@ -674,16 +673,6 @@ const NO_SLUG: &str = "no slug";
 
 /// So many parts that are looked for in one text are tried in every combination.
 const MOST_PARTS: usize = 5;
-
-/// True for a value that is the option of that name and nothing else.
-pub(super) fn assigns_arg(literal: &Literal, name: &str) -> bool {
-    match literal {
-        Literal::Text(text) => {
-            single_expression(&text.0).is_some_and(|expr| expr == format!("args.{name}"))
-        }
-        _ => false,
-    }
-}
 
 fn raw(value: &Json) -> String {
     value

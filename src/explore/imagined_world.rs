@@ -11,8 +11,9 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use serde_json::{Value as Json, json};
 
 use super::domain::{Choice, Domain, config_path};
-use crate::chart::Chart;
+use crate::chart::field::name_part;
 use crate::chart::model::{Check, FieldType};
+use crate::chart::{Chart, RowShape};
 use crate::engine::context::{Context, to_value};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
@@ -39,6 +40,9 @@ pub(crate) enum Question {
 
 /// The key of a value of which nothing is known; it says what it came of.
 const UNKNOWN: &str = "unknown value of";
+
+/// The answer to what an expression comes to: what it comes to with what was chosen.
+pub(crate) const AS_IT_IS: &str = "as it is";
 
 /// A field's value of which nothing is known.
 fn unknown(source: &str) -> Json {
@@ -513,11 +517,14 @@ impl World for ImaginedWorld {
     fn assume(&self, evaluated: Evaluated<'_>) -> Option<Assumed> {
         let fails = || json!("fails");
         Some(match evaluated {
-            Evaluated::Condition { source, failed } => {
+            Evaluated::Condition { source, holds } => {
                 let (_, may_fail) = self.open(source)?;
-                let mut options = vec![json!(false), json!(true)];
-                options.extend((may_fail || failed).then(fails));
+                let mut options = vec![json!(AS_IT_IS)];
+                options.extend((holds != Some(false)).then_some(json!(false)));
+                options.extend((holds != Some(true)).then_some(json!(true)));
+                options.extend((may_fail && holds.is_some()).then(fails));
                 match self.assumption(source, options) {
+                    as_it_is if as_it_is == AS_IT_IS => return None,
                     Json::Bool(holds) => Assumed::Holds(holds),
                     _ => Assumed::Fails,
                 }
@@ -525,11 +532,13 @@ impl World for ImaginedWorld {
             Evaluated::Text { source, failed } => {
                 let (_, may_fail) = self.open(source)?;
                 if !may_fail && !failed {
-                    return Some(Assumed::Made);
+                    return None;
                 }
-                match self.assumption(source, vec![json!("made"), fails()]) == fails() {
-                    true => Assumed::Fails,
-                    false => Assumed::Made,
+                let other = if failed { json!("made") } else { fails() };
+                match self.assumption(source, vec![json!(AS_IT_IS), other]) {
+                    as_it_is if as_it_is == AS_IT_IS => return None,
+                    other if other == fails() => Assumed::Fails,
+                    _ => Assumed::Made,
                 }
             }
             Evaluated::Field {
@@ -588,15 +597,16 @@ impl TableView {
         let Some(table) = self.fork.ground.chart.tables.get(&self.name) else {
             return false;
         };
-        let file = table.file.render(|hole| {
-            let value = self.fork.read(hole);
-            value
-                .as_str()
-                .filter(|text| crate::files::pattern::is_slug(text))
-                .map(str::to_owned)
-                .ok_or(())
-        });
-        file.is_ok()
+        let part = |hole: &str| name_part(&self.fork.read(hole)).ok_or(());
+        table.file.render(part).is_ok()
+    }
+
+    /// False where no table can lack a column for the id.
+    fn has_id(&self) -> bool {
+        let table = self.fork.ground.chart.tables.get(&self.name);
+        table.is_some_and(
+            |table| matches!(&table.rows, RowShape::Columns(columns) if columns.contains_key("id")),
+        )
     }
 
     fn rows(&self) -> Vec<Json> {
@@ -644,7 +654,9 @@ impl Object for TableView {
                 !self.rows().is_empty() || self.exists() && self.content("head") == json!(true)
             ),
             "prose" => json!(self.exists() && self.content("prose") == json!(true)),
-            "lacks" => json!(self.exists() && self.content("lacks") == json!(true)),
+            "lacks" => {
+                json!(self.has_id() && self.exists() && self.content("lacks") == json!(true))
+            }
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
                 let lines = if self.exists() {

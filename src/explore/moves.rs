@@ -180,11 +180,7 @@ impl Tails {
             Question::Choice(Choice::Event(name)) => name == ACTIVE,
             _ => false,
         };
-        let mut is_assumed = tail
-            .choices
-            .iter()
-            .map(|(question, _)| &questions[*question as usize]);
-        let is_assumed = is_assumed.any(|question| matches!(question, Question::Assumed { .. }));
+        let is_assumed = tree.is_assumed(&tail.choices);
         let choices = tail.choices.iter().filter(matters).copied().collect();
         let key = Tail {
             choices,
@@ -299,11 +295,7 @@ impl Moves {
     /// looks at; and what it looked at.
     pub(crate) fn holds(&mut self, what: What, state: StateRef<'_>) -> (Vec<Outcomes>, Looks) {
         let mut looks = Looks::default();
-        let segment = Segment {
-            what,
-            review: None,
-            ended: None,
-        };
+        let segment = Segment { what, review: None };
         let trigger = Trigger::Command(String::new());
         let ends = self.tree.walk(segment, &trigger, state, &[], &mut looks);
         let results = ends.into_iter().map(|(leaf, choices)| {
@@ -373,7 +365,6 @@ impl Moves {
         let head = Segment {
             what: What::Head(mover),
             review: None,
-            ended: None,
         };
         let rules = Segment {
             what: What::Rule { list, index: 0 },
@@ -430,7 +421,6 @@ impl Moves {
                 list,
                 index: index + 1,
             },
-            ended: None,
             ..segment
         };
         self.part(segment, next, trigger, standing, looks)
@@ -488,19 +478,30 @@ impl Moves {
                 review: part.review.or(next.review),
                 ..next
             };
-            let nexts = match part.turn {
+            let ways = match part.turn {
                 Turn::Answered { .. } => {
                     tails.push(&self.tree, first);
                     continue;
                 }
                 Turn::Gone => continue,
-                Turn::On => vec![next],
+                Turn::On => vec![(first, next)],
                 // The second call of `decide` takes the parts so far as the first one did: it is the same world.
-                // So it is taken up at the rule that invokes, once for each way in which the run can end.
-                Turn::Invoke(invocation) => self.endings(invocation, here),
+                // So it is taken up behind the rule that invokes, once for each way in which the run can end.
+                Turn::Invoke(invocation) => {
+                    let place = self.place_of(here);
+                    let runs = self.endings(invocation).into_iter();
+                    let ways = runs.map(|run| {
+                        let review = Some(run);
+                        let mut first = first.clone();
+                        first.fired.extend(place);
+                        first.review = review;
+                        (first, Segment { review, ..next })
+                    });
+                    ways.collect()
+                }
             };
-            let after = self.after(standing, &first);
-            for next in nexts {
+            for (first, next) in ways {
+                let after = self.after(standing, &first);
                 let (rest, mut seen) = self.rest(next, trigger, &after);
                 // What this part has itself assigned or chosen was not there before it.
                 for (field, _) in &part.assigned {
@@ -514,7 +515,7 @@ impl Moves {
                     .iter()
                     .for_each(|(question, _)| seen.remove_question(*question));
                 looks.add_all(&seen);
-                if is_only && first.says_nothing() && matches!(part.turn, Turn::On) {
+                if is_only && first.says_nothing() {
                     return rest;
                 }
                 for rest in rest.iter() {
@@ -562,8 +563,19 @@ impl Moves {
             .any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
     }
 
+    /// Where the rule of a segment stands, which then counts as one that fires.
+    fn place_of(&mut self, segment: Segment) -> Option<u32> {
+        let What::Rule { list, index } = segment.what else {
+            return None;
+        };
+        let place = format!("on.{}[{index}]", self.tree.lists[list]);
+        let place = number(self.tree.places.insert_full(place).0);
+        self.coverage.fired.insert(place);
+        Some(place)
+    }
+
     /// The ways in which a run can end: each verdict, none, failed.
-    fn endings(&mut self, invocation: u32, here: Segment) -> Vec<Segment> {
+    fn endings(&mut self, invocation: u32) -> Vec<u32> {
         let invocation = self.tree.invocations[invocation as usize].clone();
         let invoke = self.tree.chart.invoke.get(&invocation.name);
         let verdicts = invoke
@@ -583,11 +595,7 @@ impl Moves {
                 outcome,
                 superseded: false,
             };
-            let ended = number(self.tree.runs.insert_full(ended).0);
-            Segment {
-                ended: Some(ended),
-                ..here
-            }
+            number(self.tree.runs.insert_full(ended).0)
         });
         runs.collect()
     }

@@ -1,4 +1,4 @@
-//! What the user sets: settings, and context fields that commands alone assign.
+//! What the user sets at any time: settings, and context fields that a command sets to whatever it is given.
 //!
 //! They are tried at their default, at their least values and around each number that a count of the chart is held
 //! against. A counter comes to both sides of each of these.
@@ -6,41 +6,24 @@
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
-use super::domain::{Domain, assigns_arg, config_path};
-use crate::chart::Chart;
+use super::domain::{Domain, config_path};
+use super::user_fields::fields_of_the_user;
 use crate::chart::field::default_of;
 use crate::chart::model::{Field, FieldType};
-use crate::expr::source::Literal;
 
 /// Beyond this a number is not tried as a setting only because a count is held against it.
 const FAR: i64 = 100;
 
 impl Domain {
-    /// The context fields that are set by commands alone, to what their options or the chart itself say.
+    /// What the user can set at any time, with the values that are tried.
     pub(super) fn find_parameters(&self) -> IndexMap<String, Vec<Json>> {
         let chart = &self.chart;
-        let commands = || {
-            chart
-                .commands
-                .values()
-                .flat_map(|command| &command.rule.assign)
-        };
         let free = fields_of_the_user(chart);
         let free = chart
             .context
             .iter()
             .filter(|(name, _)| free.contains(name.as_str()));
-        let values = free.map(|(name, field)| {
-            let mut values: IndexSet<Json> = self.parameter(name, field).into_iter().collect();
-            values.extend(commands().filter(|(field, _)| *field == name).filter_map(
-                |(_, literal)| match literal {
-                    Literal::Boolean(value) => Some(json!(value)),
-                    Literal::Integer(value) => Some(json!(value)),
-                    Literal::Text(_) | Literal::Null => None,
-                },
-            ));
-            (name.clone(), values.into_iter().collect())
-        });
+        let values = free.map(|(name, field)| (name.clone(), self.parameter(name, field)));
         let settings = chart.config.iter().map(|(name, field)| {
             let path = config_path(name);
             let values = self.parameter(&path, field);
@@ -76,37 +59,4 @@ impl Domain {
             .filter(|value| field.accepts(&chart.phases, value).is_ok())
             .collect()
     }
-}
-
-/// The context fields that commands alone set, to what their options or the chart itself say.
-pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {
-    let own = [Some(&chart.state), chart.next.as_ref()];
-    let mut assigned: IndexSet<&str> = own.into_iter().flatten().map(String::as_str).collect();
-    let phases = chart.phases.values().map(|entry| &entry.phase.entry);
-    let cycles = chart.cycles.values().map(|cycle| &cycle.entry);
-    let rules = chart.on.values().flatten().map(|rule| &rule.assign);
-    assigned.extend(
-        phases
-            .chain(cycles)
-            .chain(rules)
-            .flat_map(IndexMap::keys)
-            .map(String::as_str),
-    );
-    let commands = || {
-        chart
-            .commands
-            .values()
-            .flat_map(|command| &command.rule.assign)
-    };
-    let is_computed = |literal: &Literal| {
-        !matches!(literal, Literal::Boolean(_) | Literal::Integer(_))
-            && !chart.args.keys().any(|arg| assigns_arg(literal, arg))
-    };
-    assigned.extend(
-        commands()
-            .filter(|(_, literal)| is_computed(literal))
-            .map(|(field, _)| field.as_str()),
-    );
-    let fields = chart.context.keys().map(String::as_str);
-    fields.filter(|name| !assigned.contains(name)).collect()
 }

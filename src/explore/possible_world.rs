@@ -10,14 +10,13 @@ use std::sync::Arc;
 use minijinja::value::Value;
 use serde_json::{Map, Value as Json, json};
 
-use crate::chart::field::default_of;
+use crate::chart::field::{default_of, name_part};
 use crate::chart::{Chart, FileSet};
 use crate::engine::context::{Context, to_value};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::records;
 use crate::engine::world::{Source, World};
-use crate::files::pattern::is_slug;
 
 /// What lies on a disk below an instance's directory, and what else a decision can look at.
 #[derive(Debug, Clone, Default)]
@@ -64,20 +63,17 @@ impl PossibleWorld {
         [&scope.home, &scope.folder, name].iter().collect()
     }
 
-    /// Whether a set looks into subfolders decides which names it sees.
+    /// Only a set that looks into subfolders sees what lies there.
     fn names(set: &FileSet, files: impl Iterator<Item = String>) -> Vec<String> {
         files
-            .filter(|name| set.is_nested() == name.contains('/'))
+            .filter(|name| set.is_nested() || !name.contains('/'))
             .collect()
     }
 
     fn table_name(&self, name: &str) -> Option<String> {
         let table = self.chart.tables.get(name)?;
-        let file = table.file.render(|hole| match self.context.get(hole) {
-            Some(Json::String(text)) if is_slug(text) => Ok(text.clone()),
-            _ => Err(()),
-        });
-        file.ok()
+        let part = |hole: &str| self.context.get(hole).and_then(name_part).ok_or(());
+        table.file.render(part).ok()
     }
 
     fn sibling(&self, sibling: &Sibling) -> Value {

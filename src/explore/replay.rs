@@ -9,27 +9,40 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 
 use super::decision_tree::{Choices, Leaf, Segment, What};
-use super::domain::Choice;
+use super::domain::{Choice, Domain};
 use super::imagined_world::{Question, is_of_the_host, is_unknown};
 use super::moves::Edge;
 use super::possible_world::{Disk, PossibleWorld, Sibling, event};
 use super::search::Search;
 use super::state::Looks;
+use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet, RowShape};
 use crate::engine::context::{Context, initial};
-use crate::engine::decide::decide;
+use crate::engine::decide::decide_with;
 use crate::engine::decision::{Answer, Decision, Ended, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
-use crate::files::pattern::is_slug;
 
 /// How an instance really stands.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Standing {
     pub(super) context: Context,
     pub(super) started: bool,
+}
+
+impl Standing {
+    /// True where nothing differs but what the user sets at any time.
+    pub(super) fn is_like(&self, other: &Self, domain: &Domain) -> bool {
+        let kept = |standing: &Self| {
+            let fields = standing.context.iter();
+            let kept = fields.filter(|(name, _)| !domain.parameters.contains_key(*name));
+            kept.map(|(name, value)| (name.clone(), value.clone()))
+                .collect::<Context>()
+        };
+        self.started == other.started && kept(self) == kept(other)
+    }
 }
 
 /// Steps that have been replayed.
@@ -169,6 +182,24 @@ impl Replay {
         })
     }
 
+    /// Takes one step for real from where the search says that it begins.
+    pub(super) fn step_from_state(&mut self, search: &Search, step: (usize, usize)) -> bool {
+        let tree = &search.moves.tree;
+        let state = search.states.get(step.0);
+        let fields = self.chart.context.keys().zip(state.fields());
+        let context: Context = fields
+            .map(|(name, value)| (name.clone(), tree.value(*value).clone()))
+            .collect();
+        if context.values().any(|value| is_unknown(value).is_some()) {
+            return false;
+        }
+        let before = Standing {
+            context,
+            started: state.is_started(),
+        };
+        self.step(search, &before, step).is_some()
+    }
+
     /// Takes one step for real.
     pub(super) fn step(
         &mut self,
@@ -192,6 +223,10 @@ impl Replay {
                     config.insert(setting.to_owned(), value);
                 }
                 None => {
+                    // Setting it would have written a state.
+                    if !before.started && before.context.get(name) != Some(&value) {
+                        return None;
+                    }
                     before.context.insert(name.to_owned(), value);
                 }
             }
@@ -240,7 +275,7 @@ impl Replay {
         let (event, mut disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
         disk.config.extend(config);
         let world = self.world(&standing, disk);
-        let names = Names::new(&self.chart, &world, &event);
+        let names = self.names(search, &world, &event);
         names.holds(expr, &names.root()).ok()
     }
 
@@ -262,7 +297,7 @@ impl Replay {
         let (event, mut disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
         disk.config.extend(config);
         let world = self.world(&standing, disk);
-        let names = Names::new(&self.chart, &world, &event);
+        let names = self.names(search, &world, &event);
         let mut found = Vec::new();
         let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
         Some(
@@ -297,6 +332,12 @@ impl Replay {
         (standing, config)
     }
 
+    /// The names of a decision, which share what the search has compiled.
+    fn names(&self, search: &Search, world: &Arc<dyn World>, event: &Event) -> Arc<Names> {
+        let expressions = Arc::clone(&search.moves.tree.ground.expressions);
+        Names::with(expressions, &self.chart, world, event)
+    }
+
     fn world(&self, standing: &Standing, disk: Disk) -> Arc<dyn World> {
         Arc::new(PossibleWorld {
             chart: Arc::clone(&self.chart),
@@ -316,7 +357,8 @@ impl Replay {
     ) -> Option<Standing> {
         let tree = &search.moves.tree;
         let world = self.world(before, disk);
-        let mut step = decide(&self.chart, &world, event, None);
+        let names = || self.names(search, &world, event);
+        let mut step = decide_with(names(), &event.trigger, None);
         if let Ok(Step::Invoke(invocation)) = &step {
             let outcome = tree.runs[edge.review? as usize].outcome.clone();
             let ended = Ended {
@@ -324,7 +366,7 @@ impl Replay {
                 outcome,
                 superseded: false,
             };
-            step = decide(&self.chart, &world, event, Some(ended));
+            step = decide_with(names(), &event.trigger, Some(ended));
         }
         if let Some(fault) = edge.fault {
             let fault = &search.moves.faults[fault as usize];
@@ -477,11 +519,8 @@ impl Replay {
         context: &Context,
     ) -> Option<(String, String)> {
         let table = self.chart.tables.get(name)?;
-        let file = table.file.render(|hole| match context.get(hole) {
-            Some(Json::String(text)) if is_slug(text) => Ok(text.clone()),
-            _ => Err(()),
-        });
-        let file = file.ok()?;
+        let part = |hole: &str| context.get(hole).and_then(name_part).ok_or(());
+        let file = table.file.render(part).ok()?;
         let rows = chosen
             .get("rows")
             .and_then(Json::as_array)
@@ -495,28 +534,23 @@ impl Replay {
         if is_true("prose") {
             lines.push("Words.".to_owned());
         }
-        // Of the columns the last one can be lacking.
-        let kept = |count: usize| {
-            if is_true("lacks") {
-                count.saturating_sub(1)
-            } else {
-                count
-            }
-        };
         let cell = |row: &Json, name: &str| {
             let text = row.get(name).and_then(Json::as_str).unwrap_or_default();
             text.replace('|', "\\|")
         };
         match &table.rows {
             RowShape::Columns(columns) => {
-                if !rows.is_empty() || is_true("head") {
-                    let headings: Vec<&str> = columns
-                        .values()
-                        .take(kept(columns.len()))
-                        .filter_map(|names| names.first())
-                        .map(String::as_str)
-                        .collect();
+                let separator = format!("|{}", "---|".repeat(columns.len()));
+                if is_true("lacks") {
+                    // A table of its own that has no column for the id.
+                    lines.push(format!("|{}", " Other |".repeat(columns.len())));
+                    lines.push(separator.clone());
+                }
+                if !rows.is_empty() || is_true("head") && !is_true("lacks") {
+                    let headings = columns.values().filter_map(|names| names.first());
+                    let headings: Vec<&str> = headings.map(String::as_str).collect();
                     lines.push(format!("| {} |", headings.join(" | ")));
+                    lines.extend(is_true("lacks").then_some(separator));
                 }
                 for row in rows {
                     let cells: Vec<String> = columns.keys().map(|name| cell(row, name)).collect();
@@ -620,7 +654,6 @@ fn quiet(search: &mut Search, name: &str) -> Option<Choices> {
         let segment = Segment {
             what: What::Check { list, index },
             review: None,
-            ended: None,
         };
         let tree = &mut search.moves.tree;
         let ends = tree.walk(
@@ -656,10 +689,9 @@ fn finding(search: &mut Search, name: &str) -> Option<Choices> {
 pub(super) fn assumption(search: &Search, (_, number): (usize, usize)) -> Option<String> {
     let tree = &search.moves.tree;
     let (_, stories) = &search.edges[number];
-    let questions = stories
-        .iter()
-        .flatten()
-        .map(|(question, _)| &tree.questions[*question as usize]);
+    let assumed = stories.iter().flatten();
+    let assumed = assumed.filter(|choice| tree.is_assumed(&[**choice]));
+    let questions = assumed.map(|(question, _)| &tree.questions[*question as usize]);
     let mut sources = questions.filter_map(|question| match question {
         Question::Assumed { source, .. } => Some(source),
         _ => None,

@@ -189,8 +189,16 @@ impl Search {
     fn number(&mut self, edge: Edge, story: Story) -> u32 {
         if let Some(known) = self.numbers.get(&edge) {
             let stories = &mut self.edges[*known as usize].1;
-            if stories.len() < WAYS && !stories.contains(&story) {
+            let tree = &self.moves.tree;
+            if stories.contains(&story) {
+                return *known;
+            }
+            if stories.len() < WAYS {
                 stories.push(story);
+            } else if !tree.is_assumed(&story)
+                && let Some(other) = stories.iter().position(|other| tree.is_assumed(other))
+            {
+                stories[other] = story;
             }
             return *known;
         }

@@ -357,16 +357,30 @@ fn a_way_out_beyond_the_values_that_were_tried_is_neither_proved_nor_refuted() {
 }
 
 #[test]
-fn a_dead_end() {
+fn no_way_on_at_the_limit() {
     assert_findings(
         &[("skip = {", "# skip = {"), ("limit = {", "# limit = {")],
         &[(
-            "dead-end",
-            "phases.write: in the phase `write` nothing leads on, max_reviews being 0
+            "final-out-of-reach",
+            "phases.{cycle}: from the phase `text-review` no way leads to a final phase any more
 0. Nothing is written yet: phase is write.
 1. The agent enters write.
    fires: phases.write
-   next_phase: null → text-review",
+   next_phase: null → text-review
+2. The event Stop; text-review 1 gives FAIL.
+   fires: on.Stop[0], on.Stop[1], on.Stop[3]
+   phase: write → text-review, next_phase: text-review → post-text-review, reviews: 0 → 1
+   the agent is blocked
+3. The agent writes text-answer-1.md.
+4. The event Stop; text-review 2 gives FAIL.
+   fires: on.Stop[0], on.Stop[1], on.Stop[3]
+   reviews: 1 → 2
+   the agent is blocked
+5. The agent writes text-answer-2.md.
+6. The event Stop; text-review 3 gives FAIL.
+   fires: on.Stop[0], on.Stop[1], on.Stop[3]
+   reviews: 2 → 3
+   the agent is blocked",
         )],
     );
 }
@@ -376,14 +390,23 @@ fn round_and_round_without_an_end() {
     let astray = "phase not in ['left', 'right']";
     assert_findings(
         &[
-            ("[phases]\n", "[phases]\nleft = { guard = \"phase in ['write', 'right'] and next_phase is none\" }\nright = { guard = \"phase == 'left'\" }\n"),
-            ("guard = \"free or phase == 'write'\"", &format!("guard = \"(free or phase == 'write') and {astray}\"")),
-            ("\"{cycle}\" = { guard = \"free\"", &format!("\"{{cycle}}\" = {{ guard = \"free and {astray}\"")),
+            (
+                "[phases]\n",
+                "[phases]\nleft = { guard = \"phase in ['write', 'right'] and next_phase is none\" }\nright = { guard = \"phase == 'left'\" }\n",
+            ),
+            (
+                "guard = \"free or phase == 'write'\"",
+                &format!("guard = \"(free or phase == 'write') and {astray}\""),
+            ),
+            (
+                "\"{cycle}\" = { guard = \"free\"",
+                &format!("\"{{cycle}}\" = {{ guard = \"free and {astray}\""),
+            ),
             ("limit = {", "# limit = {"),
         ],
         &[(
             "final-out-of-reach",
-            "phases.left: from the phase `left` no way leads to a final phase any more, max_reviews being 3
+            "phases.left: from the phase `left` no way leads to a final phase any more
 0. Nothing is written yet: phase is write.
 1. The agent enters left.
    fires: phases.left
@@ -606,8 +629,7 @@ fn properties_of_the_chart() {
         &[(NEVER, "reachable = \"phase == 'write' and reviews == 0 and clean\""), ("limit = {", "# limit = {")],
         &[(
             "property-refuted",
-            "properties.0.reachable: from here no path leads to `phase == 'write' and reviews == 0 and clean`, \
-max_reviews being 3
+            "properties.0.reachable: from here no path leads to `phase == 'write' and reviews == 0 and clean`
 0. Nothing is written yet: phase is write.",
         )],
     );

@@ -102,16 +102,13 @@ impl Judge<'_> {
             let fits: Vec<bool> = search.edges.iter().map(|(edge, _)| fits(edge)).collect();
             let longest = Longest::of(search, |state: usize, arrow: &Arrow| {
                 let (weight, arms) = edges[arrow.edge()];
-                // Only a user may start a cycle afresh that has had a review.
+                // Only a user may start a cycle over that has had a review.
                 let is_of_the_user = self.actor(arrow) == Actor::User;
                 let is_fresh = arms && (is_of_the_user || !has_begun(state));
-                // A new limit counts from where it is set.
-                let sets_limit = self
-                    .edge(arrow)
-                    .assigned
-                    .iter()
-                    .any(|(field, _)| *field == limit);
-                let is_fresh = is_fresh || is_of_the_user && sets_limit;
+                // A new limit counts from where it is set, and so does a new count.
+                let mut assigned = self.edge(arrow).assigned.iter();
+                let is_new = assigned.any(|(field, _)| *field == limit || *field == count);
+                let is_fresh = is_fresh || is_of_the_user && is_new;
                 (fits[arrow.edge()] && !is_fresh).then_some(weight)
             });
             if let Some(round) = longest.endless_way() {

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 
-use super::coverage::CheckSeen;
+use super::checks::CheckSeen;
 use super::place::path_of_fault;
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
@@ -123,13 +123,14 @@ impl<'s> Judge<'s> {
         Trace::along(self.search, claim, way, &|edge| replay.shown(edge))
     }
 
-    /// The real way to a state and on, and whether it ends as it stood there.
+    /// The real way to a state and on, and whether it ends as it stood there, but for what the user sets at any time.
     pub(super) fn story(&self, state: usize, tail: &[(usize, usize)]) -> Option<(Way, bool)> {
         let mut replay = self.replay.borrow_mut();
         let before = replay.reach(self.search, state)?;
         let after = replay.follow(self.search, &before, tail)?;
         let way = [replay.way_to(state).as_slice(), tail].concat();
-        Some((way, after == before))
+        let domain = &self.search.moves.tree.ground.domain;
+        Some((way, after.is_like(&before, domain)))
     }
 
     /// Refuted by a way whose end leads back to one of its steps, by its number.

@@ -7,6 +7,7 @@ macro_rules! steps {
 }
 
 mod blocks;
+mod checks;
 mod coverage;
 mod cycles;
 mod ends;
@@ -28,7 +29,7 @@ pub(crate) fn judge(search: &mut Search) -> Vec<PropertyResult> {
     let mut results = Vec::new();
     let chart = Arc::clone(&search.moves.tree.chart);
     let truths = properties::truths(search);
-    let checks = coverage::checks(search);
+    let checks = checks::checks(search);
     let replay = RefCell::new(Replay::of(search));
     let judge = Judge {
         chart: &chart,

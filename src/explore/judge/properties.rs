@@ -12,7 +12,6 @@ use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
 use crate::explore::decision_tree::Choices;
 use crate::explore::graph::way_to;
-use crate::explore::imagined_world::Question;
 use crate::explore::moves::Outcomes;
 use crate::explore::report::PropertyResult;
 use crate::explore::search::Search;
@@ -146,17 +145,14 @@ impl Truth {
                 truth.fault = Some((state, fault.clone()));
                 break;
             }
-            let questions = &search.moves.tree.questions;
-            let is_assumed = |choices: &Choices| {
-                choices.iter().any(|(question, _)| {
-                    matches!(questions[*question as usize], Question::Assumed { .. })
-                })
-            };
+            let tree = &search.moves.tree;
             let holds = |(result, _): &Outcomes| *result == Ok(true);
             let found = (
                 results.iter().all(holds),
                 results.iter().any(holds),
-                results.iter().any(|one| holds(one) && !is_assumed(&one.1)),
+                results
+                    .iter()
+                    .any(|one| holds(one) && !tree.is_assumed(&one.1)),
             );
             let breaches = results.iter().filter(|one| holds(one) != expected);
             truth.breaches.extend(
