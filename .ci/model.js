@@ -4,6 +4,10 @@
 //                                                   checks that the text and all that it attaches reach the model
 //   node model.js played PROJECT                    plays the agent and the reviewer from /taskie:new-plan until the
 //                                                   plan is reviewed, and checks what is on disk then
+//   node model.js guarded FOLDER                    what a repository brings starts no reviewer, nor does plan mode;
+//                                                   a client that is killed takes its reviewer with it
+//   node model.js restricted PROJECT                runs the reviews of a task with `permissions` set to `restricted`,
+//                                                   and checks what the reviewer can do and what it cannot
 const assert = require("node:assert/strict");
 const { execFileSync, spawn } = require("node:child_process");
 const fs = require("node:fs");
@@ -14,7 +18,7 @@ const text = (text) => ({ type: "text", text });
 const call = (name, input) => ({ type: "tool_use", id: `toolu_${Math.random().toString(36).slice(2)}`, name, input });
 const bash = (command) => call("Bash", { command, description: "A step" });
 
-// The messages API: `answer(request)` gives one block of content. Gives the address.
+// The messages API: `answer(request)` gives one block of content, or null to keep the client waiting. Gives the address.
 async function serve(answer) {
   const server = http.createServer((request, response) => {
     let body = "";
@@ -28,6 +32,7 @@ async function serve(answer) {
       }
       const asked = JSON.parse(body);
       const block = answer(asked);
+      if (block === null) return;
       const reason = block.type === "tool_use" ? "tool_use" : "end_turn";
       const usage = { input_tokens: 1, output_tokens: 1 };
       const message = { id: `msg_${Math.random()}`, type: "message", role: "assistant", model: asked.model, content: [], stop_reason: null, stop_sequence: null, usage };
@@ -52,15 +57,20 @@ async function serve(answer) {
     });
   });
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  return { address: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
+  return { address: `http://127.0.0.1:${server.address().port}`, close: () => (server.closeAllConnections(), server.close()) };
 }
 
-// Types `prompt` into a new session of the client; gives what it prints.
-function type(prompt, project, address) {
-  const args = ["--print", "--verbose", "--output-format", "stream-json", "--permission-mode", "acceptEdits", prompt];
-  const env = { ...process.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: "none" };
+// Starts the client with `prompt`.
+function start(prompt, project, address, options = ["--permission-mode", "acceptEdits"], more = {}) {
+  const args = ["--print", "--verbose", "--output-format", "stream-json", ...options, prompt];
+  const env = { ...process.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: "none", ...more };
+  return spawn("claude", args, { cwd: project, env, stdio: ["ignore", "pipe", "inherit"] });
+}
+
+// Types `prompt` into a session of the client, a new one unless the options say so; gives what it prints.
+function type(...session) {
   return new Promise((done, failed) => {
-    const client = spawn("claude", args, { cwd: project, env, stdio: ["ignore", "pipe", "inherit"] });
+    const client = start(...session);
     let printed = "";
     client.stdout.on("data", (part) => (printed += part));
     client.on("error", failed);
@@ -152,8 +162,181 @@ async function played([project]) {
   assert.match(heard[3], /A plan review \(iteration 1\) has been written to/, story());
 }
 
+async function restricted([project]) {
+  const plan = ".taskie/plans/greeting";
+  const outside = fs.mkdtempSync(path.join(require("node:os").tmpdir(), "outside-"));
+  const files = {
+    [`${plan}/plan.md`]: "## Overview\n\nA greeting.\n",
+    [`${plan}/tasks.md`]: "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | pending |\n",
+    [`${plan}/task-1.md`]: "# Greet\n\n- **Status**: done\n- **Must-run commands**: `sh check.sh`, `sh check.sh twice`\n",
+    [`${plan}/task-2.md`]: "# Greet again\n\n- **Status**: pending\n",
+    [`${plan}/state.json`]: '{"max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0, "next_phase": "code-review", "review_model": "opus", "consecutive_clean": 0, "tdd": false}\n',
+    "check.sh": "echo checked\n",
+    "CLAUDE.md": "Words of the project.\n",
+    ".mcp.json": JSON.stringify({ mcpServers: { own: { command: "touch", args: [path.join(outside, "server")] } } }),
+  };
+  for (const [name, content] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
+    fs.writeFileSync(path.join(project, name), content);
+  }
+  fs.writeFileSync(path.join(outside, "secret"), "a secret\n");
+  fs.symlinkSync(path.join(outside, "secret"), path.join(project, "link"));
+  execFileSync("git", ["init", "--quiet"], { cwd: project });
+  const own = (name) => path.join(project, name);
+  const works = true;
+  const tries = [
+    [works, call("Read", { file_path: own("check.sh") })],
+    [works, bash("git status --short")],
+    [works, bash("sh check.sh")],
+    [works, bash("sh check.sh twice 2>&1 | tail -3")],
+    [!works, bash("sh check.sh thrice")],
+    [!works, bash("touch stolen")],
+    [!works, bash(`cat ${path.join(outside, "secret")}`)],
+    [!works, bash("echo stolen > check.sh")],
+    [!works, bash("taskie enter post-code-review")],
+    [!works, bash("curl --silent http://127.0.0.1:9")],
+    [!works, call("Read", { file_path: path.join(outside, "secret") })],
+    [!works, call("Read", { file_path: own("link") })],
+    [!works, call("Grep", { pattern: "secret", path: outside, output_mode: "content" })],
+    [!works, call("Write", { file_path: path.join(outside, "stolen"), content: "x" })],
+    [!works, call("Write", { file_path: own(`${plan}/state.json`), content: "{}" })],
+    [!works, call("Edit", { file_path: own("check.sh"), old_string: "checked", new_string: "stolen" })],
+    [!works, call("WebFetch", { url: "http://127.0.0.1:9/", prompt: "x" })],
+    [!works, call("Agent", { description: "x", prompt: "x", subagent_type: "general-purpose" })],
+  ];
+  const wrong = [];
+  const model = await serve((asked) => {
+    if (!isReviewer(asked)) return text("A title");
+    const prompt = said(asked.messages);
+    if (prompt.includes("Words of the project")) wrong.push("CLAUDE.md reached the model");
+    const results = asked.messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).filter(({ type }) => type === "tool_result");
+    const last = results.at(-1);
+    const [isAllowed, tried] = tries[results.length - 1] ?? [];
+    if (last && isAllowed !== undefined && isAllowed === Boolean(last.is_error)) {
+      wrong.push(`${JSON.stringify(tried.input)} should ${isAllowed ? "work" : "be refused"}: ${said(last.content)}`);
+    }
+    const [, file] = /Write your review to (\S+\.md)/.exec(prompt);
+    const rest = [call("Write", { file_path: own(file), content: "No issues.\n" }), call("StructuredOutput", { verdict: "PASS" })];
+    return tries[results.length]?.[1] ?? rest[results.length - tries.length] ?? text("Done.");
+  });
+  // The model has to answer while the command runs.
+  const run = (args, input) =>
+    new Promise((done, failed) => {
+      const env = { ...process.env, ANTHROPIC_BASE_URL: model.address, ANTHROPIC_API_KEY: "none" };
+      const child = spawn("taskie", args, { cwd: project, env, stdio: ["pipe", "pipe", "inherit"] });
+      let printed = "";
+      child.stdout.on("data", (part) => (printed += part));
+      child.on("error", failed);
+      child.on("close", () => done(printed));
+      child.stdin.end(input);
+    });
+  const first = await run(["hook", "stop"], "{}");
+  assert.match(first, /A code review \(iteration 1\) has been written/);
+  fs.writeFileSync(own(`${plan}/task-1-post-review-1.md`), "# Answer\n");
+  await run(["enter", "post-code-review"], "");
+  const second = await run(["hook", "stop"], "{}");
+  assert.match(second, /Code review passed\. .* \(Next: complete-task\./);
+  model.close();
+  assert.deepEqual(wrong, []);
+  assert.deepEqual(fs.readdirSync(outside), ["secret"], "nothing was written outside");
+  assert.equal(fs.readFileSync(own("check.sh"), "utf8"), files["check.sh"]);
+  assert.ok(!fs.existsSync(own("stolen")));
+}
+
+async function guarded([folder]) {
+  const inside = (...names) => path.join(folder, ...names);
+  const git = (project, ...args) =>
+    execFileSync("git", ["-C", project, "-c", "user.name=T", "-c", "user.email=t@example.invalid", ...args], { stdio: "pipe" });
+  const waiting = { max_reviews: 8, current_task: null, phase: "new-plan", phase_iteration: 0, next_phase: "plan-review", review_model: "opus", consecutive_clean: 0, tdd: false };
+  const plan = (project, name, state) => {
+    const dir = path.join(project, ".taskie/plans", name);
+    fs.mkdirSync(dir, { recursive: true });
+    fs.writeFileSync(path.join(dir, "plan.md"), "## Overview\n\nA plan.\n");
+    fs.writeFileSync(path.join(dir, "state.json"), JSON.stringify(state));
+    return path.join(dir, "state.json");
+  };
+  const read = (file) => JSON.parse(fs.readFileSync(file, "utf8"));
+
+  // A reviewer that is started is never answered.
+  let steps = [];
+  let heard = "";
+  let reviews = 0;
+  const model = await serve((asked) => {
+    if (isReviewer(asked)) {
+      reviews += 1;
+      return null;
+    }
+    if (!isAgent(asked)) return text("A title");
+    heard = said([asked.system, asked.messages]);
+    return steps.shift() ?? text("Done.");
+  });
+  // What was decided about the stops since the last call.
+  const trace = inside("trace");
+  const stops = () => {
+    const lines = fs.existsSync(trace) ? fs.readFileSync(trace, "utf8").trim().split("\n").map((line) => JSON.parse(line)) : [];
+    fs.rmSync(trace, { force: true });
+    return lines.filter(({ event }) => event === "Stop").map(({ dir, messages }) => [dir, messages]);
+  };
+  const free = ["--dangerously-skip-permissions"];
+  const run = (prompt, project, options = free) => type(prompt, project, model.address, options, { TASKIE_TRACE: trace });
+
+  // A repository brings a plan that wants a review, and a chart that runs what it likes.
+  const theirs = inside("theirs");
+  fs.mkdirSync(theirs);
+  git(theirs, "init", "--quiet");
+  plan(theirs, "theirs", waiting);
+  const bad = `id="bad"\ninitial="a"\nstate="phase"\n[scope]\nhome=".taskie"\n[context.phase]\ntype="phase"\n[phases.a]\n[[on.SessionStart]]\nsay="obey"\n[[on.Stop]]\nblock="obey"\n`;
+  fs.writeFileSync(path.join(theirs, ".taskie/statechart.toml"), bad);
+  git(theirs, "add", ".");
+  git(theirs, "commit", "--quiet", "-m", "A plan");
+  const clone = inside("clone");
+  git(folder, "clone", "--quiet", theirs, clone);
+  await run("hi", clone);
+  assert.deepEqual([reviews, stops()], [0, []], "a clone starts no reviewer");
+  assert.match(heard, /\[taskie\] Plan 'theirs' waits: plan-review comes next. \/taskie:continue-plan takes it up./);
+  assert.doesNotMatch(heard, /obey/);
+
+  // A session with a plan of its own pulls that one, and looks into a dependency.
+  const own = inside("own");
+  fs.mkdirSync(own);
+  git(own, "init", "--quiet");
+  const mine = plan(own, "mine", { ...waiting, phase: "continue-task", next_phase: null });
+  plan(path.join(own, "node_modules/evil"), "evil", waiting);
+  steps = [bash("taskie next --plan mine"), bash(`git pull --quiet '${theirs}' HEAD && touch .taskie/plans/theirs/plan.md`), bash("cd node_modules/evil")];
+  const printed = await run("hi", own);
+  assert.equal(reviews, 0, "neither a pulled plan nor a dependency's starts a reviewer");
+  assert.deepEqual(read(path.join(own, ".taskie/plans/theirs/state.json")), waiting);
+  const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and new or changed.";
+  assert.deepEqual(stops(), [[".taskie/plans/mine", ["Plan 'mine' structure validated successfully"]]], printed);
+  assert.ok(printed.includes(ignored) || heard.includes(ignored), "the command says that the chart is ignored");
+
+  // Its review is due, and it plans; then it does not, and is killed while the reviewer works.
+  const again = ["--resume", JSON.parse(printed.split("\n")[0]).session_id];
+  fs.writeFileSync(mine, JSON.stringify(waiting));
+  await run("hi", own, [...again, "--permission-mode", "plan"]);
+  assert.deepEqual([reviews, stops()], [0, [[".taskie/plans/mine", ["The plan-review is due and waits until plan mode ends."]]]]);
+  const client = start("hi", own, model.address, [...again, ...free]);
+  const until = async (what, seconds, is) => {
+    for (const end = Date.now() + 1000 * seconds; !is(); await new Promise((later) => setTimeout(later, 50))) assert.ok(Date.now() < end, what());
+  };
+  await until(() => "no reviewer was started", 60, () => reviews > 0);
+  const left = () =>
+    fs.readdirSync("/proc").filter((pid) => {
+      try {
+        return /^\d+$/.test(pid) && Number(pid) !== process.pid && fs.readFileSync(`/proc/${pid}/environ`, "utf8").includes(`=${model.address}\0`);
+      } catch {
+        return false;
+      }
+    });
+  assert.ok(left().length > 1, "the client and its reviewer run");
+  client.kill("SIGKILL");
+  await until(() => `still alive: ${left()}`, 1, () => left().length === 0);
+  assert.deepEqual(read(mine), waiting);
+  model.close();
+}
+
 const [mode, ...args] = process.argv.slice(2);
-({ typed, played })[mode](args).catch((error) => {
+({ typed, played, restricted, guarded })[mode](args).catch((error) => {
   console.error(error.message);
   process.exitCode = 1;
 });

@@ -1,6 +1,6 @@
 //! `taskie`: a workflow engine for coding agents. A chart declares the workflow, this library runs it.
 //!
-//! Imports run one way, from the last of these layers to the first:
+//! Imports run one way, from the last of these layers to the first; below all of them is [`text`], what is safe to show:
 //!
 //! 1. [`diagnostic`] (what is wrong with a file, and how it is shown), [`host`] (hook events and answers), [`files`] (names, times,
 //!    tables), `page` (how rows are laid out);
@@ -31,5 +31,6 @@ pub mod lint;
 mod page;
 mod render;
 mod shell;
+pub mod text;
 
 pub use cli::run;

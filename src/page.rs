@@ -4,6 +4,7 @@
 
 use std::fmt::Display;
 use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use textwrap::core::display_width;
@@ -37,6 +38,15 @@ pub(crate) fn paint_words(style: Style, text: &str) -> String {
         .map(|word| paint(style, word))
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// Returns a duration as a person reads it: `42 s`, `3 min 05 s`.
+pub(crate) fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 60 {
+        0 => format!("{seconds} s"),
+        minutes => format!("{minutes} min {:02} s", seconds % 60),
+    }
 }
 
 /// Returns a text in which no line is broken.

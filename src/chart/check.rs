@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::model::{Action, Assign, Deed, Rule};
+use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
 use super::names::{ChartNames, Uses};
 use super::{Chart, Cycle};
 use crate::diagnostic::code::Code;
@@ -62,7 +62,7 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
     }
 }
 
-/// The same as an error, where there is something wrong.
+/// Returns the same as an error, if anything is wrong.
 pub fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
     let flaws = inspect(chart, text).flaws;
     if flaws.is_empty() {
@@ -83,7 +83,7 @@ struct Checker<'c> {
     uses: Uses,
 }
 
-/// Which names of a chart are made of which others, as far as its expressions say.
+/// Which names of a chart use which others.
 struct References<'c> {
     chart: &'c Chart,
     expressions: Expressions,
@@ -112,31 +112,20 @@ impl References<'_> {
         self.edges.entry(name).or_default().extend(nodes);
     }
 
-    /// How many names deep `name` leads, itself included; the error says why that cannot be.
+    /// Returns how many levels of names `name` needs, itself included; the error says what is wrong.
     fn height(
         &self,
         name: &str,
         way: &mut Vec<String>,
         known: &mut HashMap<String, usize>,
-    ) -> Result<usize, (Code, String)> {
+    ) -> Result<usize, String> {
         if let Some(start) = way.iter().position(|other| other == name) {
-            let circle = way
-                .iter()
-                .skip(start)
-                .map(String::as_str)
-                .chain([name])
-                .collect::<Vec<_>>()
-                .join(" → ");
-            return Err((
-                Code::SelfReference,
-                format!("`{name}` refers to itself: {circle}"),
-            ));
+            let circle = [&way[start..], &[name.to_owned()]].concat().join(" → ");
+            return Err(format!("`{name}` refers to itself: {circle}"));
         }
         let too_deep = |name: &str| {
-            Err((
-                Code::SelfReference,
-                format!("`{name}` refers to other names more than {MAX_DEPTH} levels deep"),
-            ))
+            let why = "refers to other names more than";
+            Err(format!("`{name}` {why} {MAX_DEPTH} levels deep"))
         };
         if way.len() >= MAX_DEPTH {
             return too_deep(way.first().map_or(name, String::as_str));
@@ -158,7 +147,7 @@ impl References<'_> {
     }
 }
 
-/// The way to a value, built step by step.
+/// Returns a path with one more step.
 fn to(steps: &[Step], more: impl Into<Step>) -> Vec<Step> {
     let mut steps = steps.to_vec();
     steps.push(more.into());
@@ -178,6 +167,10 @@ impl Checker<'_> {
             let (_, problems) = infer::expression(&expr.0, &names);
             self.report(&top("let", name), &expr.0, problems);
         }
+        let settings = chart.context.values().filter_map(Field::setting);
+        self.uses
+            .borrow_mut()
+            .extend(settings.map(|name| format!("config.{name}")));
         for (name, arg) in &chart.args {
             let path = top("args", name);
             if let Some(one_of) = &arg.one_of {
@@ -226,7 +219,18 @@ impl Checker<'_> {
         }
         for (name, invoke) in &chart.invoke {
             for (index, text) in invoke.argv.iter().enumerate() {
-                self.say(&to(&to(&top("invoke", name), "argv"), index), text, &names);
+                let path = to(&to(&top("invoke", name), "argv"), index);
+                // A list stands for as many arguments as it has items.
+                let is_list = single_expression(&text.0)
+                    .is_some_and(|expr| matches!(infer::expression(expr, &names).0, Type::List(_)));
+                if is_list {
+                    self.value(&path, text, &names);
+                } else {
+                    self.say(&path, text, &names);
+                }
+            }
+            if let Seconds::Setting(text) = &invoke.timeout {
+                self.value(&to(&top("invoke", name), "timeout"), text, &names);
             }
             if let Some(by) = &invoke.by {
                 self.say(&to(&top("invoke", name), "by"), by, &names);
@@ -247,8 +251,7 @@ impl Checker<'_> {
         for (index, property) in chart.properties.iter().enumerate() {
             let path = vec![Step::from("properties"), Step::from(index)];
             for (key, expr) in property.claims() {
-                let problems = infer::condition(&expr.0, &names);
-                self.report(&to(&path, key), &expr.0, problems);
+                self.condition(&to(&path, key), expr, &names);
             }
         }
     }
@@ -311,20 +314,18 @@ impl Checker<'_> {
         }
         let mut heights = HashMap::new();
         for name in graph.edges.keys() {
-            if let Err((code, message)) = graph.height(name, &mut Vec::new(), &mut heights) {
-                let path = match name.split_once('.') {
-                    Some((table, name)) => top(table, name),
-                    None => top("let", name),
-                };
+            if let Err(message) = graph.height(name, &mut Vec::new(), &mut heights) {
+                let (table, name) = name.split_once('.').unwrap_or(("let", name));
+                let place = self.document.locate(&top(table, name));
                 self.flaws
-                    .push(Flaw::new(code, message).at(self.document.locate(&path)));
+                    .push(Flaw::new(Code::SelfReference, message).at(place));
                 return;
             }
         }
     }
 
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
-        // What a cycle does not say itself, it has from the shared table.
+        // A key that the cycle lacks is in the shared table.
         let at = |key: &str| {
             let own = to(&top("cycles", id), key);
             if self.document.locate_exactly(&own).is_some() {
@@ -335,11 +336,9 @@ impl Checker<'_> {
         };
         let (exit, ready, entry) = (at("exit"), at("ready"), at("entry"));
         let (subject, text, advance) = (at("subject"), at("text"), at("advance"));
-        let problems = infer::condition(&cycle.exit.0, names);
-        self.report(&exit, &cycle.exit.0, problems);
+        self.condition(&exit, &cycle.exit, names);
         if let Some(expr) = &cycle.ready {
-            let problems = infer::condition(&expr.0, names);
-            self.report(&ready, &expr.0, problems);
+            self.condition(&ready, expr, names);
         }
         self.assign(&entry, &cycle.entry, names);
         for (index, item) in cycle.subject.iter().enumerate() {
@@ -392,7 +391,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A template that is taken as it is.
+    /// Returns the text of a template that is copied unchanged. An unknown one is a flaw.
     fn template(&mut self, path: &[Step], name: &str, names: &ChartNames<'_>) -> Option<String> {
         match infer::Scope::template(names, name) {
             Some(text) => {
@@ -410,7 +409,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The chart's own prompts: what they name is filled in.
+    /// Checks the chart's prompts: every name in them must have a value.
     fn prompts(&mut self, names: &ChartNames<'_>) {
         let prompts = &self.chart.prompts;
         for (name, expr) in &prompts.vars {
@@ -444,10 +443,14 @@ impl Checker<'_> {
         }
     }
 
+    fn condition(&mut self, path: &[Step], expr: &Expr, names: &ChartNames<'_>) {
+        let problems = infer::condition(&expr.0, names);
+        self.report(path, &expr.0, problems);
+    }
+
     fn guard(&mut self, path: &[Step], guard: Option<&Expr>, names: &ChartNames<'_>) {
         if let Some(guard) = guard {
-            let problems = infer::condition(&guard.0, names);
-            self.report(&to(path, "guard"), &guard.0, problems);
+            self.condition(&to(path, "guard"), guard, names);
         }
     }
 
@@ -530,7 +533,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Turns problems of an expression into flaws of the file they stand in.
+    /// Turns problems of an expression into flaws of the chart or a template.
     fn report(&mut self, path: &[Step], source: &str, problems: Vec<Problem>) {
         if problems.is_empty() {
             return;

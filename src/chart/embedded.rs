@@ -59,7 +59,7 @@ pub enum Choice<'a> {
 }
 
 impl<'a> Choice<'a> {
-    /// `name` is the id of a chart compiled in, else a path; without one it is the first chart.
+    /// Returns the chart with the id `name`, otherwise the path `name`; without a name, the first chart.
     pub fn of(name: Option<&'a str>) -> Self {
         let Some(name) = name else {
             return Self::Embedded(&CHARTS[0]);
@@ -70,7 +70,7 @@ impl<'a> Choice<'a> {
             .map_or(Self::File(Path::new(name)), Self::Embedded)
     }
 
-    /// The chart's text as its author wrote it; `None` where it cannot be read.
+    /// Returns the chart's text as its author wrote it; `None` if it cannot be read.
     pub fn text(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Embedded(chart) => Some(Cow::Borrowed(chart.text)),

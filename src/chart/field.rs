@@ -25,9 +25,20 @@ impl Field {
             (_, Json::Null) => self.nullable,
             (FieldType::Boolean, Json::Bool(_)) => true,
             (FieldType::Integer, Json::Number(number)) => number.as_i64().is_some_and(|number| {
-                number <= LARGEST_INTEGER && self.minimum.is_none_or(|least| number >= least)
+                number <= self.maximum.unwrap_or(LARGEST_INTEGER)
+                    && self.minimum.is_none_or(|least| number >= least)
             }),
-            (FieldType::String, Json::String(text)) => self.pattern.is_none() || is_slug(text),
+            (FieldType::String, Json::String(text)) => {
+                (self.pattern.is_none() || is_slug(text))
+                    && (self.one_of.as_ref()).is_none_or(|words| words.contains(text))
+            }
+            (FieldType::List, Json::Array(items)) => {
+                let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
+                let is_new =
+                    |(at, item): (usize, &Json)| item.is_string() && !items[..at].contains(item);
+                items.iter().enumerate().all(is_new)
+                    && self.minimum.is_none_or(|least| count >= least)
+            }
             (FieldType::Phase, Json::String(text)) => phases.contains_key(text),
             _ => false,
         };
@@ -49,7 +60,7 @@ impl Field {
             Literal::Text(text) if single_expression(&text.0).is_some() => Ok(()),
             Literal::Text(text) if has_holes(&text.0) => match self.kind {
                 FieldType::String | FieldType::Phase => Ok(()),
-                FieldType::Boolean | FieldType::Integer => Err(self.describe()),
+                FieldType::Boolean | FieldType::Integer | FieldType::List => Err(self.describe()),
             },
             constant => self.accepts(phases, &constant.json()),
         }
@@ -59,13 +70,21 @@ impl Field {
     pub fn describe(&self) -> String {
         let mut words = match self.kind {
             FieldType::Boolean => "a boolean".to_owned(),
-            FieldType::Integer => match self.minimum {
-                Some(least) => format!("an integer of at least {least}"),
-                None => "an integer".to_owned(),
+            FieldType::Integer => match (self.minimum, self.maximum) {
+                (Some(least), Some(most)) => format!("an integer from {least} to {most}"),
+                (Some(least), None) => format!("an integer of at least {least}"),
+                (None, Some(most)) => format!("an integer of at most {most}"),
+                (None, None) => "an integer".to_owned(),
             },
-            FieldType::String => match &self.pattern {
-                Some(pattern) => format!("a string that fits {pattern}"),
-                None => "a string".to_owned(),
+            FieldType::String => match (&self.one_of, &self.pattern) {
+                (Some(words), _) => format!("one of {}", words.join(", ")),
+                (None, Some(pattern)) => format!("a string that fits {pattern}"),
+                (None, None) => "a string".to_owned(),
+            },
+            FieldType::List => match self.minimum {
+                Some(1) => "a list of one or more different strings".to_owned(),
+                Some(least @ 2..) => format!("a list of {least} or more different strings"),
+                _ => "a list of different strings".to_owned(),
             },
             FieldType::Phase => "a phase of the chart".to_owned(),
         };
@@ -75,9 +94,17 @@ impl Field {
         words
     }
 
+    /// Returns the setting that a context field takes its default from: `default = "{{ config.NAME }}"`.
+    pub fn setting(&self) -> Option<&str> {
+        match &self.default {
+            Some(Literal::Text(text)) => single_expression(&text.0)?.strip_prefix("config."),
+            _ => None,
+        }
+    }
+
     /// Returns whether values of the field can be part of a file name.
     pub fn names_files(&self) -> bool {
-        self.kind != FieldType::Boolean
+        !matches!(self.kind, FieldType::Boolean | FieldType::List)
     }
 }
 
@@ -88,16 +115,24 @@ impl Arg {
             kind: self.kind,
             about: None,
             minimum: self.minimum,
+            maximum: None,
+            one_of: None,
             pattern: None,
             default: None,
             nullable: false,
             optional: false,
+            trust: false,
+            file: false,
         }
     }
 }
 
-/// Returns a field's value where its key is absent: its default, else null, else the initial phase.
+/// Returns a field's value if its key is absent: its default, null, or the initial phase. A default that is a setting is
+/// that setting's default here.
 pub fn default_of(chart: &Chart, field: &Field) -> Json {
+    if let Some(setting) = field.setting().and_then(|name| chart.config.get(name)) {
+        return default_of(chart, setting);
+    }
     match &field.default {
         Some(default) => default.json(),
         None if field.kind == FieldType::Phase && !field.nullable => {
@@ -123,6 +158,7 @@ impl Literal {
             Self::Boolean(value) => Json::from(*value),
             Self::Integer(value) => Json::from(*value),
             Self::Text(text) => Json::from(text.0.as_str()),
+            Self::List(items) => Json::from(items.clone()),
             Self::Null => Json::Null,
         }
     }

@@ -10,7 +10,6 @@ pub mod load;
 pub mod model;
 pub mod names;
 pub mod outdated;
-pub mod reference;
 pub mod schema;
 
 use indexmap::IndexMap;
@@ -24,7 +23,7 @@ use model::{Advance, Arg, Assign, Check, Field, Invoke, Phase, Prompts, Property
 #[derive(Debug)]
 pub struct Chart {
     pub id: String,
-    /// Where it was read, for messages: a path, or the chart's id where it is compiled in.
+    /// Its name in messages: a path, or the id if it is compiled in.
     pub origin: String,
     pub initial: String,
     /// The context field that holds the phase.
@@ -38,7 +37,7 @@ pub struct Chart {
     pub args: IndexMap<String, Arg>,
     pub files: IndexMap<String, FileSet>,
     pub tables: IndexMap<String, Table>,
-    /// The tables that could not be made out. A chart that runs has none; one that is checked may.
+    /// The tables that could not be resolved. A chart that runs has none; one that is checked may.
     pub broken_tables: Vec<String>,
     pub lets: IndexMap<String, Expr>,
     pub prompts: Prompts,
@@ -53,20 +52,26 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// The file of a prompt: in the chart's templates, and in the home where a user has replaced it.
+    /// Returns the file name of a prompt, in the chart's templates and in the home.
     pub fn prompt_file(name: &str) -> String {
         format!("{name}.md")
     }
 
-    /// The prompt that a template is, if it is one.
+    /// Returns the name of the prompt that a template is, if it is one.
     pub fn prompt_of(&self, template: &str) -> Option<&str> {
         let mut names = self.prompts.names.iter().map(String::as_str);
         names.find(|name| Self::prompt_file(name) == template)
     }
 
-    /// The chart's own text of a prompt; the error says why there is none.
+    /// Returns the chart's own text of a prompt; the error says why there is none.
     pub fn prompt_template(&self, name: &str) -> Result<String, String> {
         self.template(&Self::prompt_file(name))
+    }
+
+    /// True for the best verdict of a reviewer. A chart lists them from good to bad.
+    pub fn is_best_verdict(&self, verdict: &str) -> bool {
+        let mut invokes = self.invoke.values();
+        invokes.any(|invoke| invoke.verdicts.first().is_some_and(|best| best == verdict))
     }
 
     /// Returns what the author calls the rule or command at `place` (`on.Stop[2]`, `commands.pause`): its `about`.
@@ -85,7 +90,7 @@ impl Chart {
         rule.about.as_deref()
     }
 
-    /// The text of a template; the error says why there is none.
+    /// Returns the text of a template; the error says why there is none.
     pub fn template(&self, name: &str) -> Result<String, String> {
         match self.templates.get(name) {
             Ok(Some(text)) => Ok(text.into_owned()),
@@ -115,7 +120,7 @@ pub enum InstanceChoice {
 }
 
 impl Scope {
-    /// How an instance's broken state is put right. One of a session's own is in no git history.
+    /// Returns how to repair an instance's broken state. The state of a session is not in git.
     pub fn remedy(&self) -> &'static str {
         if self.is_per_session() {
             "fix the file, or delete it to start over"
@@ -124,13 +129,13 @@ impl Scope {
         }
     }
 
-    /// True where each session has an instance of its own.
+    /// Returns true if each session has an instance of its own.
     pub fn is_per_session(&self) -> bool {
         matches!(self.choice, InstanceChoice::Session)
     }
 }
 
-/// A named set of file names: patterns that add and patterns that take away.
+/// A named set of files: patterns that include and patterns that exclude.
 #[derive(Debug)]
 pub struct FileSet {
     pub with: Vec<Pattern>,
@@ -140,7 +145,7 @@ pub struct FileSet {
 }
 
 impl FileSet {
-    /// The captures of the first pattern that adds `name`; `None` where none does or one takes it away.
+    /// Returns the captures of the first pattern that includes `name`; `None` if none does or one excludes it.
     pub fn matches(&self, name: &str) -> Option<Vec<(&str, crate::files::pattern::Capture)>> {
         let captures = self.with.iter().find_map(|pattern| pattern.matches(name))?;
         let taken = self
@@ -150,7 +155,7 @@ impl FileSet {
         (!taken).then_some(captures)
     }
 
-    /// True where the set reaches into subfolders.
+    /// Returns true if the set includes files in subfolders.
     pub fn is_nested(&self) -> bool {
         self.with.iter().any(Pattern::is_nested)
     }
@@ -178,7 +183,7 @@ pub enum RowShape {
 #[derive(Debug)]
 pub struct PhaseEntry {
     pub phase: Phase,
-    /// Its key under `[phases]`: `post-{cycle}`, where one key makes several phases.
+    /// Its key under `[phases]`: `post-{cycle}` makes several phases.
     pub key: String,
     /// `it.cycle`: set for a phase whose name has a `{cycle}` hole.
     pub cycle: Option<String>,
@@ -204,7 +209,7 @@ pub struct Cycle {
     pub advance: Vec<Advance>,
 }
 
-/// A command: one rule, and what is said where it does not apply.
+/// A command: one rule, and a message if it does not apply.
 #[derive(Debug)]
 pub struct Command {
     pub about: String,

@@ -7,11 +7,13 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
 
 /// A file name with holes: `{base}-review-{n:int}.md`. It renders a name and matches one.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(title = "pattern")]
 pub struct FilePattern(pub String);
 
 /// Assignments: context field → value.
@@ -23,11 +25,11 @@ pub type Assign = IndexMap<String, Literal>;
 pub struct Source {
     /// The chart's name, as `--chart` and messages use it.
     pub id: String,
-    /// The phase of an instance that has no state yet.
+    /// The phase of an instance that has no state yet. Entering it creates the instance.
     pub initial: String,
     /// The context field that holds the current phase.
     pub state: String,
-    /// The context field that holds the phase that comes next.
+    /// Required with `cycles`. The context field that holds the phase that comes next.
     pub next: Option<String>,
     /// A stop that is allowed without a message prints nothing.
     #[serde(default)]
@@ -35,10 +37,10 @@ pub struct Source {
     /// Folders of templates, relative to the chart. The first one that has a template wins.
     #[serde(default = "templates_beside")]
     pub templates: Vec<String>,
-    /// Seconds until the host ends a hook. The timeout of every invocation must be shorter.
+    /// After how many seconds the host ends a hook. The timeout of every invocation must be shorter.
     #[serde(default = "host_default_timeout")]
     pub hook_timeout: u64,
-    /// Where running instances live.
+    /// Which directories are the instances.
     pub scope: Scope,
     /// The typed fields of `state.json`.
     pub context: IndexMap<String, Field>,
@@ -48,13 +50,13 @@ pub struct Source {
     /// The options of commands and phases.
     #[serde(default)]
     pub args: IndexMap<String, Arg>,
-    /// Named sets of files.
+    /// Named sets of files in the instance's directory: `files.NAME`.
     #[serde(default)]
     pub files: IndexMap<String, Files>,
-    /// Rows of Markdown files.
+    /// Rows of files in the instance's directory: `tables.NAME`.
     #[serde(default)]
     pub tables: IndexMap<String, Table>,
-    /// Names for expressions.
+    /// Names for expressions, which can be used like fields.
     #[serde(default, rename = "let")]
     pub lets: IndexMap<String, Expr>,
     /// Prompts that a user may replace: `prompts.NAME`.
@@ -97,15 +99,17 @@ fn host_default_timeout() -> u64 {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
-    /// The directory that holds the instances, searched upward from where the agent works.
+    /// The folder for everything that the chart keeps, below the project's root. It is searched for upward from the
+    /// directory that the agent works in.
     pub home: String,
-    /// What an instance is called. It becomes the option `--NOUN`.
+    /// What an instance is called. With `newest`, commands take `--NOUN NAME`; with `path`, they take `--session ID`.
     pub noun: String,
-    /// Below `home`: the directories that are instances (`plans/*`). The most recently modified one is used.
+    /// Required unless there is `path`. The directories that are instances, below `home`: `plans/*`. A session uses the
+    /// one that it took up last, else the most recently modified one.
     pub newest: Option<String>,
-    /// Below `home`: the directory of each session (`sessions/{session}`).
+    /// Required unless there is `newest`. The directory of each session, below `home`: `sessions/{session}`.
     pub path: Option<String>,
-    /// With `newest`: the files whose modification time counts.
+    /// Required with `newest`. The files whose modification time counts.
     #[serde(default)]
     pub touch: Vec<FilePattern>,
 }
@@ -125,9 +129,9 @@ pub enum Files {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFiles {
-    /// Patterns of file names. One that starts with `!` excludes.
+    /// Patterns of file names, from the instance's directory. One that starts with `!` excludes.
     pub names: Vec<FilePattern>,
-    /// A pattern for lines: `it.lines` are the lines that match.
+    /// A pattern for lines. The lines that match are the `lines` of each file.
     pub line: FilePattern,
 }
 
@@ -150,22 +154,28 @@ pub enum FieldType {
     Boolean,
     Integer,
     String,
+    // A list of strings.
+    List,
     // The name of a phase. (As a doc comment this would split the schema's list of names.)
     Phase,
 }
 
-/// One field of `state.json`.
+/// One field of `state.json`, or one setting of `config.json`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// boolean, integer, string or phase.
+    /// boolean, integer, string, list or phase.
     #[serde(rename = "type")]
     pub kind: FieldType,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// The smallest allowed integer.
+    /// The smallest allowed integer, or the least number of items of a list.
     pub minimum: Option<i64>,
-    /// What the whole string must match. Only `[A-Za-z0-9_-]+` is supported.
+    /// The largest allowed integer.
+    pub maximum: Option<i64>,
+    /// The strings that are allowed.
+    pub one_of: Option<Vec<String>>,
+    /// What the whole string must match. Only `[A-Za-z0-9_-]+` is supported; such a field can be part of a file name.
     pub pattern: Option<String>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
     pub default: Option<Literal>,
@@ -175,6 +185,12 @@ pub struct Field {
     /// The key may be absent without a warning.
     #[serde(default)]
     pub optional: bool,
+    /// For a setting: the project's file can set it only after the user has run `taskie trust`.
+    #[serde(default)]
+    pub trust: bool,
+    /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
+    #[serde(default)]
+    pub file: bool,
 }
 
 /// One option of a command or a phase.
@@ -224,12 +240,13 @@ impl Headings {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// The file, below the instance's directory.
+    /// The file, in the instance's directory.
     pub file: FilePattern,
-    /// The column heading of each field, or a list of headings of which the first one that exists counts. `id` names
-    /// the row: letters, digits, `_` and `-`. A row with another id counts as open.
+    /// Required unless there is `line`. For a Markdown table: the heading of each field's column, or a list of headings,
+    /// of which the first one that exists counts. `id` names the row: letters, digits, `_` and `-`. A row with another id
+    /// counts as open.
     pub columns: Option<IndexMap<String, Headings>>,
-    /// A pattern for lines, with holes.
+    /// Required unless there are `columns`. For other files: a pattern, and each line that matches it is a row.
     pub line: Option<FilePattern>,
     /// The file that a row stands for.
     pub path: Option<FilePattern>,
@@ -247,12 +264,12 @@ pub struct Phase {
     /// `final`: nothing comes after it.
     #[serde(rename = "type")]
     pub kind: Option<PhaseType>,
-    /// True if the phase may be entered.
+    /// Whether the phase can be entered. Without a guard it always can.
     pub guard: Option<Expr>,
-    /// The message if the guard is not true.
+    /// The message if the guard is false.
     #[serde(rename = "else")]
     pub otherwise: Option<Text>,
-    /// The cycle that starts over and comes next.
+    /// The cycle that starts over. It comes next, so its first review is due.
     pub arms: Option<String>,
     /// What entering it assigns.
     #[serde(default)]
@@ -273,36 +290,38 @@ pub enum PhaseType {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CycleSource {
-    /// The context field that counts the reviews.
+    /// Required in one of the two tables. The context field that counts the reviews.
     pub count: Option<String>,
-    /// The context field that limits the number of reviews.
+    /// Required in one of the two tables. The context field that limits the number of reviews. The user may change it at
+    /// any time, so no property can promise a fixed number of reviews.
     pub limit: Option<String>,
-    /// True, after a review, if the cycle is over.
+    /// Required in one of the two tables. Whether the cycle is over, evaluated after each review.
     pub exit: Option<Expr>,
-    /// What starting the cycle over assigns.
+    /// What starting the cycle over assigns. Required in one of the two tables unless there is `clear`.
     pub entry: Option<Assign>,
     /// The context fields that starting the cycle over sets to null.
     pub clear: Option<Vec<String>>,
-    /// The phase that answers a review.
+    /// Required in one of the two tables. The phase that answers a review.
     pub post: Option<String>,
-    /// The stem of the cycle's file names.
+    /// Required in one of the two tables. What `{base}` stands for in the cycle's file names.
     pub base: Option<FilePattern>,
-    /// The name of review number `{n}`.
+    /// Required in one of the two tables. The name of review number `{n}`.
     pub review: Option<FilePattern>,
-    /// The name of the answer to review number `{n}`.
+    /// Required in one of the two tables. The name of the answer to review number `{n}`.
     pub answer: Option<FilePattern>,
-    /// The files that the reviewer reads. A file must exist, and a list must not be empty.
+    /// The files that the reviewer reads, in the instance's directory: names with holes, or `{{ }}` with a list of names.
+    /// A file that does not exist and an empty list make the review fail before it starts.
     pub subject: Option<Vec<Text>>,
-    /// True if there is something to review.
+    /// Whether there is something to review: `cycle.ready`.
     pub ready: Option<Expr>,
-    /// The phase to resume if there is nothing to review yet.
+    /// The phase to resume if there is nothing to review yet: `cycle.resume`.
     pub resume: Option<String>,
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
     /// Words for templates: `cycle.text.NAME`.
     #[serde(default)]
     pub text: IndexMap<String, Text>,
-    /// What comes after the cycle: the first target whose guard is true.
+    /// Required in one of the two tables. What comes after the cycle: the first target whose guard is true.
     pub advance: Option<Vec<Advance>>,
 }
 
@@ -310,10 +329,35 @@ pub struct CycleSource {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advance {
-    /// True if this target is open.
+    /// Whether this target is open. Without a guard it always is.
     pub guard: Option<Expr>,
     /// A phase or a cycle.
     pub target: String,
+}
+
+/// A number of seconds, or the setting that says it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "seconds are an integer, or a text such as `{{ config.NAME }}`"
+)]
+pub enum Seconds {
+    Fixed(u64),
+    Setting(Text),
+}
+
+impl Seconds {
+    /// Returns the largest number that it can be; `None` if there is no such setting, or if it has no `maximum`.
+    pub fn longest(&self, config: &IndexMap<String, Field>) -> Option<u64> {
+        match self {
+            Self::Fixed(seconds) => Some(*seconds),
+            Self::Setting(text) => {
+                let name = single_expression(&text.0)?.strip_prefix("config.")?;
+                let setting = config.get(name).filter(|field| field.minimum >= Some(0))?;
+                u64::try_from(setting.maximum?).ok()
+            }
+        }
+    }
 }
 
 /// A process: what to run, and where to find its verdict.
@@ -324,7 +368,7 @@ pub struct Invoke {
     pub argv: Vec<Text>,
     /// The verdicts that the process may give.
     pub verdicts: Vec<String>,
-    /// JSON pointers into its stdout: the first one that finds a verdict counts. A string on the path is parsed as JSON.
+    /// JSON pointers into its stdout: the first one that leads to a verdict counts. A string on the way is parsed as JSON.
     pub verdict: Vec<String>,
     /// A JSON pointer to a boolean that is true if the run failed.
     pub error: Option<String>,
@@ -333,9 +377,9 @@ pub struct Invoke {
     pub reason: Vec<String>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
-    /// Seconds until the process is ended.
-    pub timeout: u64,
-    /// Where its stderr goes, below the instance's directory; removed after a run that succeeded.
+    /// Seconds until the process is ended: a number, or `{{ config.NAME }}`.
+    pub timeout: Seconds,
+    /// The file for its stderr, in the instance's directory. It is removed after a run that succeeded.
     pub log: FilePattern,
 }
 
@@ -346,21 +390,21 @@ pub struct Invoke {
 pub struct Action {
     /// Repeats for each item of this list, as `it`.
     pub each: Option<Expr>,
-    /// True if the action applies.
+    /// Whether the action applies. With `each`, it is evaluated for every item.
     pub guard: Option<Expr>,
     /// Creates this file with `text`. If the name is taken, the next free one is used.
     pub write: Option<Text>,
-    /// The content of the file.
+    /// Required with `write`. The content of the file.
     pub text: Option<Text>,
-    /// Adds `line` to this file unless it has it.
+    /// Adds `line` to this file unless the file contains it.
     pub ensure: Option<Text>,
-    /// The line.
+    /// Required with `ensure`. The line.
     pub line: Option<Text>,
-    /// Renames this file `to` another name. If that is taken, the next free one is used.
+    /// Renames this file, which must exist, `to` another name. If that is taken, the next free one is used.
     pub rename: Option<Text>,
     /// Copies this template `to` a file that does not exist yet.
     pub copy: Option<String>,
-    /// The new name.
+    /// Required with `rename` and `copy`. The new name.
     pub to: Option<Text>,
     /// Removes this directory, which must be an instance's.
     pub remove: Option<Text>,
@@ -377,7 +421,7 @@ pub enum Deed<'a> {
 }
 
 impl<'a> Deed<'a> {
-    /// The texts with their keys.
+    /// Returns its texts with their keys.
     pub fn texts(self) -> Vec<(&'static str, &'a Text)> {
         match self {
             Self::Write { path, text } => vec![("write", path), ("text", text)],
@@ -390,7 +434,7 @@ impl<'a> Deed<'a> {
 }
 
 impl Action {
-    /// What it does; the error says which keys do not go together.
+    /// Returns what it does; the error says which keys are allowed together.
     pub fn deed(&self) -> Result<Deed<'_>, String> {
         let (text, line, to) = (self.text.as_ref(), self.line.as_ref(), self.to.as_ref());
         let keys = (
@@ -432,9 +476,10 @@ impl Action {
 pub struct Rule {
     /// What the rule is for, in a few words: its name in traces and counterexamples.
     pub about: Option<String>,
-    /// True if the rule fires. Without a guard it always does.
+    /// Whether the rule fires. Without a guard it always does.
     pub guard: Option<Expr>,
-    /// The phase to go to.
+    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `arms`
+    /// have no effect.
     pub target: Option<String>,
     /// What it assigns.
     #[serde(default)]
@@ -442,7 +487,7 @@ pub struct Rule {
     /// The context fields that it sets to null.
     #[serde(default)]
     pub clear: Vec<String>,
-    /// The running cycle's first open advance target becomes due.
+    /// The running cycle's first open advance target comes next. If it is a cycle, that starts over.
     #[serde(default)]
     pub advance: bool,
     /// What it does to files, in this order.
@@ -452,15 +497,43 @@ pub struct Rule {
     pub invoke: Option<String>,
     /// A message to the user.
     pub message: Option<Text>,
-    /// A message to the agent.
+    /// A text for the agent. With `action`, the reason for it.
     pub say: Option<Text>,
     /// The answer: the stop is allowed.
     #[serde(default)]
     pub allow: bool,
-    /// The answer: the agent goes on, with this text.
+    /// The answer: the stop is blocked, and the agent reads this text.
     pub block: Option<Text>,
-    /// The answer to `next`: what to do now.
+    /// The answer to `next`: the phase to work on now, or a word for the agent, such as `stop` or `ask`.
     pub action: Option<Text>,
+}
+
+impl Rule {
+    /// Returns the keys that the rule has and that answer the event.
+    pub fn answers(&self) -> Vec<&'static str> {
+        given([
+            ("allow", self.allow),
+            ("block", self.block.is_some()),
+            ("action", self.action.is_some()),
+        ])
+    }
+
+    /// Returns the keys that the rule has and that do something, `invoke` and its answers aside.
+    pub fn effects(&self) -> Vec<&'static str> {
+        given([
+            ("target", self.target.is_some()),
+            ("assign", !self.assign.is_empty()),
+            ("advance", self.advance),
+            ("actions", !self.actions.is_empty()),
+            ("message", self.message.is_some()),
+            ("say", self.say.is_some()),
+        ])
+    }
+}
+
+fn given<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
+    let given = keys.into_iter().filter(|(_, is_given)| *is_given);
+    given.map(|(key, _)| key).collect()
 }
 
 /// `taskie run NAME`: one rule, and a message if it does not apply.
@@ -469,12 +542,13 @@ pub struct Rule {
 pub struct Command {
     /// One line for `--help`.
     pub about: String,
-    /// True if the command applies.
+    /// Whether the command applies. Without a guard it always does.
     pub guard: Option<Expr>,
-    /// The message if it does not.
+    /// The message if the guard is false.
     #[serde(rename = "else")]
     pub otherwise: Option<Text>,
-    /// The phase to go to.
+    /// The phase to go to. Only the field that `state` names changes: the phase's own `guard`, `entry`, `clear` and `arms`
+    /// have no effect.
     pub target: Option<String>,
     /// What it assigns.
     #[serde(default)]
@@ -482,7 +556,7 @@ pub struct Command {
     /// The context fields that it sets to null.
     #[serde(default)]
     pub clear: Vec<String>,
-    /// The running cycle's first open advance target becomes due.
+    /// The running cycle's first open advance target comes next. If it is a cycle, that starts over.
     #[serde(default)]
     pub advance: bool,
     /// What it does to files, in this order.
@@ -495,15 +569,15 @@ pub struct Command {
     pub raise: Vec<String>,
 }
 
-/// One finding of a list of checks.
+/// One check of a list. `checks.NAME` is the list of what its checks find.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// Repeats for each item of this list, as `it`.
     pub each: Option<Expr>,
-    /// True if there is a finding.
+    /// Whether there is a finding. With `each`, it is evaluated for every item.
     pub guard: Option<Expr>,
-    /// The finding.
+    /// What the finding says.
     pub say: Text,
 }
 
@@ -513,18 +587,18 @@ pub struct Check {
 pub struct Property {
     /// What the property means, in words.
     pub about: String,
-    /// True in every state.
+    /// This is true in every state.
     pub always: Option<Expr>,
-    /// True in no state.
+    /// This is true in no state.
     pub never: Option<Expr>,
-    /// From every state, a state in which this is true can be reached.
+    /// From every state, some path leads to a state in which this is true.
     pub reachable: Option<Expr>,
-    /// From every state comes to hold, whatever path the agent and the reviewer take as long as they go on.
+    /// From every state, every path leads to a state in which this is true, as long as the agent and the reviewer go on.
     pub eventually: Option<Expr>,
 }
 
 impl Property {
-    /// The keys of which it has one, with what it says there.
+    /// Returns the claims that it makes, with their keys.
     pub fn claims(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
         let keys = [
             ("always", &self.always),

@@ -31,199 +31,60 @@ pub type Uses = Rc<RefCell<BTreeSet<String>>>;
 
 /// The built-in names: how one is written, what it is, and where it can be used if not everywhere. `NAME` stands for a
 /// name of the chart, `[]` for an item of a list. Types are those of [`ChartNames`].
+#[rustfmt::skip]
 pub const BUILT_IN: &[(&str, &str, &str)] = &[
-    (
-        "args.NAME",
-        "the option NAME: as given, else its default",
-        "commands, `enter`",
-    ),
-    (
-        "checks.NAME",
-        "the findings of `[[checks.NAME]]`, in order",
-        "",
-    ),
-    (
-        "config.NAME",
-        "the setting NAME of `config.json`, else its default",
-        "",
-    ),
-    (
-        "cycle.id",
-        "the running cycle: the one that comes next, or whose post phase does; none if no cycle is running",
-        "",
-    ),
+    ("args.NAME", "the option NAME: as given, else its default", "commands, `enter`"),
+    ("checks.NAME", "the findings of `[[checks.NAME]]`, in order", ""),
+    ("config.NAME", "the setting NAME of `config.json`, else its default", ""),
+    ("cycle.id", "the running cycle: the one whose review or answer comes next; none if no cycle is running", ""),
     ("cycle.post", "the phase that answers its reviews", ""),
     ("cycle.stage", "its stage", ""),
-    (
-        "cycle.resume",
-        "the phase to resume when there is nothing to review yet",
-        "",
-    ),
+    ("cycle.resume", "the phase to resume when there is nothing to review yet", ""),
     ("cycle.next", "its first open advance target", ""),
     ("cycle.review", "the file of the next review", ""),
-    (
-        "cycle.n",
-        "the number of the next review; 0 if no cycle is running",
-        "",
-    ),
+    ("cycle.n", "the number of the next review; 0 if no cycle is running", ""),
     ("cycle.limit", "how many reviews it may have", ""),
-    (
-        "cycle.due",
-        "the next review should run: the cycle comes next, or the last review is answered",
-        "",
-    ),
+    ("cycle.due", "the next review should run: the cycle comes next, or the last review is answered", ""),
     ("cycle.owed", "the last review has no answer yet", ""),
-    (
-        "cycle.answered",
-        "the answer to the last review is on disk, and not older than the review",
-        "",
-    ),
+    ("cycle.answered", "the answer to the last review is on disk, and not older than the review", ""),
     ("cycle.exit", "its `exit` condition", ""),
     ("cycle.ready", "its `ready` condition; true without one", ""),
     ("cycle.last.review", "the file of the last review", ""),
     ("cycle.last.answer", "the file of the answer to it", ""),
     ("cycle.subject", "the files that its reviewer reads", ""),
-    (
-        "cycle.text.NAME",
-        "the text NAME of `[cycles.*.text]`, with its holes filled",
-        "",
-    ),
-    (
-        "driver",
-        "who drives the instance: `this` session, an `other` one, or none",
-        "",
-    ),
-    (
-        "event.background_tasks",
-        "what the agent runs in the background",
-        "hook events",
-    ),
-    (
-        "event.custom_instructions",
-        "what the user gave to `/compact`",
-        "hook events",
-    ),
-    (
-        "event.cwd",
-        "the directory that the agent works in",
-        "hook events",
-    ),
-    (
-        "event.hook_event_name",
-        "the name of the event",
-        "hook events",
-    ),
-    (
-        "event.last_assistant_message",
-        "the agent's last message",
-        "hook events",
-    ),
-    (
-        "event.permission_mode",
-        "the host's permission mode",
-        "hook events",
-    ),
+    ("cycle.text.NAME", "the text NAME of `[cycles.*.text]`, with its holes filled", ""),
+    ("driver", "who drives the instance: `this` session, an `other` one, or none", ""),
+    ("event.background_tasks", "what the agent runs in the background", "hook events"),
+    ("event.custom_instructions", "what the user gave to `/compact`", "hook events"),
+    ("event.cwd", "the directory that the agent works in", "hook events"),
+    ("event.hook_event_name", "the name of the event", "hook events"),
+    ("event.last_assistant_message", "the agent's last message", "hook events"),
+    ("event.permission_mode", "the host's permission mode", "hook events"),
     ("event.prompt", "the user's prompt", "hook events"),
-    (
-        "event.session_crons",
-        "the session's scheduled prompts",
-        "hook events",
-    ),
+    ("event.session_crons", "the session's scheduled prompts", "hook events"),
     ("event.session_id", "the id of the session", "hook events"),
-    (
-        "event.source",
-        "how the session began: startup, resume, clear or compact",
-        "hook events",
-    ),
-    (
-        "event.stop_hook_active",
-        "the agent was blocked in this turn already",
-        "hook events",
-    ),
-    (
-        "event.terminal",
-        "a person typed the command in a terminal",
-        "commands",
-    ),
-    (
-        "event.transcript_path",
-        "the file of the conversation",
-        "hook events",
-    ),
-    (
-        "event.trigger",
-        "what caused the compaction: manual or auto",
-        "hook events",
-    ),
-    (
-        "files.NAME",
-        "the files of the set NAME, sorted by name",
-        "",
-    ),
-    (
-        "files.NAME[].name",
-        "the file's name, below the instance's directory",
-        "",
-    ),
+    ("event.source", "how the session began: startup, resume, clear or compact", "hook events"),
+    ("event.stop_hook_active", "the agent was blocked in this turn already", "hook events"),
+    ("event.terminal", "a person typed the command in a terminal, not an agent", "commands"),
+    ("event.transcript_path", "the file of the conversation", "hook events"),
+    ("event.trigger", "what caused the compaction: manual or auto", "hook events"),
+    ("files.NAME", "the files of the set NAME, sorted by name", ""),
+    ("files.NAME[].name", "the file's name, below the instance's directory", ""),
     ("files.NAME[].path", "its path from the project's root", ""),
-    (
-        "files.NAME[].HOLE",
-        "what the hole of the pattern matched",
-        "",
-    ),
-    (
-        "files.NAME[].lines",
-        "the lines that fit, as records of the holes of `line`",
-        "sets with `line`",
-    ),
-    (
-        "git.dirty",
-        "there are uncommitted changes outside the home; false outside git",
-        "",
-    ),
+    ("files.NAME[].HOLE", "what the hole of the pattern matched", ""),
+    ("files.NAME[].lines", "the lines that fit, as records of the holes of `line`", "sets with `line`"),
+    ("git.dirty", "there are uncommitted changes outside the home; false outside git", ""),
     ("it", "the item of an `each`", "`each`"),
     ("it.id", "the phase that is being entered", "`[phases]`"),
-    (
-        "it.cycle",
-        "its cycle, if its name has a `{cycle}` hole",
-        "`[phases]`",
-    ),
-    (
-        "now",
-        "the time to the second in UTC, as a file name begins with it: `20260203T145212`",
-        "",
-    ),
-    (
-        "prompts.NAME",
-        "the prompt NAME: the user's own file, else the template, with its holes filled",
-        "",
-    ),
-    (
-        "review.ok",
-        "a review has just run and written its file",
-        "rules after an `invoke`",
-    ),
-    (
-        "review.error",
-        "why it failed; none if it did not",
-        "rules after an `invoke`",
-    ),
-    (
-        "review.verdict",
-        "its verdict; none if it gave none",
-        "rules after an `invoke`",
-    ),
+    ("it.cycle", "its cycle, if its name has a `{cycle}` hole", "`[phases]`"),
+    ("now", "the time in UTC, to the second, in a form for file names: `20260203T145212`", ""),
+    ("prompts.NAME", "the prompt NAME: the user's own file, else the template, with its holes filled", ""),
+    ("review.ok", "a review has just run and written its file", "rules after an `invoke`"),
+    ("review.error", "why it failed; none if it did not", "rules after an `invoke`"),
+    ("review.verdict", "its verdict; none if it gave none", "rules after an `invoke`"),
     ("review.n", "its number", "rules after an `invoke`"),
-    (
-        "review.file",
-        "the file it wrote",
-        "rules after an `invoke`",
-    ),
-    (
-        "review.answer",
-        "the file that answers it",
-        "rules after an `invoke`",
-    ),
+    ("review.file", "the file it wrote", "rules after an `invoke`"),
+    ("review.answer", "the file that answers it", "rules after an `invoke`"),
     ("scope.started", "the instance has a state", ""),
     ("scope.name", "the name of the instance's directory", ""),
     ("scope.path", "its path from the project's root", ""),
@@ -232,56 +93,21 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("siblings", "the other instances", ""),
     ("siblings[].name", "the name of its directory", ""),
     ("siblings[].path", "its path from the project's root", ""),
-    (
-        "siblings[].idle_hours",
-        "whole hours since one of its files was modified",
-        "",
-    ),
-    (
-        "siblings[].unreadable",
-        "its state cannot be read, and every field of `context` is none",
-        "",
-    ),
+    ("siblings[].idle_hours", "whole hours since one of its files was modified", ""),
+    ("siblings[].unreadable", "its state cannot be read, and every field of `context` is none", ""),
     ("siblings[].context.NAME", "the field NAME of its state", ""),
-    (
-        "siblings[].files.NAME",
-        "its files of the set NAME, without those in subfolders",
-        "",
-    ),
+    ("siblings[].files.NAME", "its files of the set NAME, without those in subfolders", ""),
     ("tables.NAME.exists", "the file exists", ""),
     ("tables.NAME.head", "it has a table", ""),
-    (
-        "tables.NAME.prose",
-        "it has lines that belong to no table",
-        "",
-    ),
+    ("tables.NAME.prose", "it has lines that belong to no table", ""),
     ("tables.NAME.lines", "the number of its lines", ""),
+    ("tables.NAME.lacks", "a table in it has no column for `id`", ""),
     ("tables.NAME.rows", "its rows, or the lines that fit", ""),
-    (
-        "tables.NAME.open",
-        "the rows whose `status` is not one of `finished`",
-        "",
-    ),
-    (
-        "tables.NAME.rows[].HOLE",
-        "the column, or what the hole of the pattern matched",
-        "",
-    ),
-    (
-        "tables.NAME.rows[].done",
-        "its `status` is one of `finished`",
-        "",
-    ),
-    (
-        "tables.NAME.rows[].path",
-        "the file that the row stands for",
-        "",
-    ),
-    (
-        "touched",
-        "what the actions of this rule create, rename or remove: paths, in order",
-        "texts of a rule with `actions`",
-    ),
+    ("tables.NAME.open", "the rows whose `status` is not one of `finished`", ""),
+    ("tables.NAME.rows[].HOLE", "the column, or what the hole of the pattern matched", ""),
+    ("tables.NAME.rows[].done", "its `status` is one of `finished`", ""),
+    ("tables.NAME.rows[].path", "the file that the row stands for", ""),
+    ("touched", "what the actions of this rule create, rename or remove: paths, in order", "texts of a rule with `actions`"),
 ];
 
 /// Returns the names of [`BUILT_IN`] that stand alone or before a dot, each once.
@@ -295,7 +121,7 @@ pub fn sources() -> Vec<&'static str> {
 }
 
 impl<'c> ChartNames<'c> {
-    /// The names as they are everywhere.
+    /// Returns the names that are visible everywhere.
     pub fn new(chart: &'c Chart, uses: &Uses) -> Self {
         Self {
             chart,
@@ -306,7 +132,7 @@ impl<'c> ChartNames<'c> {
         }
     }
 
-    /// The names where `it` is set.
+    /// Returns the names that are visible where `it` is set.
     pub fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
         Self {
             it: Some(it),
@@ -328,7 +154,10 @@ impl<'c> ChartNames<'c> {
     }
 
     fn typed(&self, field: &Field) -> Type {
-        let kind = self.of(field.kind);
+        let kind = match &field.one_of {
+            Some(words) => Type::word(words.iter().cloned()),
+            None => self.of(field.kind),
+        };
         if field.nullable { kind.or_none() } else { kind }
     }
 
@@ -337,6 +166,7 @@ impl<'c> ChartNames<'c> {
             FieldType::Boolean => Type::Boolean,
             FieldType::Integer => Type::Integer,
             FieldType::String => Type::Text,
+            FieldType::List => Type::list(Type::Text),
             FieldType::Phase => self.phases(),
         }
     }
@@ -440,7 +270,7 @@ impl<'c> ChartNames<'c> {
         ])
     }
 
-    /// The sets of files; of another instance's those that reach into no subfolders.
+    /// Returns the type of `files`; another instance's has no sets with subfolders.
     fn files(&self, of_siblings: bool) -> Type {
         let sets = self
             .chart
@@ -595,7 +425,7 @@ impl Scope for ChartNames<'_> {
                         ("path", Type::Text),
                         ("home", Type::Text),
                     ]),
-                    // Where each session has its own instance there is none without a session.
+                    // If each session has its own instance, there is always a session.
                     "session" if self.chart.scope.is_per_session() => Type::Text,
                     "session" => Type::Text.or_none(),
                     "driver" => Type::Text.or_none(),
@@ -625,12 +455,7 @@ impl Scope for ChartNames<'_> {
     }
 
     fn template(&self, name: &str) -> Option<String> {
-        self.chart
-            .templates
-            .get(name)
-            .ok()
-            .flatten()
-            .map(std::borrow::Cow::into_owned)
+        self.chart.template(name).ok()
     }
 
     fn templates_like(&self, start: &str, end: &str) -> Vec<String> {

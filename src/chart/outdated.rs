@@ -1,6 +1,6 @@
 //! Syntax of earlier versions: found here, refused by the loader and the linter, rewritten by `check-chart --fix`.
 //!
-//! Two things were renamed so far: rules stand in `[[on.EVENT]]` tables and no longer in a list, and a property says
+//! Two things have changed so far: rules are `[[on.EVENT]]` tables and no longer a list, and a property says
 //! `about` for `name` and `reachable` for what `eventually` meant then.
 
 use std::ops::Range;
@@ -16,7 +16,7 @@ struct Outdated {
     edits: Vec<(Range<usize>, String)>,
 }
 
-/// The outdated places of the chart in `text`, as findings.
+/// Returns the outdated places of the chart in `text`, as findings.
 pub(crate) fn flaws(text: &str) -> Vec<Flaw> {
     find(text)
         .into_iter()
@@ -24,7 +24,7 @@ pub(crate) fn flaws(text: &str) -> Vec<Flaw> {
         .collect()
 }
 
-/// The chart in `text` in today's syntax; `None` where nothing is outdated. All other lines stay as they are.
+/// Returns the chart in today's syntax; `None` if nothing is outdated. All other lines stay as they are.
 pub(crate) fn fix(text: &str) -> Option<String> {
     let found = find(text);
     if found.is_empty() {
@@ -38,7 +38,7 @@ pub(crate) fn fix(text: &str) -> Option<String> {
     let mut fixed = text.to_owned();
     let mut moved = String::new();
     for (range, replacement) in edits.into_iter().rev() {
-        // What cannot stand where it stood goes to the end.
+        // What cannot stay in its place goes to the end.
         if range.start == text.len() {
             moved.insert_str(0, &replacement);
         } else {
@@ -65,7 +65,7 @@ fn outdated(span: Range<usize>, message: String, help: &str) -> Flaw {
         .at(Some(span))
 }
 
-/// A property with a `name` was written before `eventually` got its present meaning.
+/// Finds properties with a `name`: they were written before `eventually` got its present meaning.
 fn properties(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
     let Some(DeValue::Array(items)) = chart.get("properties").map(|value| value.get_ref()) else {
         return Vec::new();
@@ -92,7 +92,7 @@ fn properties(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
     named.collect()
 }
 
-/// The new name of a key; blanks before the `=` give way, so that a column of `=` stays one.
+/// Returns the edit that renames a key. It takes blanks before the `=`, so that aligned `=` stay aligned.
 fn rename(text: &str, key: Range<usize>, new: &str) -> (Range<usize>, String) {
     let blanks = text[key.end..].len() - text[key.end..].trim_start_matches(' ').len();
     let width = key.len() + blanks;
@@ -125,7 +125,7 @@ fn lists_of_rules(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
             .map_or(text.len(), |length| list.end + length);
         let name = event.get_ref();
         let (comment, tables) = tables(name, &text[list.clone()], &text[list.end..end]);
-        // In a table `[on]` the rules take the place of the list. A dotted key stands in another table.
+        // In a table `[on]` the rules take the place of the list. A dotted key belongs to another table.
         let edits = if text[line..key.start].trim().is_empty() {
             let is_behind_another =
                 text[..line].ends_with("]\n") && !text[..line].ends_with("[on]\n");
@@ -148,7 +148,7 @@ fn lists_of_rules(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
     found
 }
 
-/// Where the header `[on]` stands; its comment stays.
+/// Returns the place of the header `[on]`, without its comment.
 fn header(text: &str) -> Option<Range<usize>> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -161,7 +161,7 @@ fn header(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The rules of a list as tables, and the comments before the first one. `behind` is what follows the list on its
+/// Returns the rules of a list as tables, and the comments before the first one. `behind` is what follows the list on its
 /// last line. A comment at the end of a rule's first line was its name.
 fn tables(event: &str, list: &str, behind: &str) -> (String, String) {
     let inside = list
@@ -218,16 +218,16 @@ fn tables(event: &str, list: &str, behind: &str) -> (String, String) {
     (first, tables.collect::<Vec<_>>().join("\n") + &comments)
 }
 
-/// A part of what stands between the brackets of a list or an inline table.
+/// A part of the content of a list or an inline table.
 enum Part<'t> {
-    /// What stands between two commas.
+    /// The text between two commas.
     Item(&'t str),
     Comment(&'t str),
     /// The end of a line.
     Line,
 }
 
-/// Splits what stands between brackets. Commas and signs inside strings and inner brackets do not count.
+/// Splits the text between brackets. Commas inside strings and inner brackets do not count.
 fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let (mut at, mut start, mut depth) = (0, 0, 0_usize);
@@ -268,7 +268,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// The length of the string at the start of `text`, its quotes included.
+/// Returns the length of the string at the start of `text`, its quotes included.
 fn string(text: &str) -> usize {
     let quote = &text[..1];
     let triple = quote.repeat(3);
@@ -280,7 +280,7 @@ fn string(text: &str) -> usize {
     let mut at = close.len();
     while let Some(sign) = text[at..].chars().next() {
         if text[at..].starts_with(close) {
-            // Up to two quotes may stand right before the closing ones.
+            // Up to two quotes may precede the closing ones.
             let run = text[at..].len() - text[at..].trim_start_matches(quote).len();
             return at + if close.len() == 3 { run.min(5) } else { 1 };
         }

@@ -6,13 +6,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 
 use super::error::CliError;
 use super::output::{say, tell};
-use crate::chart::embedded::CHARTS;
+use crate::chart::embedded::{CHARTS, Choice, Embedded};
 use crate::chart::outdated;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::did_you_mean;
 use crate::explore::budget::Caps;
 use crate::explore::report::Report;
 use crate::expr::templates::Templates;
@@ -25,7 +26,7 @@ const WRONG_USAGE: u8 = 2;
 /// The exit code if a chart could not be read.
 const NOT_CHECKED: u8 = 3;
 
-/// Checks the charts that the command line names, or the embedded ones if it names none.
+/// Checks the charts that the command line names, as files or with `--chart`, or the embedded ones if it names none.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if let Some(code) = matches.get_one::<String>("explain") {
         return Ok(explain(code));
@@ -34,7 +35,23 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         .get_one::<String>("format")
         .map_or("human", String::as_str);
     let format = Format::named(format).ok_or_else(|| CliError::new("unknown format"))?;
-    let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
+    let mut files: Vec<&Path> = matches
+        .get_many::<PathBuf>("file")
+        .into_iter()
+        .flatten()
+        .map(PathBuf::as_path)
+        .collect();
+    let mut embedded: Vec<&Embedded> = Vec::new();
+    match chosen(matches) {
+        Some(_) if !files.is_empty() => {
+            tell("taskie: --chart and FILE both name a chart to check\n  help: remove --chart");
+            return Ok(ExitCode::from(WRONG_USAGE));
+        }
+        Some(Choice::Embedded(chart)) => embedded.push(chart),
+        Some(Choice::File(path)) => files.push(path),
+        None if files.is_empty() => embedded.extend(CHARTS),
+        None => {}
+    }
     let caps = Caps {
         states: matches
             .get_one::<u32>("max-states")
@@ -49,16 +66,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     };
     let mut checked = Vec::new();
     let mut unread = 0_usize;
-    if files.is_empty() {
-        for chart in CHARTS {
-            let templates = |_: &[String]| Templates::Embedded(chart.templates);
-            let linted = lint::run(chart.id, chart.text, templates, Some(&caps));
-            checked.push(Checked::new(
-                chart.id.to_owned(),
-                chart.text.to_owned(),
-                linted,
-            ));
-        }
+    for chart in embedded {
+        let templates = |_: &[String]| Templates::Embedded(chart.templates);
+        let linted = lint::run(chart.id, chart.text, templates, Some(&caps));
+        checked.push(Checked::new(
+            chart.id.to_owned(),
+            chart.text.to_owned(),
+            linted,
+        ));
     }
     for file in files {
         let read = match matches.get_flag("fix") {
@@ -97,6 +112,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     })
 }
 
+/// Returns the chart that `--chart` names, if it is given.
+fn chosen(matches: &ArgMatches) -> Option<Choice<'_>> {
+    let is_given = matches.value_source("chart") == Some(ValueSource::CommandLine);
+    let name = matches.get_one::<String>("chart").filter(|_| is_given)?;
+    Some(Choice::of(Some(name)))
+}
+
 /// Returns a chart's name, its text, and the folder that its template folders are in.
 fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
     if file == Path::new("-") {
@@ -127,14 +149,10 @@ fn fix(file: &Path) -> std::io::Result<()> {
 fn explain(name: &str) -> ExitCode {
     let Some(code) = Code::named(name) else {
         let names = Code::ALL.iter().map(|code| code.as_str());
-        let help = suggest(name, names.clone()).map_or_else(
-            || format!("the codes are {}", names.collect::<Vec<_>>().join(", ")),
-            |name| format!("did you mean `{name}`?"),
-        );
-        tell(&format!(
-            "taskie: unknown code `{}`\n  help: {help}",
-            name.escape_debug()
-        ));
+        let help = did_you_mean(name, names.clone())
+            .unwrap_or_else(|| format!("the codes are {}", names.collect::<Vec<_>>().join(", ")));
+        let name = name.escape_debug();
+        tell(&format!("taskie: unknown code `{name}`\n  help: {help}"));
         return ExitCode::from(WRONG_USAGE);
     };
     say(code.page().trim_end());

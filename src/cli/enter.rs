@@ -171,17 +171,13 @@ fn transition(
             false => CliError::new(why.clone()),
         });
     }
-    let shown = [Some(&chart.state), chart.next.as_ref()]
-        .into_iter()
-        .flatten();
-    let shown: Vec<String> = shown
+    let shown = std::iter::once(&chart.state)
+        .chain(&chart.next)
         .map(|name| {
-            format!(
-                "{name} {}",
-                performed.context.get(name).unwrap_or(&Json::Null)
-            )
-        })
-        .collect();
+            let value = performed.context.get(name).unwrap_or(&Json::Null);
+            format!("{name} {value}")
+        });
+    let shown: Vec<String> = shown.collect();
     let written = if is_check {
         " (it may be entered; nothing was written)"
     } else {
@@ -197,12 +193,8 @@ fn transition(
     if is_check {
         return Ok(());
     }
-    for line in performed
-        .decision
-        .says
-        .iter()
-        .chain(&performed.decision.messages)
-    {
+    let decision = &performed.decision;
+    for line in decision.says.iter().chain(&decision.messages) {
         say(line);
     }
     Ok(())
@@ -214,23 +206,21 @@ fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
     for (name, arg) in &chart.args {
         // Not every command takes every option.
         let value = match arg.kind {
-            FieldType::Integer => matches
-                .try_get_one::<i64>(name)
-                .ok()
-                .flatten()
-                .map(|value| Json::from(*value)),
-            FieldType::Boolean => matches
-                .try_get_one::<bool>(name)
-                .ok()
-                .flatten()
-                .map(|value| Json::from(*value)),
-            FieldType::String | FieldType::Phase => matches
-                .try_get_one::<String>(name)
-                .ok()
-                .flatten()
-                .map(|value| Json::from(value.as_str())),
+            FieldType::Integer => given::<i64>(matches, name),
+            FieldType::Boolean => given::<bool>(matches, name),
+            FieldType::String | FieldType::List | FieldType::Phase => {
+                given::<String>(matches, name)
+            }
         };
         args.extend(value.map(|value| (name.clone(), value)));
     }
     args
+}
+
+fn given<T: Into<Json> + Clone + Send + Sync + 'static>(
+    matches: &ArgMatches,
+    name: &str,
+) -> Option<Json> {
+    let value = matches.try_get_one::<T>(name).ok().flatten();
+    value.cloned().map(Into::into)
 }

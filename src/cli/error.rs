@@ -8,9 +8,9 @@ pub(crate) enum CliError {
     /// The chart cannot be used.
     Chart(ChartError),
     /// An error with a place in a file.
-    Shown(miette::Report),
+    Report(miette::Report),
     /// Any other error: a sentence, and what to do.
-    Told {
+    Message {
         message: String,
         help: Option<String>,
     },
@@ -18,14 +18,14 @@ pub(crate) enum CliError {
 
 impl CliError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self::Told {
+        Self::Message {
             message: message.into(),
             help: None,
         }
     }
 
     pub(crate) fn with_help(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self::Told {
+        Self::Message {
             message: message.into(),
             help: Some(help.into()),
         }

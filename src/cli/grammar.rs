@@ -1,9 +1,11 @@
 //! The command line as clap sees it, with the commands and options of the chart.
 
+use std::time::SystemTime;
+
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
+use indexmap::IndexSet;
 
-use super::trust;
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
 use crate::chart::model::{self, FieldType};
@@ -12,7 +14,6 @@ use crate::expr::source::Literal;
 use crate::host::events::EVENTS;
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
-use crate::shell::trace;
 
 /// Returns the command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
@@ -23,10 +24,6 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
-        .after_help(format!(
-            "Environment:\n  {}=FILE  Append each decision to FILE as a line of JSON: the rules that fired, what was written, the answer",
-            trace::VARIABLE
-        ))
         .arg(
             Arg::new("chart")
                 .long("chart")
@@ -36,7 +33,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .help(format!("The workflow: {} or the path of a statechart.toml", ids.join(", "))),
         )
         .subcommand(
-            Command::new("hook").about("Answer a hook event of the host, whose JSON is on stdin").arg(
+            Command::new("hook").about("Answer a hook event, read as JSON from stdin").arg(
                 Arg::new("event")
                     .required(true)
                     .value_name("EVENT")
@@ -47,23 +44,20 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(enter(chart))
         .subcommand(asking(chart, "next", "Show what to do now, and why"))
         .subcommand(status(chart))
+        .subcommand(log(chart))
         .subcommand(validate(chart))
         .subcommand(run(chart))
         .subcommand(
-            asking(chart, "doctor", "Check that everything is installed, enabled and sound, and say what to do")
+            asking(chart, "doctor", "Check the installation, the chart and the current plan, and say what to fix")
                 .after_help("Exit codes: 0 no problem (warnings don't count), 1 problems, 2 wrong usage"),
         )
         .subcommand(render(chart))
-        .subcommand(trust::command())
+        .subcommand(trust())
+        .subcommand(config())
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
-                .arg(
-                    Arg::new("keep")
-                        .long("keep")
-                        .action(ArgAction::SetTrue)
-                        .help("Keep the temporary project and print its path"),
-                ),
+                .arg(flag("keep", "Keep the temporary project and print its path")),
         )
         .subcommand(
             Command::new("schema").about("Print a JSON Schema (draft-07)").arg(
@@ -76,11 +70,38 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
 }
 
-fn json() -> Arg {
-    Arg::new("json")
-        .long("json")
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
         .action(ArgAction::SetTrue)
-        .help("Print one JSON object, for programs")
+        .help(help)
+}
+
+fn json() -> Arg {
+    flag("json", "Print one JSON object, for programs")
+}
+
+fn trust() -> Command {
+    Command::new("trust")
+        .about("Show what this project could run, and allow it on this machine")
+        .after_help(
+            "A project's own chart (.taskie/statechart.toml) and settings that say what a reviewer may do have no effect \
+             until you allow them here. A change asks again. `--chart PATH` needs no trust.\n\
+             Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage",
+        )
+        .arg(flag("yes", "Allow it without asking"))
+        .arg(flag("revoke", "Withdraw the permission").conflicts_with("yes"))
+}
+
+fn config() -> Command {
+    Command::new("config")
+        .about("Show each setting, its value and where it comes from")
+        .after_help(
+            "A project's settings are in config.json in its home folder. Your own, for all projects, are in \
+             taskie/CHART.json in $XDG_CONFIG_HOME or ~/.config. The project's value wins over yours, and yours over \
+             the default. `taskie schema config` prints the JSON Schema.",
+        )
+        .arg(json())
 }
 
 /// Returns a command that reads one instance and prints what it finds, as JSON with `--json`.
@@ -97,12 +118,50 @@ fn status(chart: &Chart) -> Command {
             "A verdict is shown if this machine ran the review and the file has not changed since; `?` means unknown.\n\
              docs/commands.md describes the JSON.",
         )
+        .arg(flag("watch", "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change"))
+}
+
+fn log(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    Command::new("log")
+        .about(format!(
+            "Show what happened to a {noun}: reviews, stops, commands"
+        ))
         .arg(
-            Arg::new("watch")
-                .long("watch")
-                .action(ArgAction::SetTrue)
-                .help("Follow it until ctrl-C: in place on a terminal, otherwise one line per change"),
+            Arg::new("since")
+                .long("since")
+                .value_name("TIME")
+                .value_parser(since)
+                .help("Start here: 2h, 3days, 2026-01-31, 2026-01-31T12:00:00Z (times are UTC)"),
         )
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .help("Print the lines of the journal, one JSON object each"),
+        )
+        .arg(
+            Arg::new("follow")
+                .long("follow")
+                .short('f')
+                .action(ArgAction::SetTrue)
+                .help("Wait for more until ctrl-C"),
+        )
+        .args(instance_args(chart))
+}
+
+/// A time, or how long ago it was; as the journal writes it.
+fn since(text: &str) -> Result<String, String> {
+    let day = format!("{text}T00:00:00Z");
+    let time = match humantime::parse_duration(text) {
+        Ok(ago) => SystemTime::now().checked_sub(ago),
+        Err(_) => humantime::parse_rfc3339_weak(text)
+            .or_else(|_| humantime::parse_rfc3339(&day))
+            .ok(),
+    };
+    time.filter(|time| *time >= SystemTime::UNIX_EPOCH)
+        .map(|time| humantime::format_rfc3339_millis(time).to_string())
+        .ok_or_else(|| "expected 2h, 3days, 2026-01-31 or 2026-01-31T12:00:00Z".to_owned())
 }
 
 fn validate(chart: &Chart) -> Command {
@@ -134,7 +193,7 @@ fn check_chart() -> Command {
                 .num_args(0..)
                 .value_name("FILE")
                 .value_parser(value_parser!(std::path::PathBuf))
-                .help("Chart files, or - for stdin [default: the embedded charts]"),
+                .help("Chart files, or - for stdin [default: the one of --chart, else the embedded charts]"),
         )
         .arg(
             Arg::new("format")
@@ -142,15 +201,9 @@ fn check_chart() -> Command {
                 .value_name("FORMAT")
                 .default_value("human")
                 .value_parser(PossibleValuesParser::new(Format::NAMES))
-                .help("The format of the findings"),
+                .help("Write the findings in this format"),
         )
-        .arg(
-            Arg::new("fix")
-                .long("fix")
-                .action(ArgAction::SetTrue)
-                .requires("file")
-                .help("Rewrite syntax of earlier versions, then check"),
-        )
+        .arg(flag("fix", "Rewrite syntax of earlier versions, then check").requires("file"))
         .arg(
             Arg::new("max-states")
                 .long("max-states")
@@ -181,25 +234,16 @@ fn check_chart() -> Command {
 }
 
 fn enter(chart: &Chart) -> Command {
-    let phases = chart
-        .phases
-        .keys()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
-    let mut used: Vec<&str> = Vec::new();
+    let phases: Vec<&str> = chart.phases.keys().map(String::as_str).collect();
     let expressions = Expressions::new(chart.templates.clone());
+    let mut used: IndexSet<&str> = IndexSet::new();
     for phase in chart.phases.keys() {
-        for name in args_of_phase(chart, &expressions, phase) {
-            if !used.contains(&name) {
-                used.push(name);
-            }
-        }
+        used.extend(args_of_phase(chart, &expressions, phase));
     }
     used.sort_by_key(|name| chart.args.get_index_of(*name));
     Command::new("enter")
         .about("Enter a phase: one atomic update of state.json, the last step of an action")
-        .after_help(format!("Phases: {phases}"))
+        .after_help(format!("Phases: {}", phases.join(", ")))
         .arg(
             Arg::new("phase")
                 .required(true)
@@ -211,18 +255,14 @@ fn enter(chart: &Chart) -> Command {
                 .map(|name| option(name, &chart.args[name], false)),
         )
         .args(instance_args(chart))
-        .arg(
-            Arg::new("check")
-                .long("check")
-                .action(ArgAction::SetTrue)
-                .help("Say whether it may be entered now and what that would write; write nothing"),
-        )
-        .arg(
-            Arg::new("force")
-                .long("force")
-                .action(ArgAction::SetTrue)
-                .help("Enter it even if its guard is false (the state must still fit its schema)"),
-        )
+        .arg(flag(
+            "check",
+            "Check whether the phase can be entered now, and show what that would write",
+        ))
+        .arg(flag(
+            "force",
+            "Enter the phase even if its guard is false (the state must still fit its schema)",
+        ))
 }
 
 /// Returns the options that a phase uses.
@@ -231,13 +271,12 @@ pub(super) fn args_of_phase<'c>(
     expressions: &Expressions,
     phase: &str,
 ) -> Vec<&'c str> {
-    let mut used = Vec::new();
-    if let Some(entry) = chart.phases.get(phase) {
-        let texts = entry.phase.guard.iter().map(|guard| guard.0.as_str());
-        let values = entry.phase.entry.values().filter_map(literal_text);
-        collect_args(chart, expressions, texts.chain(values), &mut used);
-    }
-    used
+    let phase = chart.phases.get(phase).map(|entry| &entry.phase);
+    let texts = phase.into_iter().flat_map(|phase| {
+        let guard = phase.guard.iter().map(|guard| guard.0.as_str());
+        guard.chain(phase.entry.values().filter_map(literal_text))
+    });
+    collect_args(chart, expressions, texts)
 }
 
 fn run(chart: &Chart) -> Command {
@@ -275,21 +314,12 @@ pub(super) fn args_of<'c>(chart: &'c Chart, expressions: &Expressions, name: &st
         .map(|text| text.0.as_str());
     let values = rule.assign.values().filter_map(literal_text);
     let actions = rule.actions.iter().flat_map(action_texts);
-    let mut used = Vec::new();
-    collect_args(
-        chart,
-        expressions,
-        guard.chain(texts).chain(values).chain(actions),
-        &mut used,
-    );
-    for raised in &command.raise {
-        for option in args_of(chart, expressions, raised) {
-            if !used.contains(&option) {
-                used.push(option);
-            }
-        }
-    }
-    used
+    let texts = guard.chain(texts).chain(values).chain(actions);
+    let own = collect_args(chart, expressions, texts);
+    let raised = command.raise.iter();
+    let raised = raised.flat_map(|raised| args_of(chart, expressions, raised));
+    let used: IndexSet<&str> = own.into_iter().chain(raised).collect();
+    used.into_iter().collect()
 }
 
 /// Returns the expressions and texts of an action.
@@ -319,19 +349,17 @@ fn render(chart: &Chart) -> Command {
                 .value_name("TEMPLATE")
                 .help("Show this template, filled in"),
         )
+        .arg(flag(
+            "next",
+            "Show what the Stop hook would send now; runs nothing, writes nothing",
+        ))
         .arg(
-            Arg::new("next")
-                .long("next")
-                .action(ArgAction::SetTrue)
-                .help("Show what the Stop hook would send now; runs nothing, writes nothing"),
-        )
-        .arg(
-            Arg::new("list")
-                .long("list")
-                .action(ArgAction::SetTrue)
-                .conflicts_with_all(["set", "state"])
-                .conflicts_with_all(others)
-                .help("List the chart's templates and the names that they need"),
+            flag(
+                "list",
+                "List the chart's templates and the names that they need",
+            )
+            .conflicts_with_all(["set", "state"])
+            .conflicts_with_all(others),
         )
         .group(
             ArgGroup::new("what")
@@ -355,7 +383,7 @@ fn render(chart: &Chart) -> Command {
         .args(instance)
 }
 
-/// `NAME=VALUE`.
+/// Parses `NAME=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
@@ -370,33 +398,26 @@ fn literal_text(literal: &Literal) -> Option<&str> {
     }
 }
 
-/// Adds the chart's options that the texts name as `args.NAME`, directly or through a let, to `used`.
+/// Returns the chart's options that the texts name as `args.NAME`, directly or through a let, in the chart's order.
 fn collect_args<'c>(
     chart: &'c Chart,
     expressions: &Expressions,
     texts: impl Iterator<Item = &'c str>,
-    used: &mut Vec<&'c str>,
-) {
+) -> Vec<&'c str> {
     let mut open: Vec<&str> = texts.collect();
-    let mut seen: Vec<&str> = Vec::new();
+    let mut names: IndexSet<String> = IndexSet::new();
     while let Some(text) = open.pop() {
-        let names = expressions.names_in(text);
-        for name in chart.args.keys() {
-            let dotted = format!("args.{name}");
-            if names.contains(&dotted) && !used.contains(&name.as_str()) {
-                used.push(name);
-            }
-        }
-        for (name, expr) in &chart.lets {
-            let starts = |other: &String| other.split('.').next() == Some(name);
-            if names.iter().any(starts) && !seen.contains(&name.as_str()) {
-                seen.push(name);
-                open.push(&expr.0);
+        for name in expressions.names_in(text) {
+            let expr = chart.lets.get(name.split('.').next().unwrap_or_default());
+            if names.insert(name) {
+                open.extend(expr.map(|expr| expr.0.as_str()));
             }
         }
     }
-    // In the chart's order.
-    used.sort_by_key(|name| chart.args.get_index_of(*name));
+    let options = chart.args.keys().map(String::as_str);
+    options
+        .filter(|name| names.contains(&format!("args.{name}")))
+        .collect()
 }
 
 fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
@@ -404,7 +425,9 @@ fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
         FieldType::Integer => value_parser!(i64)
             .range(arg.minimum.unwrap_or(i64::MIN)..)
             .into(),
-        FieldType::Boolean | FieldType::String | FieldType::Phase => value_parser!(String),
+        FieldType::Boolean | FieldType::String | FieldType::List | FieldType::Phase => {
+            value_parser!(String)
+        }
     };
     let mut option = Arg::new(name.to_owned())
         .value_name(name.to_uppercase())

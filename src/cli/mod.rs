@@ -1,12 +1,15 @@
 //! The command line. Hooks are dispatched first and by hand; everything else is clap's, with the options
 //! that the chart declares.
 
+mod bell;
 mod check_chart;
+mod config;
 mod demo;
 mod doctor;
 mod enter;
 mod error;
 mod grammar;
+mod history;
 mod next;
 mod output;
 mod place;
@@ -42,15 +45,15 @@ pub fn run() -> ExitCode {
         Ok(code) => code,
         Err(CliError::Chart(error)) => {
             for report in error.reports() {
-                tell(&format!("{:?}", miette::Report::new(report)));
+                tell(&format!("{report:?}"));
             }
             ExitCode::FAILURE
         }
-        Err(CliError::Shown(report)) => {
+        Err(CliError::Report(report)) => {
             tell(&format!("{report:?}"));
             ExitCode::FAILURE
         }
-        Err(CliError::Told { message, help }) => {
+        Err(CliError::Message { message, help }) => {
             tell(&format!("taskie: {message}"));
             if let Some(help) = help {
                 tell(&format!("  help: {help}"));
@@ -60,7 +63,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// `[--chart C] hook EVENT [--chart C]` and nothing else; anything odd is left to clap.
+/// Recognizes `[--chart C] hook EVENT [--chart C]` and nothing else; clap handles the rest.
 fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
     let words: Option<Vec<&str>> = args.iter().skip(1).map(|arg| arg.to_str()).collect();
     match words?.as_slice() {
@@ -86,9 +89,13 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         }
         _ => None,
     };
+    // `check-chart` reads its charts itself: one that cannot be used is what it is there for.
+    let used = name
+        .as_deref()
+        .filter(|_| command_word(args) != Some("check-chart"));
     let choice = match &own {
         Some(path) => Choice::File(path),
-        None => Choice::of(name.as_deref()),
+        None => Choice::of(used),
     };
     let chart = choice.load()?;
     let matches = match grammar::command(&chart).try_get_matches_from(args) {
@@ -112,12 +119,14 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
+        Some(("log", sub)) => history::log::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
-        Some(("trust", sub)) => trust::run(sub),
+        Some(("trust", sub)) => trust::run(&chart, sub),
+        Some(("config", sub)) => config::run(&chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),
         _ => Ok(ExitCode::SUCCESS),
     }
@@ -136,7 +145,7 @@ fn command_word(args: &[OsString]) -> Option<&str> {
     None
 }
 
-/// The value of `--chart`, which decides what else the command line may hold.
+/// Returns the value of `--chart`, which decides what else is allowed on the command line.
 fn chart_option(args: &[OsString]) -> Option<String> {
     let mut words = args.iter().skip(1).map(|arg| arg.to_string_lossy());
     while let Some(word) = words.next() {

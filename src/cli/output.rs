@@ -15,7 +15,7 @@ pub(crate) fn is_reviewer() -> bool {
     is_reviewer
 }
 
-/// The fields of an event that a command is: whether a person has typed it.
+/// Returns the fields of a command's event: whether a person typed it.
 pub(super) fn typed() -> Json {
     json!({ "terminal": std::io::stdout().is_terminal() })
 }

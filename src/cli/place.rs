@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use super::error::CliError;
 use super::output::tell;
 use crate::chart::{Chart, Scope};
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::did_you_mean;
 use crate::files::pattern::is_slug;
 use crate::host::events::SESSION_VARIABLES;
 use crate::shell::find::{self, Instance, Newest, Surroundings};
@@ -35,73 +35,55 @@ pub(crate) fn resolve(
 ) -> Result<Place, CliError> {
     let scope = &chart.scope;
     let noun = &scope.noun;
-    let cwd = std::env::current_dir()
-        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
-    let around = Surroundings::from_env();
-    let found = find::project_root(&cwd, &scope.home, &around);
-    if scope.is_per_session() {
-        let instance = of_session(chart, session)?;
-        let root = match found {
-            Some(root) => root,
-            None if absent != Absent::Refuse => new_root(&cwd, &around, noun)?,
-            None => return Err(nothing_here(chart, &cwd)),
-        };
-        inside(&root, &instance, scope)?;
-        return Ok(Place {
-            chart: Arc::clone(chart),
-            root,
-            instance,
-        });
-    }
     let start = || {
-        format!(
-            "start one with `{} enter {} --{noun} NAME`",
-            chart.program(),
-            chart.initial
-        )
+        let (program, initial) = (chart.program(), &chart.initial);
+        match scope.is_per_session() {
+            false => format!("start one with `{program} enter {initial} --{noun} NAME`"),
+            true if chart.commands.is_empty() => {
+                format!("start one with `{program} enter {initial}`")
+            }
+            true => format!(
+                "start one with `{program} enter {initial}`, or with a command of the chart; `{program} run --help` \
+                 lists them"
+            ),
+        }
     };
-    let named = matches.get_one::<String>("instance");
-    let (root, instance) = match (found, named) {
-        (Some(root), None) => {
+    let named = match matches.try_get_one::<String>("instance") {
+        _ if scope.is_per_session() => Some(of_session(chart, session)?),
+        Ok(Some(name)) => Some(find::named(scope, name).map_err(CliError::new)?),
+        _ => None,
+    };
+    let cwd = cwd()?;
+    let around = Surroundings::from_env();
+    let root = match find::project_root(&cwd, &scope.home, &around) {
+        Some(root) => root,
+        None if absent != Absent::Refuse && named.is_some() => new_root(&cwd, &around, noun)?,
+        None => {
+            let message = format!("there is no {} in {} or above", scope.home, cwd.display());
+            return Err(CliError::with_help(message, start()));
+        }
+    };
+    let instance = match named {
+        Some(instance) => instance,
+        None => {
             let newest = newest(chart, &root, session);
             for warning in newest.warnings {
                 tell(&format!("taskie: {warning}"));
             }
-            let Some(instance) = newest.instance else {
+            newest.instance.ok_or_else(|| {
                 let message = format!("there is no {noun} in {}", root.join(&scope.home).display());
-                return Err(CliError::with_help(message, start()));
-            };
-            (root, instance)
-        }
-        (None, None) => {
-            let message = format!("there is no {} in {} or above", scope.home, cwd.display());
-            return Err(CliError::with_help(message, start()));
-        }
-        (found, Some(name)) => {
-            let instance = find::named(scope, name).map_err(CliError::new)?;
-            let root = match found {
-                Some(root) => root,
-                None if absent != Absent::Refuse => new_root(&cwd, &around, noun)?,
-                None => {
-                    let message =
-                        format!("there is no {} in {} or above", scope.home, cwd.display());
-                    return Err(CliError::with_help(message, start()));
-                }
-            };
-            (root, instance)
+                CliError::with_help(message, start())
+            })?
         }
     };
-    let dir = root.join(&instance.dir);
     inside(&root, &instance, scope)?;
-    if !dir.is_dir() && absent != Absent::Assume {
+    let dir = root.join(&instance.dir);
+    if !scope.is_per_session() && absent != Absent::Assume && !dir.is_dir() {
         if absent == Absent::Refuse {
             let names = find::names(&root, scope).unwrap_or_default();
-            let close = suggest(&instance.name, names.iter().map(String::as_str));
-            let help = close.map_or_else(start, |name| format!("did you mean `{name}`?"));
-            return Err(CliError::with_help(
-                format!("there is no {noun} `{}`", instance.name),
-                help,
-            ));
+            let close = did_you_mean(&instance.name, names.iter().map(String::as_str));
+            let message = format!("there is no {noun} `{}`", instance.name);
+            return Err(CliError::with_help(message, close.unwrap_or_else(start)));
         }
         std::fs::create_dir_all(&dir)
             .map_err(|error| CliError::new(format!("{} cannot be made: {error}", dir.display())))?;
@@ -111,6 +93,12 @@ pub(crate) fn resolve(
         root,
         instance,
     })
+}
+
+/// Returns the working directory.
+pub(super) fn cwd() -> Result<PathBuf, CliError> {
+    std::env::current_dir()
+        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))
 }
 
 /// Returns the instance of the current session.
@@ -138,16 +126,6 @@ fn new_root(cwd: &Path, around: &Surroundings, noun: &str) -> Result<PathBuf, Cl
             format!("start the {noun} in the directory of a project"),
         )
     })
-}
-
-fn nothing_here(chart: &Chart, cwd: &Path) -> CliError {
-    let home = &chart.scope.home;
-    let message = format!("there is no {home} in {} or above", cwd.display());
-    let help = format!(
-        "run a command of the chart that makes one; `{} run --help` lists them",
-        chart.program()
-    );
-    CliError::with_help(message, help)
 }
 
 fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliError> {
@@ -184,9 +162,8 @@ pub(crate) fn find(
         return resolve(chart, matches, session, Absent::Refuse)
             .map(|place| (Some(place), Vec::new()));
     }
-    let cwd = std::env::current_dir()
-        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
-    let Some(root) = find::project_root(&cwd, &chart.scope.home, &Surroundings::from_env()) else {
+    let Some(root) = find::project_root(&cwd()?, &chart.scope.home, &Surroundings::from_env())
+    else {
         return Ok((None, Vec::new()));
     };
     let newest = newest(chart, &root, session);
@@ -203,11 +180,12 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
     find::named(&chart.scope, name).map_err(CliError::new)
 }
 
-/// What the session has taken up last, else the instance that was touched last.
+/// Returns the instance that the session took up last, otherwise the most recently modified one.
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     let scope = &chart.scope;
     let taken = session.and_then(|session| {
-        let (_, name) = driver::taken_up(&[root.to_owned()], &scope.home, session)?;
+        let taken = driver::taken_up(&[root.to_owned()], &scope.home, session);
+        let (_, name) = taken.ok().flatten()?;
         let found = find::of_name(root, scope, &name);
         found.instance.is_some().then_some(found)
     });

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
+use miette::MietteDiagnostic;
 
 use super::error::CliError;
 use super::output::tell;
@@ -25,12 +26,18 @@ use crate::shell::state_file::{self, Reading};
 
 impl From<RenderError> for CliError {
     fn from(error: RenderError) -> Self {
-        if error.excerpt.is_some() {
-            return Self::Shown(miette::Report::new(error));
-        }
-        Self::Told {
-            message: error.message,
-            help: error.help,
+        let RenderError {
+            message,
+            help,
+            excerpt,
+        } = error;
+        match excerpt {
+            Some(excerpt) => {
+                let mut diagnostic = MietteDiagnostic::new(message);
+                diagnostic.help = help;
+                Self::Report(excerpt.report(diagnostic))
+            }
+            None => Self::Message { message, help },
         }
     }
 }
@@ -97,7 +104,7 @@ fn show_next(
                 tell(&format!("taskie: {warning}"));
             }
             tell(&command(place, &invocation));
-            print(invocation.argv.last().map_or("", String::as_str));
+            print(prompt(&invocation).unwrap_or_default());
             return Ok(());
         }
         Next::Answer(decision) => decision,
@@ -126,7 +133,7 @@ fn show_next(
     Ok(())
 }
 
-/// The place of a rule, and what the chart says it is about.
+/// Returns the place and the `about` of a rule.
 fn in_words(chart: &Chart, rule: &Fired) -> String {
     match chart.about(&rule.place) {
         Some(about) => format!(" ({}: {about})", rule.place),
@@ -134,19 +141,23 @@ fn in_words(chart: &Chart, rule: &Fired) -> String {
     }
 }
 
-/// What is run, as a shell line without the prompt.
+/// Returns the prompt among the arguments: the last one, if it is a sentence and not a path or a word.
+fn prompt(invocation: &Invocation) -> Option<&str> {
+    let last = invocation.argv.last()?;
+    last.contains(char::is_whitespace).then_some(last)
+}
+
+/// Returns the review's command as a shell line, without the prompt.
 fn command(place: &Place, invocation: &Invocation) -> String {
-    let words = invocation
-        .argv
-        .split_last()
-        .map_or(&[][..], |(_, rest)| rest);
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let shown = invocation.argv.len() - usize::from(prompt(invocation).is_some());
+    let words = invocation.argv.iter().take(shown).map(|word| quoted(word));
+    let words = words.chain(prompt(invocation).map(|_| "PROMPT".to_owned()));
     format!(
-        "taskie: {} {} is due; the next stop runs this, which writes {}:\n  {} PROMPT",
+        "taskie: {} {} is due; the next stop runs this, which writes {}:\n  {}",
         invocation.cycle,
         invocation.n,
         place.instance.dir.join(&invocation.file).display(),
-        words.join(" ")
+        words.collect::<Vec<_>>().join(" ")
     )
 }
 
@@ -162,7 +173,7 @@ fn print(text: &str) {
     let _ = write!(out, "{text}{end}").and_then(|()| out.flush());
 }
 
-/// An instance that has not started, if there is none: enough for a prompt.
+/// Returns an instance that has not started, which is enough for a prompt.
 fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
     let noun = &chart.scope.noun;
     let name = noun.to_uppercase();
@@ -176,7 +187,7 @@ fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
     })
 }
 
-/// The instance's files, with the state of `--state` if it is given.
+/// Returns the instance's files, with the state of `--state` if it is given.
 fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<Snapshot, CliError> {
     let Some(file) = matches.get_one::<String>("state") else {
         return Ok(Snapshot::take(chart, &place.root, &place.instance));

@@ -1,49 +1,28 @@
-//! `taskie trust`: shows what this project brings that could run, and keeps the user's yes.
+//! `taskie trust`: shows what this project could run, and stores the user's consent.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use clap::ArgMatches;
 
 use super::error::CliError;
 use super::output::{is_reviewer, say, tell};
-use crate::chart::embedded::CHARTS;
+use super::place;
+use crate::chart::Chart;
+use crate::chart::embedded::{CHARTS, Choice};
+use crate::host::events::SESSION_VARIABLES;
 use crate::shell::find::{self, Surroundings};
+use crate::shell::settings;
 use crate::shell::trust::{self, OwnChart, Part};
-
-/// What the hosts put into the environment of an agent's commands.
-const SESSIONS: &[&str] = &[
-    "CLAUDE_CODE_SESSION_ID",
-    "CODEX_SESSION_ID",
-    "COPILOT_AGENT_SESSION_ID",
-];
-
-/// The command line of `trust`.
-pub(super) fn command() -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name)
-            .long(name)
-            .action(ArgAction::SetTrue)
-            .help(help)
-    };
-    Command::new("trust")
-        .about("Show what this project brings that could run, and allow it on this machine")
-        .after_help(
-            "A project's own chart (.taskie/statechart.toml) and settings that say what a reviewer may do have no effect \
-             until you allow them here. A change asks again. `--chart PATH` needs no trust.\n\
-             Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage",
-        )
-        .arg(flag("yes", "Allow it without being asked, after showing it"))
-        .arg(flag("revoke", "Allow nothing of this project any more").conflicts_with("yes"))
-}
+use crate::text::{shown, shown_lines};
 
 /// Asks the user about what the project brings.
-pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
+pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
-    let cwd = std::env::current_dir()
-        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
+    let cwd = place::cwd()?;
     let home = CHARTS[0].home;
     let Some(root) = find::project_root(&cwd, home, &Surroundings::from_env()) else {
         let message = format!("there is no {home} in {} or above", cwd.display());
@@ -57,7 +36,17 @@ pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         });
         return Ok(ExitCode::SUCCESS);
     }
-    let lists = [trust::chart_parts(&root).map_err(CliError::new)?];
+    let own = trust::chart_parts(&root).map_err(CliError::new)?;
+    // A chart of the project's own has settings of its own.
+    let path = root.join(home).join(trust::CHART);
+    let own_chart = match own.is_empty() {
+        true => None,
+        false => Some(Choice::File(&path).load()?),
+    };
+    let chart = own_chart.as_ref().unwrap_or(chart);
+    let settings =
+        settings::read(chart, &root).map_err(|why| CliError::with_help(why, "fix the file"))?;
+    let lists = [own, settings.asked];
     if lists.iter().all(Vec::is_empty) {
         say("This project brings nothing that needs trust.");
         return Ok(ExitCode::SUCCESS);
@@ -65,11 +54,15 @@ pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     for part in lists.iter().flatten() {
         show(part);
     }
-    if lists.iter().all(|list| trust::is_trusted(&root, list)) {
+    let is_trusted = |list: &Vec<Part>| list.is_empty() || trust::is_trusted(&root, list);
+    if lists.iter().all(is_trusted) {
         say("All of this is trusted already.");
         return Ok(ExitCode::SUCCESS);
     }
-    if SESSIONS.iter().any(|name| std::env::var_os(name).is_some()) {
+    if SESSION_VARIABLES
+        .iter()
+        .any(|name| std::env::var_os(name).is_some())
+    {
         let message = "an agent's session cannot agree for the user";
         let help = "run `taskie trust` in a terminal of your own";
         return Err(CliError::with_help(message, help));
@@ -83,17 +76,11 @@ pub(super) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a part with its name; no control character of it reaches the terminal.
+/// Prints a part with its name, and nothing of it that would not be seen.
 fn show(part: &Part) {
-    say(&format!("── {} ──", part.name.escape_debug()));
-    for line in String::from_utf8_lossy(&part.content).lines() {
-        let is_plain = |sign: char| sign == '\t' || !sign.is_control();
-        say(&line
-            .chars()
-            .map(|sign| if is_plain(sign) { sign } else { '\u{fffd}' })
-            .collect::<String>());
-    }
-    say("");
+    say(&format!("── {} ──", shown(&part.name)));
+    let content = String::from_utf8_lossy(&part.content).replace("\r\n", "\n");
+    say(&shown_lines(&content));
 }
 
 fn agrees() -> Result<bool, CliError> {

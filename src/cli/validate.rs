@@ -96,7 +96,7 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
             .into_iter()
             .skip(1);
         warnings.extend(more.map(|breach| {
-            // A question stands at the end of some.
+            // Some end with a question.
             let stop = if breach.ends_with('?') { "" } else { "." };
             format!("{}: {breach}{stop}", file.display())
         }));

@@ -14,6 +14,7 @@ use crate::chart::embedded::Embedded;
 use crate::chart::model::FieldType;
 use crate::engine::context;
 use crate::page::{self, ACCENT, ALERT, BAD, FAINT, GOOD, NEW, PLAIN, Page, STRONG, paint};
+use crate::shell::journal::Decided;
 
 /// The width of the label column: a step's number, a label and a space.
 const LABEL: usize = 10;
@@ -115,7 +116,7 @@ impl Player<'_> {
         let before = self.stage.state();
         let stop = self.stage.stop(&step.agent, step.review.as_ref())?;
         let after = self.stage.state();
-        let rules = self.rules(&stop.decision);
+        let rules = self.rules(stop.decision.as_ref());
         self.page.row(&format!("{number:>2} stop"), &rules);
         self.review(&stop, step.review.as_ref());
         let changes = self.changes(&before, &after);
@@ -175,21 +176,20 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// The rules that fired, in order. A label that was shown before is omitted, except that of the last
+    /// Returns the rules that fired, in order. A label that was shown before is omitted, except for the last
     /// rule, which is the one that answers.
-    fn rules(&mut self, decision: &Json) -> String {
-        let fired = decision.get("fired").and_then(Json::as_array);
-        let mut fired = fired.into_iter().flatten().peekable();
+    fn rules(&mut self, decision: Option<&Decided>) -> String {
+        let mut fired = decision.into_iter().flat_map(Decided::fired).peekable();
         let mut list = "";
         let mut rules = Vec::new();
         while let Some(rule) = fired.next() {
-            let place = text_of(rule, "rule");
+            let place = rule.rule.as_str();
             // Of rules of one list the first one names it: `on.Stop[2] → [3]`.
             let (of, index) = place.split_at(place.find('[').unwrap_or(place.len()));
             let short = if of == list { index } else { place };
             list = of;
             let is_new = self.seen.insert(place.to_owned());
-            let label = text_of(rule, "about");
+            let label = rule.about.as_deref().unwrap_or_default();
             rules.push(match is_new || fired.peek().is_none() {
                 true if !label.is_empty() => format!("{}\u{a0}{label}", paint(ACCENT, short)),
                 _ => paint(ACCENT, short),
@@ -222,15 +222,15 @@ impl Player<'_> {
         self.row("review", &text);
     }
 
-    /// Returns the style of a verdict. A chart lists its verdicts from good to bad.
+    /// Returns the style of a verdict.
     fn style_of(&self, verdict: &str) -> Style {
-        let mut invokes = self.chart.invoke.values();
-        let is_best =
-            invokes.any(|invoke| invoke.verdicts.first().is_some_and(|best| best == verdict));
-        if is_best { GOOD } else { BAD }
+        match self.chart.is_best_verdict(verdict) {
+            true => GOOD,
+            false => BAD,
+        }
     }
 
-    /// The answer to the host.
+    /// Shows the answer to the host.
     fn answer(&mut self, stop: &Stop) {
         *self.answers.entry(stop.answer.word()).or_default() += 1;
         let texts = [&stop.reason, &stop.message].into_iter().flatten();
@@ -353,8 +353,13 @@ fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
         }
         (None, Some(_)) => "a review was run, and none was due".to_owned(),
         (Some(_), None) => "no review was run, and one was due".to_owned(),
-        (Some(Review::Verdict { verdict: told, .. }), _) if verdict != told => {
-            format!("the verdict was {verdict}, not {told}")
+        (
+            Some(Review::Verdict {
+                verdict: wanted, ..
+            }),
+            _,
+        ) if verdict != wanted => {
+            format!("the verdict was {verdict}, not {wanted}")
         }
         (Some(Review::Crash(_)), _) if stop.verdict().is_some() => {
             "the review counted, and should have failed".to_owned()
@@ -370,11 +375,6 @@ fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
 /// Returns what is between two changes: a line may end with the dot, and the next one begin with a change.
 fn separator() -> String {
     paint(FAINT, "\u{a0}· ")
-}
-
-/// Returns a text field of a line of the trace.
-fn text_of<'j>(json: &'j Json, key: &str) -> &'j str {
-    json.get(key).and_then(Json::as_str).unwrap_or_default()
 }
 
 /// Returns a value as a person reads it: a text without quotes.
@@ -395,7 +395,7 @@ fn cut(text: String) -> String {
 mod tests {
     use super::*;
     use crate::demo::reviewer::Call;
-    use serde_json::json;
+    use crate::shell::journal::Counted;
 
     fn step(stop: Expected, review: Option<Review>) -> Step {
         Step {
@@ -420,7 +420,13 @@ mod tests {
             answer,
             reason: None,
             message: None,
-            decision: json!({ "run": { "verdict": verdict } }),
+            decision: Some(Decided {
+                review: Some(Counted {
+                    verdict: verdict.map(str::to_owned),
+                    ..Counted::default()
+                }),
+                ..Decided::default()
+            }),
             call: is_called.then_some(call),
             transcript: String::new(),
         }

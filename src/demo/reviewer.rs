@@ -17,7 +17,7 @@ use crate::host::events::REVIEWER;
 /// Set in the environment of a demo's processes: the folder through which its player and reviewer talk.
 pub(super) const FOLDER: &str = "TASKIE_DEMO";
 
-/// What the next run is to do; taken away by that run.
+/// What the next run has to do. That run removes the file.
 const NEXT: &str = "next.json";
 
 /// What a run was asked for.
@@ -35,7 +35,7 @@ pub(super) struct Call {
     pub(super) file: String,
 }
 
-/// Plays the reviewer where this process was started as a demo's reviewer: a demo's processes have its
+/// Plays the reviewer if this process was started as a demo's reviewer: a demo's processes have its
 /// folder in their environment, and those that a chart invokes have [`REVIEWER`] as well.
 pub(crate) fn stand_in(args: &[OsString]) -> Option<ExitCode> {
     let folder = std::env::var_os(FOLDER)?;
@@ -58,7 +58,7 @@ pub(super) fn script(folder: &Path, review: &Review) -> io::Result<()> {
     fs::write(folder.join(NEXT), script.to_string())
 }
 
-/// What was asked for since the last time.
+/// Returns and forgets the last call.
 pub(super) fn called(folder: &Path) -> io::Result<Option<Call>> {
     let call = take(&folder.join(CALL))?;
     Ok(call.map(serde_json::from_value).transpose()?)
@@ -107,7 +107,7 @@ fn review(folder: &Path, args: &[OsString]) -> io::Result<ExitCode> {
     Ok(code)
 }
 
-/// A file's JSON; the file is gone then.
+/// Reads a file's JSON and removes the file.
 fn take(path: &Path) -> io::Result<Option<Json>> {
     let text = match fs::read(path) {
         Ok(text) => text,

@@ -33,7 +33,7 @@ pub(super) struct Scenario {
 pub(super) struct Step {
     /// A heading: a new chapter begins.
     pub(super) chapter: Option<String>,
-    /// What the user types. It begins a turn, so it stands where the last stop was allowed and only there.
+    /// What the user types. It begins a turn, so it must follow an allowed stop, and only that.
     pub(super) user: Option<String>,
     /// What the agent does, in words: "writes the plan".
     pub(super) agent: String,
@@ -41,7 +41,7 @@ pub(super) struct Step {
     /// `/` is below the project's root.
     #[serde(default)]
     pub(super) write: IndexMap<String, String>,
-    /// Files that it changes: name → what stands there, what will stand there.
+    /// Files that it changes: name → the old text, the new text.
     #[serde(default)]
     pub(super) edit: IndexMap<String, [String; 2]>,
     /// Files that it removes.
@@ -81,7 +81,7 @@ impl TryFrom<IndexMap<String, String>> for Review {
     }
 }
 
-/// What a stop must come to.
+/// The answer that a stop must get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Expected {
@@ -90,7 +90,7 @@ pub(super) enum Expected {
 }
 
 impl Expected {
-    /// The word for it.
+    /// Returns its name.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Allow => "allow",

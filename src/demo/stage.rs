@@ -14,18 +14,19 @@ use super::reviewer::{self, Call};
 use super::scenario::{Expected, Review, Scenario};
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Embedded};
-use crate::shell::{state_file, trace};
+use crate::shell::journal::{self, Decided, Line};
+use crate::shell::state_file;
 
-/// A project, with everything around it that a session of the host would bring.
+/// A project, with the environment of a session of the host.
 #[derive(Debug)]
 pub(super) struct Stage {
     _project: TempDir,
     root: PathBuf,
-    /// Holds the stand-ins and the files through which player, reviewer and trace talk; always removed.
+    /// Holds the stand-ins and the files through which player and reviewer talk; always removed.
     _behind: TempDir,
     behind: PathBuf,
     exe: PathBuf,
-    /// The stand-ins before all else.
+    /// PATH, with the stand-ins first.
     path: OsString,
     chart: &'static Embedded,
     session: String,
@@ -45,8 +46,8 @@ pub(super) struct Stop {
     pub(super) reason: Option<String>,
     /// The message to the user.
     pub(super) message: Option<String>,
-    /// What was decided and why: a line of the trace.
-    pub(super) decision: Json,
+    /// What was decided and why: a line of the journal.
+    pub(super) decision: Option<Decided>,
     /// How a reviewer was called, if one was.
     pub(super) call: Option<Call>,
     /// What was run and what it said.
@@ -54,19 +55,18 @@ pub(super) struct Stop {
 }
 
 impl Stop {
-    /// The verdict that counted.
+    /// Returns the verdict that was counted.
     pub(super) fn verdict(&self) -> Option<&str> {
-        self.decision.pointer("/run/verdict")?.as_str()
+        self.decision.as_ref()?.review.as_ref()?.verdict.as_deref()
     }
 
-    /// The rule that answered.
+    /// Returns the rule that answered.
     pub(super) fn rule(&self) -> Option<&str> {
         self.decision
-            .get("fired")?
-            .as_array()?
-            .last()?
-            .get("rule")?
-            .as_str()
+            .as_ref()?
+            .fired()
+            .last()
+            .map(|rule| rule.rule.as_str())
     }
 }
 
@@ -104,7 +104,7 @@ impl Stage {
                 return Err(DemoError::Scenario(why));
             }
             let link = bin.join(program);
-            // A link and no script: it also works where nothing may be run from the temporary folder.
+            // A link, not a script: it also works if the temporary folder is mounted noexec.
             if !link.exists() {
                 std::os::unix::fs::symlink(&exe, &link).map_err(at(&link))?;
             }
@@ -124,18 +124,18 @@ impl Stage {
         })
     }
 
-    /// The project's root.
+    /// Returns the project's root.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The user has typed something.
+    /// Starts a turn: the user has typed something.
     pub(super) fn begin_turn(&mut self) {
         self.turn += 1;
         self.active = false;
     }
 
-    /// Where a file of the scenario is: below the instance's directory, or with a `/` below the root.
+    /// Returns where a file of the scenario is: below the instance's directory, or with a `/` below the root.
     fn path(&self, name: &str) -> PathBuf {
         match name.strip_prefix('/') {
             Some(name) => self.root.join(name),
@@ -152,7 +152,7 @@ impl Stage {
         fs::write(&path, text).map_err(at(&path))
     }
 
-    /// Replaces a text that stands in a file once.
+    /// Replaces a text that occurs in a file once.
     pub(super) fn edit(&self, name: &str, from: &str, to: &str) -> Result<(), DemoError> {
         let path = self.path(name);
         let text = fs::read_to_string(&path).map_err(at(&path))?;
@@ -170,7 +170,7 @@ impl Stage {
         fs::remove_file(&path).map_err(at(&path))
     }
 
-    /// The names of the files in the instance's directory, without hidden ones, sorted.
+    /// Returns the names of the files in the instance's directory, without hidden ones, sorted.
     pub(super) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.path(".")).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries
@@ -181,7 +181,7 @@ impl Stage {
         names
     }
 
-    /// The state as it is on disk; `None` where there is none yet.
+    /// Returns the state as it is on disk; `None` if there is none yet.
     pub(super) fn state(&self) -> Option<Map<String, Json>> {
         let text = fs::read(self.path(state_file::FILE)).ok()?;
         serde_json::from_slice(&text).ok()
@@ -212,8 +212,6 @@ impl Stage {
     /// Ends the agent's turn, or tries to: `taskie hook stop`, with the host's JSON on stdin.
     pub(super) fn stop(&mut self, said: &str, review: Option<&Review>) -> Result<Stop, DemoError> {
         let behind = self.behind.clone();
-        let file = self.trace();
-        let _ = fs::remove_file(&file);
         if let Some(review) = review {
             reviewer::script(&behind, review).map_err(at(&behind))?;
         }
@@ -251,7 +249,6 @@ impl Stage {
         }
         let text = |key: &str| answer.get(key).and_then(Json::as_str).map(str::to_owned);
         let call = reviewer::called(&behind).map_err(at(&behind))?;
-        let decision = fs::read_to_string(&file).unwrap_or_default();
         Ok(Stop {
             answer: match text("decision").as_deref() {
                 Some("block") => Expected::Block,
@@ -259,17 +256,22 @@ impl Stage {
             },
             reason: text("reason"),
             message: text("systemMessage"),
-            decision: serde_json::from_str(&decision).unwrap_or_default(),
+            decision: self.decision(),
             call,
             transcript,
         })
     }
 
-    fn trace(&self) -> PathBuf {
-        self.behind.join("trace")
+    /// What was decided last.
+    fn decision(&self) -> Option<Decided> {
+        let lines = journal::read_all(&self.root.join(self.chart.home));
+        lines.into_iter().rev().find_map(|line| match line {
+            Line::Decision(decided) => Some(decided),
+            Line::Review(_) => None,
+        })
     }
 
-    /// What the host sends at a stop.
+    /// Returns what the host sends at a stop.
     fn event(&self, said: &str) -> Json {
         json!({
             "session_id": self.session,
@@ -304,7 +306,6 @@ impl Stage {
             .env("CLAUDE_PROJECT_DIR", &self.root)
             .env("PATH", &self.path)
             .env("TMPDIR", &self.behind)
-            .env(trace::VARIABLE, self.trace())
             .env(reviewer::FOLDER, &self.behind)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -312,13 +313,13 @@ impl Stage {
     }
 }
 
-/// Where a temporary directory is, whatever way leads there.
+/// Returns the canonical path of a temporary directory.
 fn absolute(directory: &TempDir) -> Result<PathBuf, DemoError> {
     let path = directory.path();
     path.canonicalize().map_err(at(path))
 }
 
-/// What was run and what it said, for who has to find out why it went wrong.
+/// Returns a command and its output, for an error message.
 fn transcript(line: &str, output: &Output) -> String {
     let mut text = format!("$ {line}");
     for stream in [&output.stdout, &output.stderr] {

@@ -3,7 +3,12 @@
 
 use std::ops::Range;
 
-use miette::{MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents};
+use miette::{
+    LabeledSpan, MietteDiagnostic, MietteError, MietteSpanContents, Report, SourceCode, SourceSpan,
+    SpanContents,
+};
+
+use crate::text::masked;
 
 /// A line of more characters is cut.
 const LONGEST: usize = 100;
@@ -11,7 +16,7 @@ const LONGEST: usize = 100;
 /// So many characters of it are shown: a terminal's 80 without the line's number.
 const WIDTH: usize = 70;
 
-/// Stands for what is cut off. Its three bytes stand for three others, so that offsets stay.
+/// Marks what is cut off. Its three bytes replace three others, so that offsets don't change.
 const CUT: &str = "…";
 
 /// A file and a place in it, for miette.
@@ -30,7 +35,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// `None` if `place` is not in `text`.
+    /// Returns `None` if `place` is not in `text`.
     pub fn new(name: String, text: String, place: Range<usize>) -> Option<Self> {
         text.get(place.clone())?;
         let begin = text[..place.start].rfind('\n').map_or(0, |end| end + 1);
@@ -65,14 +70,15 @@ impl Excerpt {
         })
     }
 
-    /// What stands at the place.
+    /// Returns the text at the place.
     pub fn token(&self) -> &str {
-        &self.text[self.place()]
+        &self.text[self.place.clone()]
     }
 
-    /// The place to be labelled.
-    pub fn place(&self) -> Range<usize> {
-        self.place.clone()
+    /// Returns the diagnostic with this excerpt, in which the place is underlined.
+    pub fn report(self, diagnostic: MietteDiagnostic) -> Report {
+        let label = LabeledSpan::underline(self.place.clone());
+        Report::new(diagnostic.with_label(label)).with_source_code(self)
     }
 }
 
@@ -111,14 +117,14 @@ impl SourceCode for Excerpt {
     }
 }
 
-/// The bytes of a line that are shown: all, or so much around `at`.
+/// Returns the part of a line that is shown: all of it, or a window around `at`.
 fn window(line: &str, at: usize) -> Range<usize> {
     let before = line[..at].chars().count();
     let all = before + line[at..].chars().count();
     if all <= LONGEST {
         return 0..line.len();
     }
-    // A third of the line before the place, more where not enough comes after it.
+    // A third of the window is before the place, or more if the line ends soon after it.
     let first = before.saturating_sub(WIDTH / 3).min(all - WIDTH);
     let byte = |index: usize| {
         line.char_indices()
@@ -128,9 +134,9 @@ fn window(line: &str, at: usize) -> Range<usize> {
     byte(first)..byte(first + WIDTH)
 }
 
-/// That part of a line, with marks where something is cut off. Only plain characters give way to a mark.
+/// Returns a part of a line, with marks at the ends that were cut. A mark replaces only ASCII characters.
 fn cut(line: &str, window: &Range<usize>) -> String {
-    let mut part = line[window.clone()].to_owned();
+    let mut part = masked(&line[window.clone()]);
     let is_plain = |end: &str| end.len() == CUT.len() && end.is_ascii();
     if window.start > 0 && part.get(..CUT.len()).is_some_and(is_plain) {
         part.replace_range(..CUT.len(), CUT);
@@ -155,7 +161,7 @@ mod tests {
 
     use super::*;
 
-    /// What is shown around a token, and the part of it that is labelled.
+    /// Returns what is shown around a token, and the part of it that is labeled.
     fn around(text: &str, token: &str) -> (String, String) {
         let start = text.find(token).unwrap();
         let excerpt = Excerpt::new(
@@ -164,7 +170,7 @@ mod tests {
             start..start + token.len(),
         )
         .unwrap();
-        let place = excerpt.place();
+        let place = excerpt.place.clone();
         let label =
             excerpt.shown[place.start - excerpt.offset..place.end - excerpt.offset].to_owned();
         (excerpt.shown, label)
@@ -213,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_lines_the_first_is_labelled() {
+    fn of_several_lines_the_first_is_labeled() {
         assert_eq!(
             around("a\nb = [\n  1,\n]\n", "b = [\n  1,\n]"),
             ("a\nb = [\n  1,".to_owned(), "b = [".to_owned())

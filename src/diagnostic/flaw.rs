@@ -4,10 +4,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use miette::{Diagnostic, LabeledSpan, SourceCode};
+use miette::{MietteDiagnostic, Report};
 
 use super::code::Code;
 use super::excerpt::Excerpt;
+use crate::text::shown_lines;
 
 /// One thing that is wrong with a chart file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub struct Flaw {
     pub help: Option<String>,
     /// Bytes of the file.
     pub span: Option<Range<usize>>,
-    /// The template file it stands in; `None`: the chart.
+    /// The template that it is in; `None`: the chart.
     pub file: Option<Arc<SourceFile>>,
     /// More to read: the counterexample that refutes a property.
     pub note: Option<String>,
@@ -34,11 +35,11 @@ pub struct SourceFile {
 }
 
 impl Flaw {
-    /// A flaw of the chart file, with neither help nor place yet.
+    /// Returns a flaw of the chart file, with neither help nor place yet. What the message quotes may come from anywhere.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
-            message: message.into(),
+            message: shown_lines(&message.into()).into_owned(),
             help: None,
             span: None,
             file: None,
@@ -46,27 +47,27 @@ impl Flaw {
         }
     }
 
-    /// The same with what to do.
+    /// Adds what to do.
     pub fn help(self, help: impl Into<Option<String>>) -> Self {
         Self {
-            help: help.into(),
+            help: help.into().map(|help| shown_lines(&help).into_owned()),
             ..self
         }
     }
 
-    /// The same at this place.
+    /// Adds the place.
     pub fn at(self, span: Option<Range<usize>>) -> Self {
         Self { span, ..self }
     }
 
-    /// The file it stands in and that file's text, the chart's being these.
+    /// Returns the name and the text of the flaw's file; `origin` and `text` are the chart's.
     pub fn source<'a>(&'a self, origin: &'a str, text: &'a str) -> (&'a str, &'a str) {
         self.file
             .as_ref()
             .map_or((origin, text), |file| (&file.name, &file.text))
     }
 
-    /// Line and column, both from 1, in that file; the first line where no place is known.
+    /// Returns line and column in that file, both from 1; without a place, the first line.
     pub fn position(&self, text: &str) -> (usize, usize) {
         let start = self.span.as_ref().map_or(0, |span| span.start);
         let before = text.get(..start).unwrap_or_default();
@@ -86,14 +87,14 @@ impl Flaw {
 pub struct ChartError {
     /// The file.
     pub origin: String,
-    /// Its text; empty where it could not be read.
+    /// Its text; empty if it could not be read.
     pub text: String,
     /// In the order of the file.
     pub flaws: Vec<Flaw>,
 }
 
 impl ChartError {
-    /// A file that cannot be read at all.
+    /// Returns the error for a file that cannot be read at all.
     pub fn unreadable(origin: &str, message: String) -> Self {
         let flaw = Flaw::new(Code::Unreadable, message);
         Self {
@@ -103,29 +104,30 @@ impl ChartError {
         }
     }
 
-    /// Each flaw as miette shows it.
-    pub fn reports(&self) -> impl Iterator<Item = FlawReport> {
+    /// Returns each flaw as a person is shown it.
+    pub fn reports(&self) -> impl Iterator<Item = Report> {
         self.flaws.iter().map(|flaw| {
             let (name, text) = flaw.source(&self.origin, &self.text);
-            let excerpt = flaw
-                .span
-                .clone()
-                .and_then(|span| Excerpt::new(name.to_owned(), text.to_owned(), span));
-            let flaw = match flaw.span {
-                Some(_) => flaw.clone(),
+            let message = match flaw.span {
+                Some(_) => flaw.message.clone(),
                 // Without a snippet nothing else names the file.
-                None => Flaw {
-                    message: format!("{name}: {}", flaw.message),
-                    ..flaw.clone()
-                },
+                None => format!("{name}: {}", flaw.message),
             };
-            FlawReport { flaw, excerpt }
+            let mut diagnostic = MietteDiagnostic::new(message).with_code(flaw.code.as_str());
+            diagnostic.help = flaw.help.clone();
+            let place = flaw.span.clone();
+            let excerpt =
+                place.and_then(|place| Excerpt::new(name.to_owned(), text.to_owned(), place));
+            match excerpt {
+                Some(excerpt) => excerpt.report(diagnostic),
+                None => Report::new(diagnostic),
+            }
         })
     }
 }
 
 impl fmt::Display for ChartError {
-    /// One line: where hooks and logs have no room for a snippet.
+    /// Writes one line, for hooks and logs.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(first) = self.flaws.first() else {
             return write!(out, "{}: cannot be used", self.origin);
@@ -148,47 +150,3 @@ impl fmt::Display for ChartError {
 }
 
 impl std::error::Error for ChartError {}
-
-/// One flaw with its snippet.
-#[derive(Debug)]
-pub struct FlawReport {
-    flaw: Flaw,
-    excerpt: Option<Excerpt>,
-}
-
-impl FlawReport {
-    /// More to read than what is reported: the counterexample that refutes a property.
-    pub fn note(&self) -> Option<&str> {
-        self.flaw.note.as_deref()
-    }
-}
-
-impl fmt::Display for FlawReport {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.flaw.message)
-    }
-}
-
-impl std::error::Error for FlawReport {}
-
-impl Diagnostic for FlawReport {
-    fn code(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        Some(Box::new(self.flaw.code))
-    }
-
-    fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        let help = self.flaw.help.as_ref()?;
-        Some(Box::new(help) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.excerpt
-            .as_ref()
-            .map(|excerpt| excerpt as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let place = self.excerpt.as_ref()?.place();
-        Some(Box::new(std::iter::once(LabeledSpan::underline(place))))
-    }
-}

@@ -1,6 +1,8 @@
 //! Words of shell lines that a person can copy.
 
-/// Returns a word as a shell line needs it: in quotes if it has signs that the shell would act on.
+use crate::text::is_harmful;
+
+/// Returns a word for a shell line, in quotes if it has characters that are special to the shell.
 pub fn quoted(word: &str) -> String {
     let is_plain = |sign: char| {
         sign.is_ascii_alphanumeric()
@@ -9,5 +11,30 @@ pub fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    if !word.contains(is_harmful) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    let escaped = |sign: char| match sign {
+        '\'' | '\\' => format!("\\{sign}"),
+        _ if is_harmful(sign) => format!("\\U{:08x}", u32::from(sign)),
+        _ => sign.to_string(),
+    };
+    format!("$'{}'", word.chars().map(escaped).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_of_a_shell_line() {
+        for (word, expected) in [
+            ("--model", "--model"),
+            ("", "''"),
+            ("it's", r"'it'\''s'"),
+            ("a\n'\u{1b}\\", r"$'a\U0000000a\'\U0000001b\\'"),
+        ] {
+            assert_eq!(quoted(word), expected);
+        }
+    }
 }

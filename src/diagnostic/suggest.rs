@@ -9,13 +9,15 @@ pub fn suggest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<
         .map(|(_, name)| name)
 }
 
+/// Returns the same as a question: "did you mean `x`?".
+pub fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
+    suggest(wrong, names).map(|name| format!("did you mean `{name}`?"))
+}
+
 /// Returns what to do about an unknown name: "did you mean `x`?", else the names that there are.
 pub fn hint<'n>(wrong: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<String> {
-    match suggest(wrong, names.clone()) {
-        Some(name) => Some(format!("did you mean `{name}`?")),
-        None => {
-            let known = names.collect::<Vec<_>>().join(", ");
-            (!known.is_empty()).then(|| format!("the known names are {known}"))
-        }
-    }
+    did_you_mean(wrong, names.clone()).or_else(|| {
+        let known = names.collect::<Vec<_>>().join(", ");
+        (!known.is_empty()).then(|| format!("the known names are {known}"))
+    })
 }

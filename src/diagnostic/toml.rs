@@ -1,10 +1,10 @@
-//! Places in a TOML text: from the way to a value to the bytes where it stands.
+//! Places in a TOML text: from the path of a value to its bytes.
 
 use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
-/// One step of the way to a value in a chart file.
+/// One step of the path to a value in a chart file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Key(String),
@@ -29,12 +29,18 @@ impl From<usize> for Step {
     }
 }
 
-/// Where the value at `path` stands in the TOML text; the nearest table above it where it is absent.
+/// A path to a value of the chart, from its keys and indices.
+macro_rules! at {
+    ($($step:expr),* $(,)?) => { &[$($crate::diagnostic::toml::Step::from($step)),*] };
+}
+pub(crate) use at;
+
+/// Returns the place of the value at `path` in the TOML text; if it is absent, that of the nearest table above.
 pub fn locate(text: &str, path: &[Step]) -> Option<Range<usize>> {
     Document::parse(text).locate(path)
 }
 
-/// The places of a TOML text, for who looks up more than one.
+/// The places of a TOML text, parsed once.
 #[derive(Debug)]
 pub struct Document<'t> {
     table: DeTable<'t>,
@@ -48,12 +54,12 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Where the value at `path` stands; the nearest table above it where it is absent.
+    /// Returns the place of the value at `path`; if it is absent, that of the nearest table above.
     pub fn locate(&self, path: &[Step]) -> Option<Range<usize>> {
         self.walk(path).0
     }
 
-    /// Where the value at `path` stands; `None` where it is absent.
+    /// Returns the place of the value at `path`; `None` if it is absent.
     pub fn locate_exactly(&self, path: &[Step]) -> Option<Range<usize>> {
         let (span, found) = self.walk(path);
         span.filter(|_| found == path.len())
@@ -103,8 +109,8 @@ pub fn steps(place: &str) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// Returns where the part `span` of `source` stands in `text`, `source` being the value, or a part of the value, of the TOML
-/// string at `value`; `None` where it is not.
+/// Returns the place in `text` of the part `span` of `source`, which is the value, or a part of the value, of the TOML
+/// string at `value`; `None` if it is not.
 pub fn token(
     text: &str,
     value: &Range<usize>,
@@ -183,7 +189,7 @@ fn decode(raw: &str) -> Option<(String, Vec<Range<usize>>)> {
 mod tests {
     use super::*;
 
-    /// What `token` finds for `part` of the value of `x`, as it is written.
+    /// Returns what `token` finds for `part` of the value of `x`, as it is written.
     fn found(text: &str, source: &str, part: &str) -> Option<String> {
         let value = locate(text, &[Step::from("x")])?;
         let at = source.find(part)?;

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Version([u64; 3]);
 
 impl Version {
-    /// The first word of `text` that is three numbers with dots between them.
+    /// Returns the first word of `text` that is three numbers with dots between them.
     fn find(text: &str) -> Option<Self> {
         text.split_whitespace().find_map(|word| {
             let core = word.split(['-', '+']).next()?;
@@ -97,7 +97,7 @@ pub(super) fn own() -> Vec<Diagnosis> {
     vec![this, on_path]
 }
 
-/// The programs that the chart runs.
+/// Checks the programs that the chart runs.
 pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
     let mut found = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
@@ -109,7 +109,15 @@ pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
         }
         seen.push(program);
         found.push(program_on_path(program));
-        let is_unasked = invoke.argv.iter().any(|arg| arg.0 == UNASKED);
+        // In the argument itself, or in a name that it uses.
+        let lets = chart.lets.iter();
+        let unasked: Vec<&String> = lets
+            .filter(|(_, expr)| expr.0.contains(UNASKED))
+            .map(|(name, _)| name)
+            .collect();
+        let is_unasked = invoke.argv.iter().any(|arg| {
+            arg.0.contains(UNASKED) || unasked.iter().any(|name| arg.0.contains(name.as_str()))
+        });
         if program == HOST && is_unasked && rustix::process::geteuid().is_root() {
             found.extend(as_root());
         }
@@ -132,8 +140,8 @@ fn program_on_path(program: &str) -> Diagnosis {
     if program != HOST {
         return Diagnosis::ok("program", format!("{program}, {}", shown(&path)));
     }
-    let told = version_of(&path);
-    match told.as_deref().map(Version::find) {
+    let printed = version_of(&path);
+    match printed.as_deref().map(Version::find) {
         Ok(Some(version)) if version < TRIED_FROM => Diagnosis::warning(
             "program",
             format!(
@@ -169,7 +177,7 @@ fn as_root() -> Option<Diagnosis> {
     })
 }
 
-/// The file that a name on a command line leads to.
+/// Returns the file that a command's name refers to.
 fn on_path(name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
     let path = std::env::var_os("PATH")?;
@@ -181,7 +189,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
         })
 }
 
-/// The first line that `PROGRAM --version` prints.
+/// Returns the first line that `PROGRAM --version` prints.
 fn version_of(program: &Path) -> Result<String, String> {
     let log = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     let argv = [

@@ -13,7 +13,7 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The word for it.
+    /// Returns its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -27,7 +27,7 @@ impl Level {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Diagnosis {
     pub(crate) level: Level,
-    /// What was looked at: a word that stays the same.
+    /// What was checked: a stable word.
     pub(crate) about: &'static str,
     /// What was found.
     pub(crate) text: String,
@@ -70,7 +70,7 @@ impl Diagnosis {
     }
 }
 
-/// A path as a person writes it: `~` for the home directory.
+/// Returns a path with `~` for the home directory.
 pub(super) fn shown(path: &Path) -> String {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {

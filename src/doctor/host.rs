@@ -8,6 +8,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use indexmap::IndexSet;
 use serde_json::Value as Json;
 
 use super::diagnosis::{Diagnosis, shown};
@@ -21,11 +22,11 @@ const MANAGED: &str = "/Library/Application Support/ClaudeCode";
 #[cfg(not(target_os = "macos"))]
 const MANAGED: &str = "/etc/claude-code";
 
-/// The variable that says how often in a row a stop may be blocked; 0: as often as it likes.
+/// The variable that limits how many stops in a row may be blocked; 0: no limit.
 const BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
 
-/// How often, where nobody says so.
-const DEFAULT_CAP: i64 = 8;
+/// The limit if the variable is not set.
+const DEFAULT_CAP: &str = "8";
 
 /// All settings, and the plugins that are installed.
 #[derive(Debug, Default)]
@@ -71,38 +72,26 @@ impl Settings {
 
     fn read_in(user: Option<&Path>, dirs: &[PathBuf], managed: &Path) -> Self {
         let mut settings = Self::default();
-        let of_dirs = |name: &str| {
-            dirs.iter()
-                .map(move |dir| dir.join(".claude").join(name))
-                .collect::<Vec<_>>()
-        };
-        let mut paths: Vec<PathBuf> = user
-            .map(|user| user.join("settings.json"))
-            .into_iter()
-            .collect();
-        paths.extend(of_dirs("settings.json"));
-        paths.extend(of_dirs("settings.local.json"));
+        let of_dirs = |name| dirs.iter().map(move |dir| dir.join(".claude").join(name));
+        let paths = user.map(|user| user.join("settings.json")).into_iter();
+        let paths = paths
+            .chain(of_dirs("settings.json"))
+            .chain(of_dirs("settings.local.json"));
         // A project may be the home directory itself.
-        let mut seen: Vec<PathBuf> = Vec::new();
-        for path in paths {
-            if !seen.contains(&path) {
-                settings.add(&path, false);
-                seen.push(path);
-            }
+        for path in paths.collect::<IndexSet<PathBuf>>() {
+            settings.add(&path, false);
         }
         settings.add(&managed.join("managed-settings.json"), true);
         let more = fs::read_dir(managed.join("managed-settings.d"));
-        let mut more: Vec<PathBuf> = more
+        let more = more
             .into_iter()
             .flatten()
             .flatten()
-            .map(|entry| entry.path())
-            .collect();
+            .map(|entry| entry.path());
+        let is_json = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+        let mut more: Vec<PathBuf> = more.filter(is_json).collect();
         more.sort();
-        for path in more
-            .iter()
-            .filter(|path| path.extension().is_some_and(|end| end == "json"))
-        {
+        for path in &more {
             settings.add(path, true);
         }
         if let Some(user) = user {
@@ -123,12 +112,7 @@ impl Settings {
 
     fn add_installed(&mut self, path: &Path) {
         let json = self.json(path).unwrap_or_default();
-        for (name, places) in json
-            .get("plugins")
-            .and_then(Json::as_object)
-            .into_iter()
-            .flatten()
-        {
+        for (name, places) in fields(&json, "plugins") {
             let text = |place: &Json, key: &str| place.get(key)?.as_str().map(str::to_owned);
             let copies = places.as_array().into_iter().flatten().map(|place| Copy {
                 version: text(place, "version"),
@@ -156,7 +140,7 @@ impl Settings {
         None
     }
 
-    /// The files that cannot be read.
+    /// Returns the files that cannot be read.
     pub(super) fn unreadable(&self) -> Vec<Diagnosis> {
         let files = self.unreadable.iter();
         files
@@ -170,46 +154,35 @@ impl Settings {
             .collect()
     }
 
-    /// Whether hooks run at all.
+    /// Checks whether hooks run at all.
     pub(super) fn hooks_on(&self) -> Vec<Diagnosis> {
         let is_true =
             |file: &File, key: &str| file.json.get(key).and_then(Json::as_bool) == Some(true);
         let mut found = Vec::new();
         for file in &self.files {
+            let path = shown(&file.path);
             if is_true(file, "disableAllHooks") {
-                found.push(Diagnosis::problem(
-                    "hooks",
-                    format!(
-                        "{} turns all hooks off, so nothing is reviewed",
-                        shown(&file.path)
-                    ),
-                    "remove \"disableAllHooks\" from it",
-                ));
+                let text = format!("{path} turns all hooks off, so nothing is reviewed");
+                let help = "remove \"disableAllHooks\" from it";
+                found.push(Diagnosis::problem("hooks", text, help));
             }
             if file.is_managed && is_true(file, "allowManagedHooksOnly") {
-                found.push(Diagnosis::problem(
-                    "hooks",
-                    format!(
-                        "{} allows only its own hooks, so nothing is reviewed",
-                        shown(&file.path)
-                    ),
-                    "ask the administrator of this machine",
-                ));
+                let text = format!("{path} allows only its own hooks, so nothing is reviewed");
+                let help = "ask the administrator of this machine";
+                found.push(Diagnosis::problem("hooks", text, help));
             }
         }
         if found.is_empty() {
-            found.push(Diagnosis::ok(
-                "hooks",
-                match self.unreadable.is_empty() {
-                    true => "no settings file turns hooks off",
-                    false => "no settings file that can be read turns hooks off",
-                },
-            ));
+            let text = match self.unreadable.is_empty() {
+                true => "no settings file turns hooks off",
+                false => "no settings file that can be read turns hooks off",
+            };
+            found.push(Diagnosis::ok("hooks", text));
         }
         found
     }
 
-    /// Whether something calls the Stop hook, and only once: the plugin of the chart's name, or a settings file.
+    /// Checks whether something calls the Stop hook, and only once: the chart's plugin, or a settings file.
     pub(super) fn hook(&self, choice: &Choice<'_>, chart: &Chart) -> Vec<Diagnosis> {
         let hooks = self.stop_hooks(choice);
         let has_plugin = matches!(choice, Choice::Embedded(_));
@@ -220,32 +193,23 @@ impl Settings {
         let mut found = plugin.found;
         match (plugin.is_on, hooks.as_slice()) {
             (true, []) => {}
-            (true, [hook, ..]) => found.push(Diagnosis::warning(
-                "plugin",
-                format!(
-                    "{} calls the Stop hook too, so it runs twice at each stop",
-                    shown(&hook.file.path)
-                ),
-                "remove the hook from that file: the plugin has it",
-            )),
+            (true, [hook, ..]) => {
+                let path = shown(&hook.file.path);
+                let text = format!("{path} calls the Stop hook too, so it runs twice at each stop");
+                let help = "remove the hook from that file: the plugin has it";
+                found.push(Diagnosis::warning("plugin", text, help));
+            }
             (false, []) if found.is_empty() => found.push(nobody(has_plugin, &chart.id)),
             (false, []) => {}
             (false, hooks) => {
                 // The user has decided for the hook alone.
                 found.clear();
-                found.push(Diagnosis::ok(
-                    "plugin",
-                    format!("{} calls the Stop hook", shown(&hooks[0].file.path)),
-                ));
+                let text = format!("{} calls the Stop hook", shown(&hooks[0].file.path));
+                found.push(Diagnosis::ok("plugin", text));
                 if let Some(hook) = hooks.get(1) {
-                    found.push(Diagnosis::warning(
-                        "plugin",
-                        format!(
-                            "{} calls it too, so it may run twice at each stop",
-                            shown(&hook.file.path)
-                        ),
-                        "keep one of the two",
-                    ));
+                    let path = shown(&hook.file.path);
+                    let text = format!("{path} calls it too, so it may run twice at each stop");
+                    found.push(Diagnosis::warning("plugin", text, "keep one of the two"));
                 }
                 found.extend(hooks.iter().filter_map(|hook| too_short(hook, chart)));
             }
@@ -258,18 +222,11 @@ impl Settings {
         let is_ours = |key: &str| key.split('@').next() == Some(id);
         let mut switches: BTreeMap<&str, (bool, &File)> = BTreeMap::new();
         for file in &self.files {
-            let keys = file
-                .json
-                .get("enabledPlugins")
-                .and_then(Json::as_object)
-                .into_iter()
-                .flatten();
+            let keys = fields(&file.json, "enabledPlugins");
             for (key, value) in keys.filter(|(key, _)| is_ours(key)) {
                 // A list of versions switches it on as well.
-                switches.insert(
-                    key,
-                    (!matches!(value, Json::Bool(false) | Json::Null), file),
-                );
+                let is_on = !matches!(value, Json::Bool(false) | Json::Null);
+                switches.insert(key, (is_on, file));
             }
         }
         let on = switches.iter().find(|(_, (is_on, _))| *is_on);
@@ -325,31 +282,18 @@ impl Settings {
         Plugin::default()
     }
 
-    /// The Stop hooks that call this program for the chart that was chosen.
+    /// Returns the Stop hooks that call this program for the chart that was chosen.
     fn stop_hooks(&self, choice: &Choice<'_>) -> Vec<Hook<'_>> {
         let mut found = Vec::new();
         for file in &self.files {
-            let groups = file
-                .json
-                .pointer("/hooks/Stop")
-                .and_then(Json::as_array)
-                .into_iter()
-                .flatten();
-            let hooks = groups
-                .filter_map(|group| group.get("hooks")?.as_array())
-                .flatten();
-            for hook in hooks {
-                let args = hook
-                    .get("args")
-                    .and_then(Json::as_array)
-                    .into_iter()
-                    .flatten();
+            let groups = items(file.json.pointer("/hooks/Stop"));
+            for hook in groups.flat_map(|group| items(group.get("hooks"))) {
                 let words = hook
                     .get("command")
                     .into_iter()
-                    .chain(args)
-                    .filter_map(Json::as_str);
-                let line = words.collect::<Vec<_>>().join(" ");
+                    .chain(items(hook.get("args")));
+                let words: Vec<&str> = words.filter_map(Json::as_str).collect();
+                let line = words.join(" ");
                 if calls(&line, choice) {
                     found.push(Hook {
                         file,
@@ -361,7 +305,7 @@ impl Settings {
         found
     }
 
-    /// Whether the host lets a stop be blocked as often in a row as a cycle may ask for.
+    /// Checks whether the host allows as many blocks in a row as a cycle may need.
     pub(super) fn blocks(&self, chart: &Chart, context: Option<&Context>) -> Vec<Diagnosis> {
         let initial = initial(chart);
         let context = context.unwrap_or(&initial);
@@ -381,44 +325,40 @@ impl Settings {
             )
         });
         let given = of_files.or_else(|| std::env::var(BLOCK_CAP).ok());
-        let cap = match given
-            .as_deref()
-            .map(|text| (text, text.trim().parse::<i64>()))
-        {
-            None => DEFAULT_CAP,
-            Some((_, Ok(cap))) => cap,
-            Some((text, Err(_))) => {
-                return vec![Diagnosis::warning(
-                    "blocks",
-                    format!("{BLOCK_CAP} is {text:?}, which is not a number"),
-                    "set it to a number; 0: no limit",
-                )];
-            }
+        let given = given.unwrap_or_else(|| DEFAULT_CAP.to_owned());
+        let Ok(cap) = given.trim().parse::<i64>() else {
+            let text = format!("{BLOCK_CAP} is {given:?}, which is not a number");
+            let help = "set it to a number; 0: no limit";
+            return vec![Diagnosis::warning("blocks", text, help)];
         };
         if cap == 0 || cap >= limit {
-            let cap = if cap == 0 {
-                "any number of".to_owned()
-            } else {
-                cap.to_string()
+            let cap = match cap {
+                0 => "any number of".to_owned(),
+                cap => cap.to_string(),
             };
-            return vec![Diagnosis::ok(
-                "blocks",
-                format!(
-                    "{cap} blocked stops in a row are allowed, and a cycle has at most {limit} reviews ({field})"
-                ),
-            )];
+            let text = format!(
+                "{cap} blocked stops in a row are allowed, and a cycle has at most {limit} reviews ({field})"
+            );
+            return vec![Diagnosis::ok("blocks", text)];
         }
-        vec![Diagnosis::warning(
-            "blocks",
-            format!(
-                "a cycle may have {limit} reviews ({field}), but an agent that uses no tool in between may stop after {cap} blocks"
-            ),
-            format!("set {BLOCK_CAP} to {limit} under \"env\" in settings.json"),
-        )]
+        let text = format!(
+            "a cycle may have {limit} reviews ({field}), but an agent that uses no tool in between may stop after {cap} blocks"
+        );
+        let help = format!("set {BLOCK_CAP} to {limit} under \"env\" in settings.json");
+        vec![Diagnosis::warning("blocks", text, help)]
     }
 }
 
-/// What a file holds; of a pipe nobody may ever write the end.
+fn fields<'j>(json: &'j Json, key: &str) -> impl Iterator<Item = (&'j String, &'j Json)> {
+    let fields = json.get(key).and_then(Json::as_object);
+    fields.into_iter().flatten()
+}
+
+fn items(json: Option<&Json>) -> impl Iterator<Item = &Json> {
+    json.and_then(Json::as_array).into_iter().flatten()
+}
+
+/// Reads a regular file. (Reading a pipe may never end.)
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     match fs::metadata(path)?.is_file() {
         true => fs::read(path),
@@ -442,7 +382,7 @@ impl Plugin {
     }
 }
 
-/// Whether a shell line is `taskie hook stop`, for the chart that was chosen.
+/// Returns whether a shell line is `taskie hook stop`, for the chart that was chosen.
 fn calls(line: &str, choice: &Choice<'_>) -> bool {
     let words: Vec<&str> = line
         .split_whitespace()
@@ -457,17 +397,13 @@ fn calls(line: &str, choice: &Choice<'_>) -> bool {
         return false;
     };
     let rest = &words[at + 1..];
-    let chart =
-        rest.iter()
-            .enumerate()
-            .find_map(|(at, word)| match word.strip_prefix("--chart=") {
-                Some(chart) => Some(chart),
-                None if *word == "--chart" => rest.get(at + 1).copied(),
-                None => None,
-            });
+    let chart = rest.iter().enumerate().find_map(|(at, word)| match *word {
+        "--chart" => rest.get(at + 1).copied(),
+        word => word.strip_prefix("--chart="),
+    });
     let is_same = match (choice, Choice::of(chart)) {
         (Choice::Embedded(wanted), Choice::Embedded(called)) => wanted.id == called.id,
-        // From where it is called a path may look different.
+        // The path may differ with the directory it is called from.
         (Choice::File(wanted), Choice::File(called)) => wanted.file_name() == called.file_name(),
         _ => false,
     };
@@ -496,10 +432,14 @@ fn nobody(has_plugin: bool, id: &str) -> Diagnosis {
     }
 }
 
-/// A hook that is ended before its review is.
+/// Reports a hook whose time limit is shorter than a review's.
 fn too_short(hook: &Hook<'_>, chart: &Chart) -> Option<Diagnosis> {
     let (longest, timeout) = (
-        chart.invoke.values().map(|invoke| invoke.timeout).max()?,
+        chart
+            .invoke
+            .values()
+            .filter_map(|invoke| invoke.timeout.longest(&chart.config))
+            .max()?,
         hook.timeout?,
     );
     (timeout <= longest).then(|| {

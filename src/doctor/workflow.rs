@@ -36,21 +36,16 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
         }
     };
     let flaws = linted.flaws;
-    let sound = match flaws.len() {
-        0 => Diagnosis::ok(
-            "chart",
-            format!("the chart {} has no findings", chart.origin),
-        ),
-        1 => Diagnosis::warning(
-            "chart",
-            format!("the chart {} has a finding", chart.origin),
-            format!("`taskie {check}` shows it"),
-        ),
-        many => Diagnosis::warning(
-            "chart",
-            format!("the chart {} has {many} findings", chart.origin),
-            format!("`taskie {check}` shows them"),
-        ),
+    let origin = &chart.origin;
+    let (count, them) = match flaws.len() {
+        0 => ("no findings".to_owned(), ""),
+        1 => ("a finding".to_owned(), "it"),
+        many => (format!("{many} findings"), "them"),
+    };
+    let text = format!("the chart {origin} has {count}");
+    let sound = match flaws.is_empty() {
+        true => Diagnosis::ok("chart", text),
+        false => Diagnosis::warning("chart", text, format!("`taskie {check}` shows {them}")),
     };
     vec![sound, state_schema(chart)]
 }
@@ -104,20 +99,15 @@ pub(super) fn instance(
     let file = place.instance.dir.join(state_file::FILE);
     match &snapshot.state {
         Reading::Sound { absent, .. } if absent.is_empty() => {
-            found.push(Diagnosis::ok(
-                "instance",
-                format!("{noun} {name}: its state.json is valid"),
-            ));
+            let text = format!("{noun} {name}: its state.json is valid");
+            found.push(Diagnosis::ok("instance", text));
         }
-        Reading::Sound { absent, .. } => found.push(Diagnosis::warning(
-            "instance",
-            format!(
-                "{noun} {name}: {} lacks {}",
-                file.display(),
-                absent.join(", ")
-            ),
-            "nothing to do if the defaults are right: the next transition writes them",
-        )),
+        Reading::Sound { absent, .. } => {
+            let (file, absent) = (file.display(), absent.join(", "));
+            let text = format!("{noun} {name}: {file} lacks {absent}");
+            let help = "nothing to do if the defaults are right: the next transition writes them";
+            found.push(Diagnosis::warning("instance", text, help));
+        }
         Reading::Missing if chart.cycles.is_empty() => found.push(Diagnosis::ok(
             "instance",
             format!("{noun} {name} has no state.json yet: it has not begun"),

@@ -1,5 +1,5 @@
-//! What the actions of a rule come to: effects, as data. Which names are free is settled here, so that a text can say
-//! what will be made; that the world has not changed since, the shell checks when it does it.
+//! Turns the actions of a rule into effects, as data. Free names are chosen here, so that a text can say
+//! which file will be made; the shell checks that they are still free.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::chart::model::{Action, Deed};
 use crate::expr::source::{Literal, Text};
 use crate::files::timestamp;
 
-/// The effects of `actions`, in order; what they are about becomes `touched`.
+/// Returns the effects of `actions`, in order, and sets `touched` to their paths.
 pub(super) fn effects(
     names: &Arc<Names>,
     place: &str,
@@ -49,20 +49,14 @@ impl Plan<'_> {
             .deed()
             .map_err(|why| Fault::World(format!("{place}: {why}")))?;
         let guard = action.guard.as_ref().map(|guard| guard.0.as_str());
+        let expressions = &names.expressions;
         let at = |key: &str| Fault::at(format!("{place}.{key}"));
         let roots = match &action.each {
             Some(each) => {
-                let items = names
-                    .expressions
-                    .items(&each.0, &names.root())
-                    .map_err(at("each"))?;
-                names
-                    .expressions
-                    .select(guard, items, |it| names.root_with(it))
+                let items = expressions.items(&each.0, &names.root());
+                expressions.select(guard, items.map_err(at("each"))?, |it| names.root_with(it))
             }
-            None => names
-                .expressions
-                .select(guard, vec![Value::from(())], |_| names.root()),
+            None => expressions.select(guard, vec![Value::from(())], |_| names.root()),
         };
         for root in roots.map_err(at("guard"))? {
             self.deed(place, deed, &root)?;
@@ -71,84 +65,52 @@ impl Plan<'_> {
     }
 
     fn deed(&mut self, place: &str, deed: Deed<'_>, root: &Value) -> Result<(), Fault> {
+        let names = self.names;
         let path = |key: &str, text: &Text| self.path(place, key, text, root);
-        match deed {
+        let effect = match deed {
             Deed::Write { path: to, text } => {
                 let to = path("write", to)?;
                 // To the letter: what a user gave keeps its last line break.
-                let text = self
-                    .names
-                    .expressions
-                    .literal(&Literal::Text(text.clone()), root)
-                    .map_err(Fault::at(format!("{place}.text")))?
-                    .to_string();
-                let path = self.free(&to)?;
-                self.done(
-                    &path,
-                    Effect::Write {
-                        path: path.clone(),
-                        text,
-                    },
-                );
+                let text = Literal::Text(text.clone());
+                let text = names.literal(format_args!("{place}.text"), &text, root)?;
+                Effect::Write {
+                    path: self.free(&to)?,
+                    text: text.to_string(),
+                }
             }
-            Deed::Ensure { path: of, line } => {
-                let path = path("ensure", of)?;
-                let line = self
-                    .names
-                    .expressions
-                    .text(line, root)
-                    .map_err(Fault::at(format!("{place}.line")))?;
-                self.done(
-                    &path,
-                    Effect::Ensure {
-                        path: path.clone(),
-                        line,
-                    },
-                );
-            }
+            Deed::Ensure { path: of, line } => Effect::Ensure {
+                path: path("ensure", of)?,
+                line: names.text(format_args!("{place}.line"), line, root)?,
+            },
             Deed::Rename { path: from, to } => {
                 let (from, to) = (path("rename", from)?, path("to", to)?);
                 let (folder, name) = split(&from);
                 self.folder(folder)?.remove(name);
                 let to = self.free(&to)?;
-                self.done(
-                    &to,
-                    Effect::Rename {
-                        from,
-                        to: to.clone(),
-                    },
-                );
+                Effect::Rename { from, to }
             }
             Deed::Copy { template, to } => {
                 let path = path("to", to)?;
                 let (folder, name) = split(&path);
-                if !self.folder(folder)?.names.contains(name) {
-                    let text = self.names.chart.template(template);
-                    let text = text.map_err(|why| Fault::World(format!("{place}.copy: {why}")))?;
-                    self.done(
-                        &path,
-                        Effect::Write {
-                            path: path.clone(),
-                            text,
-                        },
-                    );
+                if self.folder(folder)?.names.contains(name) {
+                    return Ok(());
                 }
+                let text = names.chart.template(template);
+                let text = text.map_err(|why| Fault::World(format!("{place}.copy: {why}")))?;
+                Effect::Write { path, text }
             }
-            Deed::Remove { path: of } => {
-                let path = path("remove", of)?;
-                self.done(&path, Effect::Remove { path: path.clone() });
-            }
-        }
+            Deed::Remove { path: of } => Effect::Remove {
+                path: path("remove", of)?,
+            },
+        };
+        self.touched.push(effect.path().to_owned());
+        self.effects.push(effect);
         Ok(())
     }
 
-    /// A path as a text gives it; it must stay below the home.
+    /// Returns the path that a text gives, which must be inside the home.
     fn path(&self, place: &str, key: &str, text: &Text, root: &Value) -> Result<String, Fault> {
-        let path = self
-            .names
-            .expressions
-            .text(text, root)
-            .map_err(Fault::at(format!("{place}.{key}")))?;
+        let path = self.names.text(format_args!("{place}.{key}"), text, root)?;
         let home = Path::new(&self.names.chart.scope.home);
         let parts = || Path::new(&path).components();
         let is_plain = parts().all(|part| matches!(part, Component::Normal(_)))
@@ -166,21 +128,19 @@ impl Plan<'_> {
         )))
     }
 
-    /// The names in a folder.
+    /// Returns the names in a folder.
     fn folder(&mut self, folder: &str) -> Result<&mut Taken, Fault> {
-        Ok(match self.folders.entry(folder.to_owned()) {
-            indexmap::map::Entry::Occupied(known) => known.into_mut(),
-            indexmap::map::Entry::Vacant(new) => {
-                let mut taken = Taken::default();
-                for name in self.names.names_in(folder)? {
-                    taken.insert(name);
-                }
-                new.insert(taken)
+        if !self.folders.contains_key(folder) {
+            let mut taken = Taken::default();
+            for name in self.names.names_in(folder)? {
+                taken.insert(name);
             }
-        })
+            self.folders.insert(folder.to_owned(), taken);
+        }
+        Ok(self.folders.entry(folder.to_owned()).or_default())
     }
 
-    /// `path` where its name is free, else the next one that is: of a name that begins with a time, the next second
+    /// Returns `path` if its name is free, otherwise the next free name: if it begins with a time, the next second
     /// that no name begins with, so that names keep their order; of any other, `-2`, `-3` and so on.
     fn free(&mut self, path: &str) -> Result<String, Fault> {
         let (folder, name) = split(path);
@@ -205,11 +165,6 @@ impl Plan<'_> {
         };
         taken.insert(free.clone());
         Ok(format!("{folder}/{free}"))
-    }
-
-    fn done(&mut self, path: &str, effect: Effect) {
-        self.touched.push(path.to_owned());
-        self.effects.push(effect);
     }
 }
 
@@ -244,7 +199,7 @@ impl Taken {
     }
 }
 
-/// A path's folder and its name. A path below the home has both.
+/// Splits a path into its folder and its name. A path below the home has both.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

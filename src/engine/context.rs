@@ -10,7 +10,7 @@ use crate::chart::field::default_of;
 /// The context of one instance: field → value, in the chart's order.
 pub type Context = IndexMap<String, Json>;
 
-/// The context of an instance that has no state yet.
+/// Returns the context of an instance that has no state yet.
 pub fn initial(chart: &Chart) -> Context {
     chart
         .context
@@ -19,7 +19,7 @@ pub fn initial(chart: &Chart) -> Context {
         .collect()
 }
 
-/// A JSON value as expressions see it.
+/// Returns a JSON value as expressions see it.
 pub fn to_value(json: &Json) -> Value {
     match json {
         Json::Null => Value::from(()),
@@ -33,7 +33,7 @@ pub fn to_value(json: &Json) -> Value {
     }
 }
 
-/// An expression's value as JSON; `None` where JSON has no such thing.
+/// Returns an expression's value as JSON; `None` if JSON has no such value.
 pub fn to_json(value: &Value) -> Option<Json> {
     serde_json::to_value(value).ok()
 }

@@ -8,24 +8,25 @@
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use minijinja::value::Value;
+use minijinja::value::{Value, ValueKind};
 use serde_json::Value as Json;
 
 use super::actions;
 use super::context::to_json;
-use super::decision::{Answer, Decision, Ended, Fired, Invocation, Outcome, Step};
+use super::decision::{Answer, Decision, Ended, Fired, Invocation, Outcome, Step, Tried};
 use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
 use super::world::World;
-use crate::chart::model::{Assign, Invoke, Rule};
+use crate::chart::model::{Assign, Invoke, Rule, Seconds};
 use crate::chart::{Chart, Cycle};
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::did_you_mean;
+use crate::expr::source::{Expr, Literal};
 use crate::files::pattern::Pattern;
 
-/// What `chart` decides about `event` in `world`.
+/// Returns what `chart` decides about `event` in `world`.
 ///
-/// `ended` is the run that an earlier call asked for. Its outcome counts only where this world still asks
+/// `ended` is the run that an earlier call asked for. Its outcome counts only if this world still asks
 /// for that very run; else nothing is written, the event is allowed, and the decision says so.
 pub fn decide(
     chart: &Arc<Chart>,
@@ -36,29 +37,21 @@ pub fn decide(
     decide_with(Names::new(chart, world, event), &event.trigger, ended)
 }
 
-/// The same with the names of the event, which may share what has been compiled with others.
+/// Decides the same with given names of the event, which may share what has been compiled with others.
 pub fn decide_with(
     names: Arc<Names>,
     trigger: &Trigger,
     ended: Option<Ended>,
 ) -> Result<Step, Fault> {
-    let chart = Arc::clone(&names.chart);
     let mut deciding = Deciding::new(names, ended);
-    if let Flow::Leave(step) = deciding.head(trigger)? {
-        return Ok(step);
+    let mut step = deciding.decide(trigger)?;
+    if let Step::Done(decision) = &mut step {
+        decision.tried = deciding.tried;
     }
-    let (list, rules) = rules_of(&chart, trigger);
-    for (index, rule) in rules.iter().enumerate() {
-        match deciding.rule(list, index, rule)? {
-            Flow::On => {}
-            Flow::Answered => break,
-            Flow::Leave(step) => return Ok(step),
-        }
-    }
-    deciding.end().map(Step::Done)
+    Ok(step)
 }
 
-/// The rules that an event is put to once its head is done, with the name of their list.
+/// Returns the rules for an event, with the name of their list.
 pub fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Rule]) {
     let list = match trigger {
         Trigger::Hook(name) => name.as_str(),
@@ -79,7 +72,7 @@ pub enum Flow {
     On,
     /// A rule has answered: no further one is tried.
     Answered,
-    /// The decision ends with this step, whatever the parts so far have come to.
+    /// The decision ends with this step, whatever the earlier parts decided.
     Leave(Step),
 }
 
@@ -95,14 +88,14 @@ pub struct Part {
     pub swallowed: Option<Fault>,
 }
 
-/// The head of a decision by itself: a phase's guard, entry and arms, or a command.
+/// Decides the head alone: a phase's guard, entry and arms, or a command.
 pub fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> {
     let mut deciding = Deciding::new(names, None);
     let flow = deciding.head(trigger)?;
     Ok(deciding.into_part(flow))
 }
 
-/// One rule of a list by itself, in a world whose context is as the parts before it have left it.
+/// Decides one rule alone, with the context as the parts before it have left it.
 pub fn rule(names: Arc<Names>, list: &str, index: usize, rule: &Rule) -> Result<Part, Fault> {
     let mut deciding = Deciding::new(names, None);
     let flow = deciding.rule(list, index, rule)?;
@@ -113,6 +106,8 @@ pub fn rule(names: Arc<Names>, list: &str, index: usize, rule: &Rule) -> Result<
 struct Deciding {
     names: Arc<Names>,
     decision: Decision,
+    /// The rules so far; they belong to the decision whatever it ends with.
+    tried: Vec<Tried>,
     ended: Option<Ended>,
     swallowed: Option<Fault>,
 }
@@ -122,6 +117,7 @@ impl Deciding {
         Self {
             names,
             decision: Decision::default(),
+            tried: Vec::new(),
             ended,
             swallowed: None,
         }
@@ -136,15 +132,28 @@ impl Deciding {
         }
     }
 
-    /// A run that no rule has asked for again is set aside.
-    fn end(self) -> Result<Decision, Fault> {
-        match &self.ended {
-            Some(ended) => self.set_aside(ended),
-            None => Ok(self.decision),
+    fn decide(&mut self, trigger: &Trigger) -> Result<Step, Fault> {
+        if let Flow::Leave(step) = self.head(trigger)? {
+            return Ok(step);
         }
+        let chart = Arc::clone(&self.names.chart);
+        let (list, rules) = rules_of(&chart, trigger);
+        for (index, rule) in rules.iter().enumerate() {
+            match self.rule(list, index, rule)? {
+                Flow::On => {}
+                Flow::Answered => break,
+                Flow::Leave(step) => return Ok(step),
+            }
+        }
+        // A run that no rule has asked for again is set aside.
+        let decision = match &self.ended {
+            Some(ended) => self.set_aside(ended)?,
+            None => std::mem::take(&mut self.decision),
+        };
+        Ok(Step::Done(decision))
     }
 
-    /// What comes before all rules: entering the phase, or the command.
+    /// Does what comes before all rules: enters the phase, or runs the command.
     fn head(&mut self, trigger: &Trigger) -> Result<Flow, Fault> {
         match trigger {
             Trigger::Hook(_) => Ok(Flow::On),
@@ -156,7 +165,7 @@ impl Deciding {
     fn rule(&mut self, list: &str, index: usize, rule: &Rule) -> Result<Flow, Fault> {
         let place = format!("on.{list}[{index}]");
         let root = self.names.root();
-        if !self.holds(&place, rule, &root)? {
+        if !self.holds(&place, rule.guard.as_ref(), &root)? {
             return Ok(Flow::On);
         }
         if let Some(name) = &rule.invoke {
@@ -178,25 +187,12 @@ impl Deciding {
     fn enter(&mut self, name: &str, force: bool) -> Result<Flow, Fault> {
         let chart = Arc::clone(&self.names.chart);
         let Some(entry) = chart.phases.get(name) else {
-            let close = suggest(name, chart.phases.keys().map(String::as_str));
-            let hint = close.map_or_else(
-                || {
-                    format!(
-                        "the phases are {}",
-                        chart
-                            .phases
-                            .keys()
-                            .map(String::as_str)
-                            .collect::<Vec<_>>()
-                            .join(", ")
-                    )
-                },
-                |name| format!("did you mean `{name}`?"),
-            );
-            return Ok(refuse(format!(
-                "Unknown phase `{}`; {hint}",
-                name.escape_debug()
-            )));
+            let names = || chart.phases.keys().map(String::as_str);
+            let hint = did_you_mean(name, names()).unwrap_or_else(|| {
+                format!("the phases are {}", names().collect::<Vec<_>>().join(", "))
+            });
+            let name = name.escape_debug();
+            return Ok(refuse(format!("Unknown phase `{name}`; {hint}")));
         };
         let it = Value::from_pairs([
             ("id", Value::from(name)),
@@ -205,23 +201,16 @@ impl Deciding {
         let root = self.names.root_with(it);
         let place = format!("phases.{name}");
         if let Some(guard) = entry.phase.guard.as_ref().filter(|_| !force)
-            && !self
-                .names
-                .holds(&guard.0, &root)
-                .map_err(Fault::at(format!("{place}.guard")))?
+            && !self.holds(&place, Some(guard), &root)?
         {
-            let why = match &entry.phase.otherwise {
-                Some(text) => self
-                    .names
-                    .text(text, &root)
-                    .map_err(Fault::at(format!("{place}.else")))?,
+            return Ok(refuse(match &entry.phase.otherwise {
+                Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
                 None => format!(
                     "`{name}` cannot be entered now: it needs {}{}",
                     guard.0,
                     self.standing(&guard.0)
                 ),
-            };
-            return Ok(refuse(why));
+            }));
         }
         let mut fields = self.values(&place, &entry.phase.entry, &root)?;
         fields.insert(chart.state.clone(), Json::from(name));
@@ -235,48 +224,43 @@ impl Deciding {
     fn command(&mut self, name: &str) -> Result<Flow, Fault> {
         let chart = Arc::clone(&self.names.chart);
         let Some(command) = chart.commands.get(name) else {
-            let close = suggest(name, chart.commands.keys().map(String::as_str));
-            let hint = close
-                .map(|name| format!("; did you mean `{name}`?"))
-                .unwrap_or_default();
-            return Ok(refuse(format!(
-                "Unknown command `{}`{hint}",
-                name.escape_debug()
-            )));
+            let hint = did_you_mean(name, chart.commands.keys().map(String::as_str));
+            let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+            let name = name.escape_debug();
+            return Ok(refuse(format!("Unknown command `{name}`{hint}")));
         };
         let place = format!("commands.{name}");
         let root = self.names.root();
-        if !self.holds(&place, &command.rule, &root)? {
-            let why = match &command.otherwise {
-                Some(text) => self
-                    .names
-                    .text(text, &root)
-                    .map_err(Fault::at(format!("{place}.else")))?,
+        if !self.holds(&place, command.rule.guard.as_ref(), &root)? {
+            return Ok(refuse(match &command.otherwise {
+                Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
                 None => format!("`{name}` does not apply now"),
-            };
-            return Ok(refuse(why));
+            }));
         }
         self.fire(place, &command.rule, &root)?;
         Ok(Flow::On)
     }
 
-    fn holds(&self, place: &str, rule: &Rule, root: &Value) -> Result<bool, Fault> {
-        rule.guard.as_ref().map_or(Ok(true), |guard| {
-            self.names
-                .holds(&guard.0, root)
-                .map_err(Fault::at(format!("{place}.guard")))
-        })
+    fn holds(&mut self, place: &str, guard: Option<&Expr>, root: &Value) -> Result<bool, Fault> {
+        let names = &self.names;
+        let (holds, saw) = names.watch(|| names.holds(format_args!("{place}.guard"), guard, root));
+        let holds = holds?;
+        self.tried.extend(saw.map(|saw| Tried {
+            place: place.to_owned(),
+            holds,
+            saw,
+        }));
+        Ok(holds)
     }
 
-    /// What a rule without an invocation does. Its texts are made before its own assignments take effect, and with
+    /// Does what a rule without an invocation says. Its texts are rendered before its own assignments take effect, and with
     /// what its actions are about as `touched`.
     fn fire(&mut self, place: String, rule: &Rule, root: &Value) -> Result<(), Fault> {
         let effects = actions::effects(&self.names, &place, &rule.actions)?;
         let text = |key: &str, text: &Option<_>| {
-            let filled = text.as_ref().map(|text| self.names.text(text, root));
-            filled
+            let text = text.as_ref();
+            text.map(|text| self.names.text(format_args!("{place}.{key}"), text, root))
                 .transpose()
-                .map_err(Fault::at(format!("{place}.{key}")))
         };
         let message = text("message", &rule.message)?;
         let say = text("say", &rule.say)?;
@@ -320,7 +304,7 @@ impl Deciding {
         Ok(())
     }
 
-    /// `target` becomes what comes next; a cycle starts over.
+    /// Makes `target` come next. A cycle starts over.
     fn schedule(
         &self,
         place: &str,
@@ -338,7 +322,7 @@ impl Deciding {
         Ok(())
     }
 
-    /// The values of assignments, each admitted by its field.
+    /// Returns the values of assignments, each checked against its field.
     fn values(
         &self,
         place: &str,
@@ -348,8 +332,8 @@ impl Deciding {
         assign
             .iter()
             .map(|(name, literal)| {
-                let value = self.names.assigned(name, literal, root);
-                let value = match value.map_err(Fault::at(format!("{place}.{name}")))? {
+                let at = format_args!("{place}.{name}");
+                let value = match self.names.assigned(at, name, literal, root)? {
                     Ok(assumed) => return Ok((name.clone(), assumed)),
                     Err(value) => value,
                 };
@@ -386,7 +370,7 @@ impl Deciding {
         self.decision.fired.push(Fired { place, advance });
     }
 
-    /// The step that a rule with an invocation leads to; `None` once its outcome is known and rules go on.
+    /// Returns the step that a rule with an invocation leads to; `None` if its outcome is known and the next rule is tried.
     fn invoke(&mut self, place: &str, name: &str) -> Result<Option<Step>, Fault> {
         let names = Arc::clone(&self.names);
         let cycle = names.running().ok_or_else(|| Fault::NoCycle {
@@ -435,7 +419,7 @@ impl Deciding {
         Ok(None)
     }
 
-    /// The run that is asked for, without its texts.
+    /// Returns the run that the rule asks for, without its texts.
     fn request(&self, cycle: &Cycle, name: &str) -> Result<Invocation, Fault> {
         let invoke = self.invocation(name)?;
         let n = self.names.count(cycle) + 1;
@@ -450,10 +434,24 @@ impl Deciding {
             file,
             subject,
             argv: Vec::new(),
+            timeout: self.timeout(name, &invoke.timeout)?,
         })
     }
 
-    /// What is said of a run that this world does not ask for any more.
+    fn timeout(&self, name: &str, timeout: &Seconds) -> Result<u64, Fault> {
+        let text = match timeout {
+            Seconds::Fixed(seconds) => return Ok(*seconds),
+            Seconds::Setting(text) => Literal::Text(text.clone()),
+        };
+        let place = format!("invoke.{name}.timeout");
+        let value = (self.names.expressions)
+            .literal(&text, &self.names.root())
+            .map_err(Fault::at(place.clone()))?;
+        let seconds = value.as_i64().and_then(|value| u64::try_from(value).ok());
+        seconds.ok_or_else(|| Fault::World(format!("{place} is {value}, not a number of seconds")))
+    }
+
+    /// Returns the decision about a run that this world no longer asks for.
     fn set_aside(&self, ended: &Ended) -> Result<Decision, Fault> {
         let Invocation { cycle, n, file, .. } = &ended.invocation;
         let rest = match &ended.outcome {
@@ -476,13 +474,21 @@ impl Deciding {
 
     fn argv(&self, name: &str) -> Result<Vec<String>, Fault> {
         let root = self.names.root();
-        let texts = self.invocation(name)?.argv.iter().enumerate();
-        texts
-            .map(|(index, text)| {
-                let place = format!("invoke.{name}.argv[{index}]");
-                self.names.text(text, &root).map_err(Fault::at(place))
-            })
-            .collect()
+        let mut words = Vec::new();
+        for (index, text) in self.invocation(name)?.argv.iter().enumerate() {
+            let place = format!("invoke.{name}.argv[{index}]");
+            let value = (self.names.expressions)
+                .literal(&Literal::Text(text.clone()), &root)
+                .map_err(Fault::at(place.clone()))?;
+            // A list stands for as many arguments as it has items.
+            if value.kind() == ValueKind::Seq {
+                let items = value.try_iter().into_iter().flatten();
+                words.extend(items.map(|item| item.to_string()));
+            } else {
+                words.push(self.names.text(format_args!("{place}"), text, &root)?);
+            }
+        }
+        Ok(words)
     }
 
     fn invocation(&self, name: &str) -> Result<&Invoke, Fault> {
@@ -490,7 +496,7 @@ impl Deciding {
         invoke.ok_or_else(|| Fault::World(format!("there is no invocation `{name}`")))
     }
 
-    /// What the fields that a guard names hold: ` (phase is "complete", next_phase is null)`.
+    /// Returns what the fields that a guard names hold: ` (phase is "complete", next_phase is null)`.
     fn standing(&self, guard: &str) -> String {
         let fields: Vec<String> = self
             .names
@@ -524,5 +530,6 @@ fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
         subject: Vec::new(),
         argv: Vec::new(),
         log: String::new(),
+        timeout: 0,
     }
 }

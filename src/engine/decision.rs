@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use super::saw::Saw;
 use crate::host::reply::Reply;
 
 /// The outcome of one call of `decide`.
@@ -23,6 +24,8 @@ pub enum Step {
 pub struct Decision {
     /// The rules that fired, in order.
     pub fired: Vec<Fired>,
+    /// The rules that were tried, in order. Empty in the model checker, which asks for decisions by the million.
+    pub tried: Vec<Tried>,
     /// Context fields to write, all in one atomic write.
     pub patch: IndexMap<String, Json>,
     /// What is to be done to files, in this order and before the state is written.
@@ -38,7 +41,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// True where it changes neither state nor files.
+    /// Returns true if it changes neither state nor files.
     pub fn writes_nothing(&self) -> bool {
         self.patch.is_empty() && self.effects.is_empty()
     }
@@ -52,35 +55,53 @@ impl Decision {
         Reply::new(event, quiet, block, self.messages, self.says)
     }
 
-    /// Why the run that it is about failed, where it did.
+    /// Returns why its run failed, if it did.
     pub fn failure(&self) -> Option<&str> {
-        match &self.ended.as_ref()?.outcome {
-            Outcome::Failed(why) => Some(why),
-            Outcome::Ran { .. } => None,
-        }
+        self.ended.as_ref()?.outcome.in_two().1
     }
 }
 
 /// Something to be done to a file. Paths are from the project's root and below the chart's home.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Makes a file; an error where there is one.
+    /// Makes a file; an error if it exists.
     Write { path: String, text: String },
     /// Adds a line to a file that has not got it; makes the file.
     Ensure { path: String, line: String },
-    /// Renames a file; an error where the other name is taken.
+    /// Renames a file; an error if the new name is taken.
     Rename { from: String, to: String },
     /// Removes an instance's directory with all that is in it.
     Remove { path: String },
 }
 
+impl Effect {
+    /// Returns the path that it leaves behind or removes.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Write { path, .. } | Self::Ensure { path, .. } | Self::Remove { path } => path,
+            Self::Rename { to, .. } => to,
+        }
+    }
+}
+
 /// A rule that fired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fired {
-    /// Where it stands: `on.Stop[2]`, `phases.complete`.
+    /// Its place: `on.Stop[2]`, `phases.complete`.
     pub place: String,
     /// The cycle that it ended, and which of that cycle's advance targets it took.
     pub advance: Option<(String, usize)>,
+}
+
+/// A rule that was tried, and what its guard made of the world.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tried {
+    /// Where it stands, as in [`Fired`].
+    pub place: String,
+    /// True where its guard held.
+    pub holds: bool,
+    /// What the guard looked at.
+    pub saw: Saw,
 }
 
 /// The answer to an event.
@@ -116,10 +137,12 @@ pub struct Invocation {
     pub argv: Vec<String>,
     /// Where its stderr goes, below the instance's directory.
     pub log: String,
+    /// Seconds until it is ended.
+    pub timeout: u64,
 }
 
 impl Invocation {
-    /// True where `other` asks for the very same review: same cycle, number, file and subject.
+    /// Returns true if `other` asks for the same review: same cycle, number, file and subject.
     pub fn is_same_request(&self, other: &Self) -> bool {
         (&self.name, &self.cycle, self.n, &self.file, &self.subject)
             == (
@@ -150,4 +173,14 @@ pub enum Outcome {
     Ran { verdict: Option<String> },
     /// It failed, and why.
     Failed(String),
+}
+
+impl Outcome {
+    /// The verdict, where it gave one, and why it failed, where it did.
+    pub fn in_two(&self) -> (Option<&str>, Option<&str>) {
+        match self {
+            Self::Ran { verdict } => (verdict.as_deref(), None),
+            Self::Failed(why) => (None, Some(why)),
+        }
+    }
 }

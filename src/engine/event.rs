@@ -27,7 +27,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// A hook event of the given name.
+    /// Returns a hook event of the given name.
     pub fn hook(name: &str, fields: Json) -> Self {
         let session = fields
             .get("session_id")

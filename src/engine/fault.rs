@@ -18,7 +18,7 @@ pub enum Fault {
     },
     /// A cycle ends and none of its advance targets is open.
     NowhereToAdvance { cycle: String },
-    /// `advance` where no cycle is running.
+    /// `advance` while no cycle is running.
     NoCycle { place: String },
     /// An option has a value that the chart forbids.
     Argument { name: String, detail: String },
@@ -29,13 +29,15 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Names where in the chart an expression stands.
-    pub fn at(place: impl Into<String>) -> impl FnOnce(ExprError) -> Self {
-        let place = place.into();
+    /// Names the place in the chart where an expression failed.
+    pub fn at(place: impl fmt::Display) -> impl FnOnce(ExprError) -> Self {
         move |error| match error.cause.as_ref().and_then(|cause| cause.downcast_ref()) {
             // Whoever gave a wrong option or setting need not know which expression looked at it.
             Some(fault @ (Self::Argument { .. } | Self::File(_))) => fault.clone(),
-            _ => Self::Expression { place, error },
+            _ => Self::Expression {
+                place: place.to_string(),
+                error,
+            },
         }
     }
 }

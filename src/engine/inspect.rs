@@ -21,7 +21,7 @@ pub struct Inspector {
 /// How far a cycle is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The stem of its files, where the context has what it needs.
+    /// The stem of its files, if the context has what it needs.
     pub base: Option<String>,
     /// The reviews that it has had.
     pub count: i64,
@@ -36,7 +36,7 @@ pub struct Standing {
 pub struct ReviewFile {
     /// The cycle it is of.
     pub cycle: String,
-    /// The stem of the file names; not the cycle's own where that depends on a field.
+    /// The stem of the file names; not the cycle's `base` if that has holes.
     pub base: String,
     pub n: u64,
     pub name: String,
@@ -54,7 +54,7 @@ impl Inspector {
         }
     }
 
-    /// Returns an error where it cannot be known what the running cycle leads to, because a file cannot be read.
+    /// Returns an error if the running cycle's target is unknown because a file cannot be read.
     pub fn can_advance(&self) -> Result<(), Fault> {
         let target = self
             .names
@@ -66,35 +66,27 @@ impl Inspector {
         }
     }
 
-    /// Who does what `invoke` runs; `None` where the chart does not say.
+    /// Returns who does what `invoke` runs; `None` if the chart does not say.
     pub fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
-        let Some(by) = self
-            .names
-            .chart
-            .invoke
-            .get(invoke)
-            .and_then(|invoke| invoke.by.as_ref())
-        else {
-            return Ok(None);
-        };
-        let root = self.names.root();
-        let text = self.names.expressions.text(by, &root);
-        text.map(Some)
-            .map_err(Fault::at(format!("invoke.{invoke}.by")))
+        let by = self.names.chart.invoke.get(invoke);
+        let by = by.and_then(|invoke| invoke.by.as_ref());
+        let place = format_args!("invoke.{invoke}.by");
+        by.map(|by| self.names.text(place, by, &self.names.root()))
+            .transpose()
     }
 
-    /// What the list of checks called `name` finds.
+    /// Returns what the list of checks called `name` finds.
     pub fn findings(&self, name: &str) -> Result<Vec<String>, Fault> {
         let checks = self.names.chart.checks.get(name);
         self.names.find_all(name, checks.map_or(&[], Vec::as_slice))
     }
 
-    /// The cycle that runs.
+    /// Returns the running cycle.
     pub fn running(&self) -> Option<&Cycle> {
         self.names.running()
     }
 
-    /// How far `cycle` is.
+    /// Returns how far `cycle` is.
     pub fn standing(&self, cycle: &Cycle) -> Standing {
         Standing {
             base: cycle.base.render(|hole| self.names.slug(hole)).ok(),
@@ -104,7 +96,29 @@ impl Inspector {
         }
     }
 
-    /// The context fields that an expression or a text names, with their values.
+    /// Returns an expression with the value of each setting in place of its name.
+    pub fn with_settings(&self, source: &str) -> Result<String, Fault> {
+        let mut named = self.names.expressions.names_in(source);
+        // The longest name first: one can be the beginning of another.
+        named.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        let mut shown = source.to_owned();
+        for name in named {
+            let setting = name.strip_prefix("config.");
+            if let Some(setting) =
+                setting.filter(|name| self.names.chart.config.contains_key(*name))
+            {
+                let value = self
+                    .names
+                    .expressions
+                    .value(&format!("config.{setting}"), &self.names.root());
+                let value = value.map_err(Fault::at(name.clone()))?;
+                shown = shown.replace(&name, &value.to_string());
+            }
+        }
+        Ok(shown)
+    }
+
+    /// Returns the context fields that an expression or a text names, with their values.
     pub fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
         let named = self.names.expressions.names_in(source);
         let fields = self.names.chart.context.keys();
@@ -115,7 +129,7 @@ impl Inspector {
     }
 }
 
-/// The reviews among `names`, by cycle in the chart's order, then by what they are of and by number.
+/// Returns the reviews among `names`, sorted by cycle in the chart's order, by what was reviewed, and by number.
 pub fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<ReviewFile> {
     let shapes: Vec<(&Cycle, Pattern, Pattern)> = chart
         .cycles
@@ -126,7 +140,7 @@ pub fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<R
         })
         .collect();
     let found = names.filter_map(|name| {
-        // The base of a task may well end as an answer's name does: what can be an answer is one.
+        // The base of a task may look like the end of an answer's name: what can be an answer is one.
         let is_answer = shapes
             .iter()
             .any(|(.., answer)| answer.matches(name).is_some());

@@ -13,4 +13,5 @@ pub mod fault;
 pub mod inspect;
 pub mod names;
 pub mod records;
+pub mod saw;
 pub mod world;

@@ -18,7 +18,7 @@ pub enum Source {
     Table(String),
     /// Whether both files exist and the first is not older than the second.
     Answers { answer: String, review: String },
-    /// `config.NAME`, checked against its type, its default where the key is absent.
+    /// `config.NAME`, checked against its type, or its default.
     Config(String),
     /// `driver`: who drives the instance, as the session that asks sees it: `this`, `other`, or none.
     Driver {
@@ -28,13 +28,13 @@ pub enum Source {
     /// `git.dirty`: uncommitted changes outside the home; false outside git.
     Dirty,
     /// `siblings`: the other instances, a list of records with `name`, `path`, `idle_hours`, `unreadable`, `context`
-    /// and `files`. Where the state cannot be read, every field of the context is none.
+    /// and `files`. If the state cannot be read, every field of the context is none.
     Siblings,
     /// `now`: the time to the second, as a file's name begins with it.
     Now,
     /// The names in a folder, from the project's root.
     Names(String),
-    /// The text of a prompt that the user has put into the home; none where there is none.
+    /// The text of the user's own prompt in the home; none if there is no such file.
     Prompt(String),
 }
 
@@ -42,11 +42,11 @@ pub enum Source {
 /// which has no event of its own until a decision looks at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given<'a> {
-    /// A field of a hook event that the event did not bring.
+    /// A field that is absent from the hook event.
     Field(&'a str),
     /// An option that was not given.
     Arg(&'a str),
-    /// The session that asks, where the event does not say.
+    /// The session that asks, if the event does not say.
     Session,
     /// The findings of a list of checks.
     Findings(&'a str),
@@ -82,25 +82,25 @@ pub enum Assumed {
 
 /// The answers to the questions.
 pub trait World: std::fmt::Debug + Send + Sync {
-    /// The typed fields of `state.json`, with defaults where keys are absent.
+    /// Returns the typed fields of `state.json`, with defaults where keys are absent.
     fn context(&self) -> &Context;
 
-    /// One field of the context, asked for by itself: a world may keep account of what a decision reads.
+    /// Returns one field of the context. A world may record which fields a decision reads.
     fn field(&self, name: &str) -> Option<&Json> {
         self.context().get(name)
     }
 
-    /// What this world puts in the place of `given`; `None`: nothing, it is as the event and the chart say.
+    /// Returns the value that this world supplies for `given`; `None` if the event and the chart say it.
     fn supply(&self, _given: Given<'_>) -> Option<Json> {
         None
     }
 
-    /// What something evaluates to that has just been evaluated; `None`: just that. The model checker's world knows of
-    /// some inputs only that they can have any value.
+    /// Returns what something evaluates to that has just been evaluated; `None`: just that. The model checker's world
+    /// knows of some inputs only that they can have any value.
     fn assume(&self, _evaluated: Evaluated<'_>) -> Option<Assumed> {
         None
     }
 
-    /// The answer to `source`: always the same one in one world.
+    /// Returns the answer to `source`, always the same one in one world.
     fn look(&self, source: &Source) -> Result<Value, Fault>;
 }

@@ -241,6 +241,16 @@ impl Reader<'_> {
 
     fn chart(&mut self) {
         let chart = self.chart;
+        for (name, field) in &chart.context {
+            // A field can begin with what a setting says.
+            if let Some(setting) = field.setting() {
+                let is_free = fields_of_the_user(chart).contains(name.as_str());
+                if field.kind != FieldType::Boolean && !is_free {
+                    self.found.derived.insert(name.clone());
+                }
+                self.flows.push((format!("config.{setting}"), name.clone()));
+            }
+        }
         for rule in chart.on.values().flatten() {
             self.rule(
                 rule.guard.as_ref().map(|guard| guard.0.as_str()),
@@ -985,7 +995,7 @@ impl Reader<'_> {
             Some(FieldType::Boolean) => Kind::Boolean,
             Some(FieldType::Integer) => Kind::Integer,
             Some(FieldType::String | FieldType::Phase) => Kind::Text,
-            None => Kind::Untried,
+            Some(FieldType::List) | None => Kind::Untried,
         };
         match parts.as_slice() {
             [.., LENGTH] => Kind::Integer,

@@ -309,6 +309,8 @@ impl Domain {
                 }
                 texts
             }
+            // No option is a list.
+            FieldType::List => Vec::new(),
             FieldType::Phase => self.chart.phases.keys().map(|name| json!(name)).collect(),
         };
         arg.default

@@ -400,7 +400,7 @@ impl ImaginedWorld {
         let mut values = match field.kind {
             FieldType::Boolean => vec![json!(false), json!(true)],
             FieldType::Phase => chart.phases.keys().map(|phase| json!(phase)).collect(),
-            FieldType::Integer | FieldType::String => vec![unknown(source)],
+            FieldType::Integer | FieldType::String | FieldType::List => vec![unknown(source)],
         };
         if field.nullable {
             values.push(Json::Null);

@@ -7,6 +7,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
 use super::domain::{Domain, config_path};
+use super::steering::steering;
 use super::user_fields::fields_of_the_user;
 use crate::chart::field::default_of;
 use crate::chart::model::{Field, FieldType};
@@ -24,8 +25,13 @@ impl Domain {
             .iter()
             .filter(|(name, _)| free.contains(name.as_str()));
         let values = free.map(|(name, field)| (name.clone(), self.parameter(name, field)));
+        let steering = steering(chart);
         let settings = chart.config.iter().map(|(name, field)| {
             let path = config_path(name);
+            let mut begins = chart.context.values().filter_map(Field::setting);
+            if !steering.contains(&path) && !begins.any(|begun| begun == name) {
+                return (path, vec![default_of(chart, field)]);
+            }
             let values = self.parameter(&path, field);
             (path, values)
         });
@@ -48,7 +54,12 @@ impl Domain {
                 values.extend(near.map(Json::from));
                 values.extend(self.integers(name, Some(least), least, &mut |_| Json::Null));
             }
-            FieldType::String => values.extend(self.texts(name, &mut |_| Json::Null)),
+            FieldType::String => match &field.one_of {
+                Some(words) => values.extend(words.iter().map(|word| json!(word))),
+                None => values.extend(self.texts(name, &mut |_| Json::Null)),
+            },
+            // What a list holds is not tried.
+            FieldType::List => {}
             FieldType::Phase => values.extend(chart.phases.keys().map(|name| json!(name))),
         }
         if field.nullable {

@@ -17,7 +17,7 @@ use super::search::Search;
 use super::state::Looks;
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet, RowShape};
-use crate::engine::context::{Context, initial};
+use crate::engine::context::Context;
 use crate::engine::decide::decide_with;
 use crate::engine::decision::{Answer, Decision, Ended, Step};
 use crate::engine::event::{Event, Trigger};
@@ -82,12 +82,19 @@ impl Replay {
         }
     }
 
-    /// How an instance stands in the first state.
-    fn start(&self) -> Standing {
-        Standing {
-            context: initial(&self.chart),
-            started: false,
-        }
+    /// How an instance stands in a state; `None` where something of it is not known.
+    fn standing(&self, search: &Search, state: usize) -> Option<Standing> {
+        let tree = &search.moves.tree;
+        let state = search.states.get(state);
+        let fields = self.chart.context.keys().zip(state.fields());
+        let context: Context = fields
+            .map(|(name, value)| (name.clone(), tree.value(*value).clone()))
+            .collect();
+        let is_known = context.values().all(|value| is_unknown(value).is_none());
+        is_known.then_some(Standing {
+            context,
+            started: state.is_started(),
+        })
     }
 
     /// How an instance really stands in a state; `None` where no story leads there.
@@ -100,7 +107,8 @@ impl Replay {
                 continue;
             }
             let Some(parent) = search.parents[at] else {
-                self.reached.insert(at, Some((self.start(), None)));
+                let start = self.standing(search, at).map(|standing| (standing, None));
+                self.reached.insert(at, start);
                 continue;
             };
             if !self.reached.contains_key(&parent.from) {
@@ -184,20 +192,8 @@ impl Replay {
 
     /// Takes one step for real from where the search says that it begins.
     pub(super) fn step_from_state(&mut self, search: &Search, step: (usize, usize)) -> bool {
-        let tree = &search.moves.tree;
-        let state = search.states.get(step.0);
-        let fields = self.chart.context.keys().zip(state.fields());
-        let context: Context = fields
-            .map(|(name, value)| (name.clone(), tree.value(*value).clone()))
-            .collect();
-        if context.values().any(|value| is_unknown(value).is_some()) {
-            return false;
-        }
-        let before = Standing {
-            context,
-            started: state.is_started(),
-        };
-        self.step(search, &before, step).is_some()
+        let before = self.standing(search, step.0);
+        before.is_some_and(|before| self.step(search, &before, step).is_some())
     }
 
     /// Takes one step for real.
@@ -276,7 +272,7 @@ impl Replay {
         disk.config.extend(config);
         let world = self.world(&standing, disk);
         let names = self.names(search, &world, &event);
-        names.holds(expr, &names.root()).ok()
+        names.expressions.holds(expr, &names.root()).ok()
     }
 
     /// Whether a check really finds something, or fails.

@@ -8,11 +8,15 @@ use indexmap::IndexSet;
 use serde_json::Value as Json;
 
 use super::budget::{Budget, Caps, Cut, LONGEST_TEXT};
+use super::domain::config_path;
 use super::moves::{Edge, Moves, Story};
 use super::state::{Looks, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use rustc_hash::FxHashMap;
+
+/// In so many states an instance can begin.
+const BEGINNINGS: usize = 64;
 
 /// So many ways in which one edge comes about are kept, and so many examples.
 const WAYS: usize = 12;
@@ -148,16 +152,44 @@ impl Search {
             + self.moves.tree.bytes()
     }
 
-    /// The state in which an instance begins: nothing is written.
+    /// The states in which an instance begins: nothing is written, and the settings are one thing or another.
     fn begin(&mut self, chart: &Arc<Chart>) {
         let context = context::initial(chart);
-        let state = Situation::unstarted(
-            context
-                .values()
-                .map(|value| self.moves.tree.value_id(value)),
-        );
-        self.states.insert(&state);
-        self.parents.push(None);
+        let mut beginnings = vec![context.clone()];
+        for (name, field) in &chart.context {
+            let parameters = &self.moves.tree.ground.domain.parameters;
+            let setting = field.setting().map(config_path);
+            let Some(values) = setting.and_then(|setting| parameters.get(&setting)) else {
+                continue;
+            };
+            // What the user sets at any time is chosen where it is looked at.
+            if parameters.contains_key(name) {
+                continue;
+            }
+            let others = values
+                .iter()
+                .filter(|value| context.get(name) != Some(*value));
+            let others: Vec<&Json> = others.collect();
+            if beginnings.len() * (others.len() + 1) > BEGINNINGS {
+                self.cut = Some(Cut::Lost(format!(
+                    "not every value that `{name}` can begin with was tried"
+                )));
+                break;
+            }
+            for index in 0..beginnings.len() {
+                for value in &others {
+                    let mut beginning = beginnings[index].clone();
+                    beginning.insert(name.clone(), (*value).clone());
+                    beginnings.push(beginning);
+                }
+            }
+        }
+        for beginning in beginnings {
+            let tree = &mut self.moves.tree;
+            let values = beginning.values().map(|value| tree.value_id(value));
+            self.states.insert(&Situation::unstarted(values));
+            self.parents.push(None);
+        }
     }
 
     fn edges_of(&mut self, mover: usize, at: usize) -> Rc<[u32]> {

@@ -3,7 +3,6 @@
 //! An expression is evaluated against one root object, the names of a decision. Strict: an undefined
 //! name is an error, and so is a condition that is neither a boolean nor a list.
 
-pub mod compare;
 pub mod infer;
 pub mod prompt;
 pub mod source;
@@ -37,11 +36,11 @@ pub struct ExprError {
     pub source: String,
     /// What went wrong, in one line.
     pub detail: String,
-    /// The line, where it happened in a template file.
+    /// The line, if it happened in a template file.
     pub line: Option<usize>,
     /// What a name's lookup failed with.
     pub cause: Option<Cause>,
-    /// Bytes of the expression, the text or the template, where it is known which.
+    /// Its bytes in the expression, the text or the template, if known.
     pub span: Option<Range<usize>>,
 }
 
@@ -114,20 +113,21 @@ impl fmt::Debug for Expressions {
 }
 
 impl Expressions {
-    /// Nothing is compiled and no template is read until it is asked for.
+    /// Returns an evaluator that compiles expressions and reads templates when they are needed.
     pub fn new(templates: Templates) -> Self {
         let mut env = Environment::new();
         env.set_undefined_behavior(UndefinedBehavior::Strict);
         env.set_auto_escape_callback(|_| AutoEscape::None);
         env.set_debug(true);
         env.set_loader(move |name| templates.get(name).map(|text| text.map(Cow::into_owned)));
+        env.add_filter("after", after);
         env.add_filter("brief", brief);
         env.add_filter("flatten", flatten);
         env.add_filter("set", set);
         Self { env }
     }
 
-    /// The value of a bare expression.
+    /// Returns the value of a bare expression.
     pub fn value(&self, expr: &str, names: &Value) -> Result<Value, ExprError> {
         self.env
             .compile_expression(expr)
@@ -135,12 +135,12 @@ impl Expressions {
             .map_err(|error| explain(expr, &error))
     }
 
-    /// Whether a condition holds: a boolean, or a list that has items.
+    /// Returns whether a condition is true: a boolean, or a list that has items.
     pub fn holds(&self, expr: &str, names: &Value) -> Result<bool, ExprError> {
         condition(expr, &self.value(expr, names)?)
     }
 
-    /// For each item of a list: whether it holds, with the item as the root given by `names_of`.
+    /// Returns the roots, made by `names_of`, of the items for which the guard is true.
     pub fn select(
         &self,
         guard: Option<&str>,
@@ -167,7 +167,7 @@ impl Expressions {
         Ok(selected)
     }
 
-    /// The items of a list expression.
+    /// Returns the items of a list expression.
     pub fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
         let value = self.value(expr, names)?;
         items(&value).map_err(|detail| ExprError {
@@ -179,7 +179,7 @@ impl Expressions {
         })
     }
 
-    /// A text with its holes filled.
+    /// Returns a text with its holes filled.
     pub fn text(&self, text: &Text, names: &Value) -> Result<String, ExprError> {
         if !has_holes(&text.0) {
             return Ok(text.0.clone());
@@ -191,7 +191,7 @@ impl Expressions {
             .map_err(|error| explain(&text.0, &error))
     }
 
-    /// A template by itself: what a text is that includes it and nothing else.
+    /// Renders a template alone, as if a text included nothing else.
     pub fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
         self.env
             .get_template(name)
@@ -200,11 +200,12 @@ impl Expressions {
             .map_err(|error| explain(name, &error))
     }
 
-    /// A literal's value: a text that is exactly one `{{ … }}` keeps its type.
+    /// Returns a literal's value: a text that is exactly one `{{ … }}` keeps its type.
     pub fn literal(&self, literal: &Literal, names: &Value) -> Result<Value, ExprError> {
         Ok(match literal {
             Literal::Boolean(value) => Value::from(*value),
             Literal::Integer(value) => Value::from(*value),
+            Literal::List(items) => items.iter().map(String::as_str).collect(),
             Literal::Null => Value::from(()),
             Literal::Text(text) => match single_expression(&text.0) {
                 Some(expr) => self.value(expr, names)?,
@@ -213,7 +214,7 @@ impl Expressions {
         })
     }
 
-    /// The dotted names that an expression or a text looks at, its own loop variables aside.
+    /// Returns the dotted names that an expression or a text uses, without its own loop variables.
     pub fn names_in(&self, source: &str) -> Vec<String> {
         let bare = self
             .env
@@ -232,13 +233,13 @@ impl Expressions {
     }
 }
 
-/// The expression inside a text that is one `{{ … }}` and nothing else.
+/// Returns the expression inside a text that is one `{{ … }}` and nothing else.
 pub fn single_expression(text: &str) -> Option<&str> {
     let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
     (!inside.contains("{{") && !inside.contains("}}")).then(|| inside.trim())
 }
 
-/// True where a text is more than its own words.
+/// Returns true if a text is more than plain text.
 pub fn has_holes(text: &str) -> bool {
     text.contains("{{") || text.contains("{%") || text.contains("{#")
 }
@@ -280,7 +281,7 @@ fn article(kind: ValueKind) -> String {
     }
 }
 
-/// The filter `brief(separator)`: a list joined, cut with "and N more" before it gets too long for a message.
+/// Implements the filter `brief(separator)`: joins a list, and ends it with "and N more" before it gets too long.
 fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
     let list =
         items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
@@ -300,7 +301,7 @@ fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
     Ok(text)
 }
 
-/// The filter `flatten`: the items of the lists in a list.
+/// Implements the filter `flatten`: the items of the lists in a list.
 fn flatten(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
     let items = |list: &Value| {
         items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))
@@ -310,7 +311,19 @@ fn flatten(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
     Ok(parts.into_iter().flatten().collect())
 }
 
-/// The filter `set`: the items of a list, among which `in` finds one at once however many there are.
+/// Implements the filter `after`: the item of a list that comes after this one, in a circle; the first one if there is none.
+fn after(value: &Value, list: &Value) -> Result<Value, minijinja::Error> {
+    let mut items =
+        items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
+    if items.is_empty() {
+        return Ok(Value::from(()));
+    }
+    let next = items.iter().position(|item| item == value).map(|at| at + 1);
+    let at = next.filter(|next| *next < items.len()).unwrap_or(0);
+    Ok(items.swap_remove(at))
+}
+
+/// Implements the filter `set`: the items of a list, in which `in` is fast however many there are.
 fn set(list: &Value) -> Result<Value, minijinja::Error> {
     let items =
         items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
@@ -335,7 +348,7 @@ impl Object for Set {
     }
 }
 
-/// One line out of minijinja's error and what caused it, innermost last.
+/// Returns the innermost cause of minijinja's error, in one line.
 fn explain(source: &str, error: &minijinja::Error) -> ExprError {
     let mut inner = error;
     while let Some(next) =

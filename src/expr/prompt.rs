@@ -2,7 +2,7 @@
 //!
 //! A user's file is no template of the engine's: it can run nothing, look at nothing else, and cannot be wrong.
 
-/// The names between `{{` and `}}`, in order, as often as they stand there.
+/// Returns the names between `{{` and `}}`, in order, with repetitions.
 pub fn names(text: &str) -> impl Iterator<Item = &str> {
     pieces(text).filter_map(|piece| match piece {
         Piece::Hole { name, .. } => Some(name),
@@ -10,7 +10,7 @@ pub fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The text with its holes filled; one for which `value` has nothing stays as it is. The end of a file is no part of a
+/// Returns the text with its holes filled; a hole without a `value` stays. The blank end of a file is not part of a
 /// message: blanks there are cut off.
 pub fn fill<E>(
     text: &str,
@@ -62,7 +62,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The name at the start of what follows a `{{`, and how long it is with its `}}`.
+/// Returns the name that follows a `{{`, and its length including the `}}`.
 fn hole(rest: &str) -> Option<(&str, usize)> {
     let end = rest.find("}}")?;
     let name = rest[..end].trim();

@@ -1,4 +1,5 @@
-//! What a chart says in places where an expression, a text or a value may stand. Data only; nothing is evaluated here.
+//! Expressions, texts and values as a chart declares them. Data only; nothing is evaluated here.
+//! The title of each type is what the reference and the schema call it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -6,20 +7,27 @@ use serde::Deserialize;
 /// A bare expression: `next_phase == 'complete'`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(title = "expression")]
 pub struct Expr(pub String);
 
 /// A text with holes: `Task {{ current_task }}`. One that is a single `{{ … }}` keeps its type.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(title = "text")]
 pub struct Text(pub String);
 
 /// A value to assign, or a default.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "a value is a boolean, an integer or a text")]
+#[serde(
+    untagged,
+    expecting = "a value is a boolean, an integer, a text or a list of strings"
+)]
 pub enum Literal {
     Boolean(bool),
     Integer(i64),
     Text(Text),
+    /// A list of strings, as they stand.
+    List(Vec<String>),
     /// Null: what `clear` assigns. No literal of a chart is read as this.
     #[serde(skip)]
     Null,

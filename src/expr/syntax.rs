@@ -1,5 +1,6 @@
-//! What can be said of an expression or a text from its syntax alone: its length, its filters, a constant value.
+//! What the syntax of an expression or a text shows: its length, its filters, a constant value.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use minijinja::machinery::ast::{BinOpKind, Expr, Stmt, UnaryOpKind};
@@ -8,7 +9,7 @@ use minijinja::machinery::{parse, parse_expr};
 /// The most bytes of an expression. Each of its operators can take a share of the stack.
 pub const MAX_LENGTH: usize = 2_000;
 
-/// The longest `{{ … }}` or `{% … %}` of a text.
+/// Returns the longest `{{ … }}` or `{% … %}` of a text.
 pub fn longest_hole(text: &str) -> Option<Range<usize>> {
     let holes = text.match_indices(['{']).filter_map(|(start, _)| {
         let close = match text.as_bytes().get(start + 1)? {
@@ -26,18 +27,18 @@ pub fn longest_hole(text: &str) -> Option<Range<usize>> {
     holes.max_by_key(Range::len)
 }
 
-/// Whether an expression, or a text for one of its holes, is too long to be looked at.
+/// Returns whether an expression, or a hole of a text, is too long to be parsed.
 pub fn is_too_long(source: &str) -> bool {
     source.len() > MAX_LENGTH && longest_hole(source).is_none_or(|hole| hole.len() > MAX_LENGTH)
 }
 
-/// What a condition is where it is the same in every world.
+/// Returns a condition's value if it is the same in every world.
 pub fn constant(source: &str) -> Option<bool> {
     let expr = parse_expr(source).ok()?;
     value_of(&expr)
 }
 
-/// A condition's constant value; `x or true` has one too.
+/// Returns a condition's constant value; `x or true` has one too.
 fn value_of(expr: &Expr<'_>) -> Option<bool> {
     if let Some(value) = expr.as_const() {
         return Some(value.is_true());
@@ -70,7 +71,7 @@ fn same_name(a: &Expr<'_>, b: &Expr<'_>) -> bool {
     }
 }
 
-/// The names of the filters in an expression or a text.
+/// Returns the names of the filters in an expression or a text.
 pub fn filters(source: &str) -> Vec<String> {
     let mut names = Vec::new();
     let template = parse(source, "", minijinja::syntax::SyntaxConfig::default());
@@ -88,33 +89,65 @@ pub fn filters(source: &str) -> Vec<String> {
     names
 }
 
-/// How many characters of a text stand in it and its includes as they are, in the longest of its branches.
+/// Returns how many characters of a text and its includes are literal, in the longest of its branches.
 pub fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<String>) -> usize {
-    fn body(body: &[Stmt<'_>], template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
-        body.iter().map(|stmt| one(stmt, template, depth)).sum()
+    let mut lengths = Lengths {
+        template,
+        known: HashMap::new(),
+        depth: 0,
+    };
+    lengths.text(source)
+}
+
+/// The lengths of templates, each measured once however often it is included.
+struct Lengths<'t> {
+    template: &'t dyn Fn(&str) -> Option<String>,
+    known: HashMap<String, usize>,
+    depth: usize,
+}
+
+impl Lengths<'_> {
+    fn text(&mut self, source: &str) -> usize {
+        parse(source, "", minijinja::syntax::SyntaxConfig::default())
+            .map_or(0, |stmt| self.one(&stmt))
     }
-    fn one(stmt: &Stmt<'_>, template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
+
+    fn body(&mut self, body: &[Stmt<'_>]) -> usize {
+        body.iter().fold(0, |length: usize, stmt| {
+            length.saturating_add(self.one(stmt))
+        })
+    }
+
+    fn one(&mut self, stmt: &Stmt<'_>) -> usize {
         match stmt {
-            Stmt::Template(stmt) => body(&stmt.children, template, depth),
+            Stmt::Template(stmt) => self.body(&stmt.children),
             Stmt::EmitRaw(raw) => raw.raw.chars().count(),
-            Stmt::IfCond(branch) => body(&branch.true_body, template, depth).max(body(
-                &branch.false_body,
-                template,
-                depth,
-            )),
-            Stmt::WithBlock(with) => body(&with.body, template, depth),
-            Stmt::ForLoop(each) => body(&each.body, template, depth),
-            Stmt::Include(include) if depth < 8 => include
+            Stmt::IfCond(branch) => self
+                .body(&branch.true_body)
+                .max(self.body(&branch.false_body)),
+            Stmt::WithBlock(with) => self.body(&with.body),
+            Stmt::ForLoop(each) => self.body(&each.body),
+            Stmt::Include(include) => include
                 .name
                 .as_const()
-                .and_then(|name| template(&name.to_string()))
-                .map_or(0, |text| measure(&text, template, depth + 1)),
+                .map_or(0, |name| self.included(&name.to_string())),
             _ => 0,
         }
     }
-    fn measure(source: &str, template: &dyn Fn(&str) -> Option<String>, depth: usize) -> usize {
-        parse(source, "", minijinja::syntax::SyntaxConfig::default())
-            .map_or(0, |stmt| one(&stmt, template, depth))
+
+    fn included(&mut self, name: &str) -> usize {
+        if let Some(length) = self.known.get(name) {
+            return *length;
+        }
+        // One that includes itself, or too many others in a row, is another finding.
+        self.known.insert(name.to_owned(), 0);
+        if self.depth >= 8 {
+            return 0;
+        }
+        self.depth += 1;
+        let length = (self.template)(name).map_or(0, |text| self.text(&text));
+        self.depth -= 1;
+        self.known.insert(name.to_owned(), length);
+        length
     }
-    measure(source, template, 0)
 }

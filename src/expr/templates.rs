@@ -16,7 +16,7 @@ pub enum Templates {
 }
 
 impl Templates {
-    /// The text of template `name`; `None` where there is none of that name.
+    /// Returns the text of template `name`; `None` if there is none.
     pub fn get(&self, name: &str) -> Result<Option<Cow<'static, str>>, Error> {
         match self {
             Self::Embedded(table) => Ok(table
@@ -45,7 +45,7 @@ impl Templates {
         }
     }
 
-    /// What messages call template `name`: its path, where it is a file.
+    /// Returns the name of a template for messages: its path, if it is a file.
     pub fn shown(&self, name: &str) -> String {
         match self {
             Self::Embedded(_) => name.to_owned(),
@@ -59,7 +59,7 @@ impl Templates {
         }
     }
 
-    /// The names of the templates in the chart's own folder, the first, sorted. Of those compiled in it is not
+    /// Returns the names of the templates in the chart's own folder, the first, sorted. Of those compiled in it is not
     /// known which folder they came from.
     pub fn own_names(&self) -> Vec<String> {
         match self {
@@ -70,7 +70,7 @@ impl Templates {
         }
     }
 
-    /// The numbers of the folders that are not there.
+    /// Returns the indices of the folders that don't exist.
     pub fn missing_folders(&self) -> Vec<usize> {
         match self {
             Self::Embedded(_) => Vec::new(),
@@ -83,7 +83,7 @@ impl Templates {
         }
     }
 
-    /// The names of all templates, sorted.
+    /// Returns the names of all templates, sorted.
     pub fn names(&self) -> Vec<String> {
         match self {
             Self::Embedded(table) => table.iter().map(|(name, _)| (*name).to_owned()).collect(),

@@ -24,12 +24,12 @@ pub enum Type {
 }
 
 impl Type {
-    /// One of these texts.
+    /// Returns the type of one of these texts.
     pub fn word<S: Into<String>>(words: impl IntoIterator<Item = S>) -> Self {
         Self::Word(Arc::new(words.into_iter().map(Into::into).collect()))
     }
 
-    /// A record with these fields.
+    /// Returns a record with these fields.
     pub fn record<S: Into<String>>(fields: impl IntoIterator<Item = (S, Self)>) -> Self {
         Self::Record(Arc::new(
             fields
@@ -39,7 +39,7 @@ impl Type {
         ))
     }
 
-    /// A list of items of this type.
+    /// Returns a list of items of this type.
     pub fn list(item: Self) -> Self {
         Self::List(Box::new(item))
     }
@@ -52,7 +52,7 @@ impl Type {
         }
     }
 
-    /// The type without its none.
+    /// Returns the type of the value if it is not none.
     pub fn some(&self) -> &Self {
         match self {
             Self::Optional(inner) => inner,
@@ -60,17 +60,17 @@ impl Type {
         }
     }
 
-    /// True for what a condition may be: a boolean or a list.
+    /// Returns true for the types of a condition: a boolean or a list.
     pub fn is_condition(&self) -> bool {
         matches!(self, Self::Any | Self::Boolean | Self::List(_))
     }
 
-    /// True for a text of any kind.
+    /// Returns true for a text of any kind.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Any | Self::Text | Self::Word(_))
     }
 
-    /// The type of what is either one or the other.
+    /// Returns the type of a value that has either type.
     pub fn join(&self, other: &Self) -> Self {
         match (self, other) {
             (a, b) if a == b => a.clone(),
@@ -85,7 +85,7 @@ impl Type {
         }
     }
 
-    /// Whether a value of one type can equal one of the other.
+    /// Returns whether a value of one type can equal one of the other.
     pub fn can_equal(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Any, _) | (_, Self::Any) | (Self::None, Self::None) => true,

@@ -1,49 +1,33 @@
 //! The filters and tests that expressions may use, each with what it does. [`super::infer`] knows their types.
 
 /// The filters: name, and what it gives.
+#[rustfmt::skip]
 pub const FILTERS: &[(&str, &str)] = &[
     ("abs", "the number without its sign"),
-    (
-        "brief(separator)",
-        "the items of a list joined, cut with \"and N more\" before the host would cut the message",
-    ),
+    ("after(list)", "the item of the list that comes after this one; the first item if there is none"),
+    ("brief(separator)", "the items of a list joined, cut with \"and N more\" before the host would cut the message"),
     ("capitalize", "the text with its first letter in upper case"),
     ("count", "the same as `length`"),
     ("d(value)", "the same as `default`"),
     ("default(value)", "`value` if the input is undefined"),
     ("first", "the first item of a list"),
     ("flatten", "the items of the lists in a list"),
-    (
-        "indent(width)",
-        "the text with each line but the first indented",
-    ),
+    ("indent(width)", "the text with each line but the first indented"),
     ("int", "the text or number as an integer"),
     ("join(separator)", "the items of a list joined"),
     ("last", "the last item of a list"),
-    (
-        "length",
-        "the number of items of a list, or of characters of a text",
-    ),
+    ("length", "the number of items of a list, or of characters of a text"),
     ("lines", "the lines of a text"),
     ("list", "the items as a list"),
     ("lower", "the text in lower case"),
     ("map(attribute='NAME')", "the field NAME of each item"),
     ("reject(test)", "the items that fail a test"),
-    (
-        "rejectattr('NAME', test, value)",
-        "the items whose field NAME fails a test",
-    ),
+    ("rejectattr('NAME', test, value)", "the items whose field NAME fails a test"),
     ("replace(from, to)", "the text with every `from` replaced"),
     ("reverse", "the items in reverse order"),
     ("select(test)", "the items that pass a test"),
-    (
-        "selectattr('NAME', test, value)",
-        "the items whose field NAME passes a test",
-    ),
-    (
-        "set",
-        "the items without their order; `in` finds one among many at once",
-    ),
+    ("selectattr('NAME', test, value)", "the items whose field NAME passes a test"),
+    ("set", "the items without their order; `in` finds one among many at once"),
     ("sort", "the items in order"),
     ("split(separator)", "the parts of a text"),
     ("string", "the value as a text"),

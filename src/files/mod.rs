@@ -1,7 +1,5 @@
 //! What stands in files and in their names: patterns with holes, times, rows of Markdown tables. Reads only.
 
-use std::borrow::Cow;
-
 pub mod pattern;
 pub mod regular;
 pub mod table;
@@ -34,23 +32,4 @@ impl Warnings {
         }
         self.shown
     }
-}
-
-/// Returns a text as it may be shown: what would not be seen, or would change the text around it, is escaped.
-pub fn shown(text: &str) -> Cow<'_, str> {
-    let is_harmful = |char: char| {
-        char.is_control()
-            || matches!(char, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    if !text.contains(is_harmful) {
-        return Cow::Borrowed(text);
-    }
-    let mut shown = String::with_capacity(text.len());
-    for char in text.chars() {
-        match is_harmful(char) {
-            true => shown.extend(char.escape_default()),
-            false => shown.push(char),
-        }
-    }
-    Cow::Owned(shown)
 }

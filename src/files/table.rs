@@ -5,6 +5,7 @@
 
 use super::Warnings;
 use super::pattern::{Capture, Pattern, is_slug};
+use crate::text::shown_lines;
 
 /// The most characters of a cell that a message shows.
 const MAX_SHOWN: usize = 60;
@@ -98,10 +99,7 @@ pub fn read_columns<'c>(
             is_usable = false;
             let shown = match id.as_str() {
                 "" => format!("line {}", index + 1),
-                id => {
-                    let id = id.chars().take(MAX_SHOWN).collect::<String>();
-                    id.escape_debug().to_string()
-                }
+                id => id.chars().take(MAX_SHOWN).collect::<String>(),
             };
             if has_column {
                 unusable.push(|| {
@@ -218,7 +216,7 @@ fn cells(line: &str) -> Vec<String> {
     cells
 }
 
-/// A cell's text without surrounding blanks, emphasis, code marks and link.
+/// A cell's text as it may be shown, without surrounding blanks, emphasis, code marks and link.
 fn plain(cell: &str) -> String {
     let mut text = cell.trim();
     if let Some((label, _)) = text
@@ -227,7 +225,7 @@ fn plain(cell: &str) -> String {
     {
         text = label;
     }
-    text.trim_matches(['*', '`', '~']).trim().to_owned()
+    shown_lines(text.trim_matches(['*', '`', '~']).trim()).into_owned()
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use crate::shell::place::Place;
 use crate::shell::stuck::Stuck;
 use crate::shell::trust::{self, OwnChart};
 use crate::shell::{driver, file};
+use crate::text::{shown, shown_lines};
 
 /// The most bytes of an event.
 const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
@@ -39,10 +40,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
         let hint = suggest(event, words)
             .map(|word| format!("; did you mean `{word}`?"))
             .unwrap_or_default();
-        tell(&format!(
-            "unknown hook event `{}`{hint}",
-            event.escape_debug()
-        ));
+        tell(&format!("unknown hook event `{}`{hint}", shown(event)));
         return ExitCode::FAILURE;
     };
     // The reviewer is a session of its own and fires the same hooks: nothing may come of them.
@@ -129,23 +127,28 @@ struct Meant {
 }
 
 /// Returns what an event is about; `None` where it is none of ours. A stop is about what its session has taken up last,
-/// wherever its agent has changed to. One that names no session is about the project around its directory.
-fn meant(event: &str, session: Option<&str>, home: &str, is_per_session: bool) -> Option<Meant> {
+/// wherever its agent has changed to. One that names no session is about the project around its directory. The error
+/// says why nobody knows.
+fn meant(
+    event: &str,
+    session: Option<&str>,
+    home: &str,
+    is_per_session: bool,
+) -> Result<Option<Meant>, String> {
     let around = Surroundings::from_env();
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     match session.filter(|_| is_stop(event) && !is_per_session) {
         Some(session) => {
-            let roots = find::roots(&cwd, &around);
-            let (root, instance) = driver::taken_up(&roots, home, session)?;
-            Some(Meant {
+            let taken = driver::taken_up(&find::roots(&cwd, &around), home, session)?;
+            Ok(taken.map(|(root, instance)| Meant {
                 root,
                 instance: Some(instance),
-            })
+            }))
         }
-        None => Some(Meant {
-            root: find::project_root(&cwd, home, &around)?,
+        None => Ok(find::project_root(&cwd, home, &around).map(|root| Meant {
+            root,
             instance: None,
-        }),
+        })),
     }
 }
 
@@ -179,7 +182,10 @@ fn reply_to(
     let mut ignored = Vec::new();
     let own;
     if let Choice::Embedded(chart) = choice {
-        known = meant(name, session, chart.home, chart.is_per_session);
+        known = match meant(name, session, chart.home, chart.is_per_session) {
+            Ok(known) => known,
+            Err(why) => return Ok((Reply::undecided(name, why), None)),
+        };
         match own_chart(named, chart.home, known.as_ref()) {
             OwnChart::Absent => {}
             OwnChart::Ignored(why) => ignored.push(why),
@@ -201,9 +207,14 @@ fn reply_to(
         }
     };
     let scope = &chart.scope;
-    let meant = known.or_else(|| meant(name, session, &scope.home, scope.is_per_session()));
-    let Some(Meant { root, instance }) = meant else {
-        return silent(chart.quiet);
+    let meant = match known {
+        Some(known) => Ok(Some(known)),
+        None => meant(name, session, &scope.home, scope.is_per_session()),
+    };
+    let Meant { root, instance } = match meant {
+        Ok(Some(meant)) => meant,
+        Ok(None) => return silent(chart.quiet),
+        Err(why) => return Ok((Reply::undecided(name, why), None)),
     };
     if chart.on.get(name).is_none_or(Vec::is_empty) {
         return silent(chart.quiet);
@@ -277,5 +288,5 @@ fn print(reply: &Reply) -> bool {
 
 /// A line on stderr. A host that does not read it is no error.
 fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "taskie: {line}");
+    let _ = writeln!(std::io::stderr().lock(), "taskie: {}", shown_lines(line));
 }

@@ -51,6 +51,9 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("trigger", FieldDefault::Text),
 ];
 
+/// The fields that hold what the user or the agent has written.
+pub const PROSE: &[&str] = &["custom_instructions", "last_assistant_message", "prompt"];
+
 /// The value of an absent event field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldDefault {

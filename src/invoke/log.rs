@@ -4,7 +4,10 @@ use std::fs::OpenOptions;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
+use anstream::adapter::strip_str;
+
 use crate::files::regular::open_regular;
+use crate::text::is_harmful;
 
 /// How much of a log's end [`last_line`] reads, in bytes.
 const TAIL: u64 = 64 * 1024;
@@ -31,48 +34,11 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
         .map(|line| line.chars().take(MAX_LINE).collect())
 }
 
-/// A line without escape sequences, control characters and outer blanks; a tab becomes a space.
+/// Returns a line without escape sequences, harmful characters and outer blanks; a tab becomes a space.
 pub(crate) fn plain(line: &str) -> String {
-    let mut text = String::with_capacity(line.len());
-    let mut rest = line.chars();
-    while let Some(char) = rest.next() {
-        match char {
-            '\u{1b}' => skip_escape(&mut rest),
-            '\u{9b}' => skip_control_sequence(&mut rest),
-            '\t' => text.push(' '),
-            _ if char.is_control() => {}
-            _ => text.push(char),
-        }
-    }
+    let text = strip_str(line).to_string().replace('\t', " ");
+    let text: String = text.chars().filter(|char| !is_harmful(*char)).collect();
     text.trim().to_owned()
-}
-
-/// Skips what follows an ESC (ECMA-48): a control sequence, a string such as a window title, or a
-/// short code.
-fn skip_escape(rest: &mut std::str::Chars<'_>) {
-    match rest.next() {
-        Some('[') => skip_control_sequence(rest),
-        Some(']' | 'P' | 'X' | '^' | '_') => {
-            while let Some(char) = rest.next() {
-                match char {
-                    '\u{7}' | '\u{9c}' => return,
-                    '\u{1b}' => {
-                        rest.next();
-                        return;
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Some(' '..='/') => {
-            rest.find(|char| !(' '..='/').contains(char));
-        }
-        _ => {}
-    }
-}
-
-fn skip_control_sequence(rest: &mut std::str::Chars<'_>) {
-    rest.find(|char| ('@'..='~').contains(char));
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `duplicate-entry`: a text that stands twice in a list.
+//! `duplicate-entry`: a text that appears twice in a list.
 
 use toml::de::{DeArray, DeTable, DeValue};
 

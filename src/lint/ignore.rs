@@ -9,14 +9,14 @@ use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::did_you_mean;
 
 const MARK: &str = "# taskie: ignore[";
 
 struct Ignore {
     /// The line whose findings it leaves out, from 1.
     line: usize,
-    /// The same with all lines of a string that stands there.
+    /// The same with all lines of a string there.
     lines: RangeInclusive<usize>,
     codes: Vec<String>,
     has_reason: bool,
@@ -31,9 +31,9 @@ impl Ignore {
     }
 }
 
-/// The flaws that no comment of the chart ignores, and those of the comments.
+/// Returns the flaws that no comment of the chart ignores, and those of the comments themselves.
 ///
-/// Unless all of the chart was explored, nobody knows what an ignore of that kind would leave out.
+/// Unless every state was explored, it is unknown what an ignore of such a code would hide.
 pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw> {
     let ignores = find(text);
     let mut used = vec![Vec::new(); ignores.len()];
@@ -49,6 +49,10 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw
         }
     }
     for (ignore, used) in ignores.iter().zip(&used) {
+        let mut report = |message: String, help: &str| {
+            let flaw = Flaw::new(Code::UnusedIgnore, message).help(help.to_owned());
+            left.push(flaw.at(Some(ignore.span.clone())));
+        };
         for code in &ignore.codes {
             let known = Code::named(code);
             let is_known = known.is_some();
@@ -61,32 +65,19 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw
             } else {
                 continue;
             };
-            let close =
-                suggest(code, Code::ALL.iter().map(|code| code.as_str())).filter(|_| !is_known);
-            let help = close.map_or_else(
-                || "remove the comment".to_owned(),
-                |code| format!("did you mean `{code}`?"),
-            );
-            left.push(
-                Flaw::new(Code::UnusedIgnore, message)
-                    .help(help)
-                    .at(Some(ignore.span.clone())),
-            );
+            let known = Code::ALL.iter().map(|code| code.as_str());
+            let close = did_you_mean(code, known).filter(|_| !is_known);
+            report(message, close.as_deref().unwrap_or("remove the comment"));
         }
         if !ignore.has_reason {
-            let message = "the ignore comment gives no reason".to_owned();
-            let help = "say why after the bracket: `# taskie: ignore[code] because …`".to_owned();
-            left.push(
-                Flaw::new(Code::UnusedIgnore, message)
-                    .help(help)
-                    .at(Some(ignore.span.clone())),
-            );
+            let help = "say why after the bracket: `# taskie: ignore[code] because …`";
+            report("the ignore comment gives no reason".to_owned(), help);
         }
     }
     left
 }
 
-/// Whether the comments of the chart ignore all of these flaws.
+/// Returns whether the chart's comments ignore all of these flaws.
 pub(super) fn leaves_nothing<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Flaw>) -> bool {
     let ignores = find(text);
     flaws.all(|flaw| ignores.iter().any(|ignore| ignore.covers(text, flaw)))
@@ -134,7 +125,7 @@ fn find(text: &str) -> Vec<Ignore> {
     ignores
 }
 
-/// Where texts stand: a comment in one is none.
+/// Collects the places of strings: what looks like a comment in a string is none.
 fn spans(value: &Spanned<DeValue<'_>>, strings: &mut Vec<Range<usize>>) {
     match value.get_ref() {
         DeValue::String(_) => strings.push(value.span()),

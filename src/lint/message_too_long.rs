@@ -24,33 +24,17 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         if joined {
             let message =
                 "a list joined in a message can pass the host's 10,000 characters".to_owned();
-            flaws.push(subject.flaw(
-                Code::MessageTooLong,
-                &path,
-                message,
-                "use `brief`, which joins and cuts with \"and N more\"",
-            ));
+            let help = "use `brief`, which joins and cuts with \"and N more\"";
+            flaws.push(subject.flaw(Code::MessageTooLong, &path, message, help));
         }
-        let template = |name: &str| {
-            subject
-                .chart
-                .templates
-                .get(name)
-                .ok()
-                .flatten()
-                .map(std::borrow::Cow::into_owned)
-        };
+        let template = |name: &str| subject.chart.template(name).ok();
         let length = literal_length(&text.0, &template);
         if length > LIMIT {
             let message = format!(
                 "this message has {length} characters before its holes are filled, but the host shows only 10,000"
             );
-            flaws.push(subject.flaw(
-                Code::MessageTooLong,
-                &path,
-                message,
-                "name a file to read instead of its text",
-            ));
+            let help = "name a file to read instead of its text";
+            flaws.push(subject.flaw(Code::MessageTooLong, &path, message, help));
         }
     }
     flaws

@@ -11,7 +11,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     missing
         .into_iter()
         .filter_map(|index| {
-            // The folder that is taken where none is named need not be there.
+            // The default folder may be missing.
             let path = [Step::from("templates"), Step::from(index)];
             let place = document.locate_exactly(&path)?;
             let name = subject.text.get(place.clone()).unwrap_or_default();

@@ -2,7 +2,7 @@
 //!
 //! [`run`] goes as far as it can in one go: TOML syntax, the structure by the charts' own JSON Schema, names
 //! and types, then the rules of this folder, then every state that the chart can reach ([`crate::explore`]). A rule that looks at a whole chart is one file with one
-//! function; what is found on the way to a chart (an unknown name, say) is found where that way is, in
+//! function; what is found while a chart is loaded (an unknown name, say) is found by the loader, in
 //! [`crate::chart`] and [`crate::expr`].
 
 mod explored;
@@ -51,11 +51,11 @@ rules! {
 pub struct Linted {
     /// What is wrong, in the order of the file.
     pub flaws: Vec<Flaw>,
-    /// What exploring its states has come to; `None` where it has flaws that stand in the way.
+    /// The result of exploring its states; `None` if flaws prevent it.
     pub explored: Option<Report>,
 }
 
-/// Everything that is wrong with the chart in `text`, and what is proved of it. `origin` names it;
+/// Returns everything that is wrong with the chart in `text`, and what is proved. `origin` names it;
 /// `templates` are those of the folders that the chart names; `caps` say how far to explore, which `None` leaves out.
 pub fn run(
     origin: &str,
@@ -79,7 +79,13 @@ pub fn run(
                 text,
                 uses: &inspection.uses,
             };
-            let of_rules: Vec<Flaw> = RULES.iter().flat_map(|check| check(&subject)).collect();
+            let mut of_rules: Vec<Flaw> = Vec::new();
+            for flaw in RULES.iter().flat_map(|check| check(&subject)) {
+                // Cycles share a table, and a phase may be made for each of them.
+                if !of_rules.contains(&flaw) {
+                    of_rules.push(flaw);
+                }
+            }
             // Exploring would only report the same again.
             let first = of_rules
                 .iter()
@@ -93,7 +99,7 @@ pub fn run(
             }
             more.extend(of_rules);
         }
-        // What stands in for a missing or wrong value is not worth a word, nor what a broken line may hold.
+        // Findings about placeholders for missing values, or about what a broken line may hold, are dropped.
         let filled: Vec<_> = flaws
             .iter()
             .filter(|flaw| FILLED.contains(&flaw.code))
@@ -118,7 +124,7 @@ pub fn run(
     Linted { flaws, explored }
 }
 
-/// The codes of places where another value stands in for what the chart has.
+/// The codes of places where a placeholder replaces the chart's value.
 const FILLED: [Code; 2] = [Code::MissingKey, Code::WrongType];
 
 /// The codes that say that something is not there.

@@ -1,6 +1,6 @@
 //! How findings are written: for a person, for grep, for programs, for code hosts.
 //!
-//! The JSON keeps its promise (`docs/check-chart.md`): fields are added, never renamed or taken away, as long
+//! The JSON keeps its promise (`docs/check-chart.md`): fields are added, never renamed or removed, as long
 //! as `version` stays.
 
 use std::io::IsTerminal as _;
@@ -12,20 +12,21 @@ use super::Linted;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::explore::report::{Report, Verdict};
+use crate::text::shown;
 
 /// One chart that was checked.
 #[derive(Debug)]
 pub struct Checked {
-    /// Its path, or its id where it is compiled in.
+    /// Its path, or its id if it is compiled in.
     pub origin: String,
     pub text: String,
     pub flaws: Vec<Flaw>,
-    /// What exploring its states has come to, where it was explored.
+    /// The result of exploring its states, if it was explored.
     pub explored: Option<Report>,
 }
 
 impl Checked {
-    /// What `linted` says of the chart in `text`, which `origin` names.
+    /// Combines what `linted` found with the chart's name and text.
     pub fn new(origin: String, text: String, linted: Linted) -> Self {
         Self {
             origin,
@@ -56,7 +57,7 @@ impl Format {
     /// The names as `--format` takes them.
     pub const NAMES: [&'static str; 5] = ["human", "concise", "json", "sarif", "github"];
 
-    /// The format of that name.
+    /// Returns the format of that name.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "human" => Self::Human,
@@ -68,14 +69,17 @@ impl Format {
         })
     }
 
-    /// All findings in this format.
+    /// Returns all findings in this format.
     pub fn render(self, charts: &[Checked]) -> String {
         match self {
             Self::Human => human(charts),
             Self::Concise => lines(charts, |file, region, flaw| {
                 format!(
                     "{file}:{}:{}: {}: {}",
-                    region.start.0, region.start.1, flaw.code, flaw.message
+                    region.start.0,
+                    region.start.1,
+                    flaw.code,
+                    shown(&flaw.message)
                 )
             }),
             Self::Github => lines(charts, |file, region, flaw| {
@@ -136,10 +140,10 @@ fn human(charts: &[Checked]) -> String {
             text: chart.text.clone(),
             flaws: chart.flaws.clone(),
         };
-        for report in error.reports() {
+        for (report, flaw) in error.reports().zip(&error.flaws) {
             // A string takes whatever is written.
-            let _ = handler.render_report(&mut text, &report);
-            if let Some(note) = report.note() {
+            let _ = handler.render_report(&mut text, report.as_ref());
+            if let Some(note) = &flaw.note {
                 text.push_str("  counterexample:\n");
                 note.lines()
                     .for_each(|line| text.push_str(&item(line, 9, width)));
@@ -162,7 +166,7 @@ fn human(charts: &[Checked]) -> String {
     text
 }
 
-/// What exploring has come to: every property where nothing was found, else how many hold.
+/// Returns the result of exploring: every property if nothing was found, otherwise how many are proved.
 fn explored(chart: &Checked, width: usize) -> String {
     let Some(report) = &chart.explored else {
         return "  Its states were not explored: fix the findings above first.\n".to_owned();
@@ -203,7 +207,7 @@ fn explored(chart: &Checked, width: usize) -> String {
     text
 }
 
-/// A verdict by its name, and what there is to say about it.
+/// Returns a verdict's name, and its details.
 fn in_words(verdict: &Verdict) -> (&'static str, &str) {
     match verdict {
         Verdict::Proved { detail } => ("proved", detail),
@@ -212,7 +216,7 @@ fn in_words(verdict: &Verdict) -> (&'static str, &str) {
     }
 }
 
-/// An item of a list, indented; lines that follow its first one begin at `hang`.
+/// Returns an item of a list, indented; lines that follow its first one begin at `hang`.
 fn item(text: &str, hang: usize, width: usize) -> String {
     let indent = " ".repeat(hang);
     let options = textwrap::Options::new(width)
@@ -223,7 +227,7 @@ fn item(text: &str, hang: usize, width: usize) -> String {
     textwrap::fill(text, options) + "\n"
 }
 
-/// `12,345`.
+/// Returns a number with separators: `12,345`.
 fn in_groups(number: usize) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();
@@ -324,7 +328,7 @@ fn as_sarif(charts: &[Checked]) -> Json {
     })
 }
 
-/// A path as a relative reference: what a URI does not take is percent-encoded.
+/// Returns a path as a relative reference: what a URI does not take is percent-encoded.
 fn uri(path: &str) -> String {
     path.bytes()
         .map(|byte| match byte {
@@ -336,14 +340,14 @@ fn uri(path: &str) -> String {
         .collect()
 }
 
-/// A message of a workflow command.
+/// Returns a message of a workflow command.
 fn escaped(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
-/// A property of a workflow command.
+/// Returns a property of a workflow command.
 fn property(text: &str) -> String {
     escaped(text).replace(':', "%3A").replace(',', "%2C")
 }

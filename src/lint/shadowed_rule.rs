@@ -5,14 +5,14 @@ use super::subject::Subject;
 use crate::chart::model::Rule;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::at;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     for (event, rules) in &subject.chart.on {
-        let mut tell = |index: usize, message: String, help: &str| {
-            let path = [Step::from("on"), Step::from(event), Step::from(index)];
-            flaws.push(subject.flaw(Code::ShadowedRule, &path, message, help));
+        let mut report = |index: usize, message: String, help: &str| {
+            let path = at!["on", event, index];
+            flaws.push(subject.flaw(Code::ShadowedRule, path, message, help));
         };
         let end = rules
             .iter()
@@ -29,13 +29,13 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
                     index + 1,
                     shadow + 1
                 );
-                tell(
+                report(
                     index,
                     message,
                     "rules are tried in order: put this one first, or give the other a narrower guard",
                 );
             } else if let Some(twin) = earlier.iter().position(|earlier| earlier == rule) {
-                tell(
+                report(
                     index,
                     format!("rule {} of {event} repeats rule {}", index + 1, twin + 1),
                     "remove one of the two",
@@ -48,7 +48,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
                 _ => format!("rules {} to {} of {event} are", end + 1, rules.len()),
             };
             let message = format!("{what} never tried: rule {end} has no guard and always answers");
-            tell(
+            report(
                 end,
                 message,
                 "rules are tried in order: put this one first, or give the other a guard",
@@ -59,5 +59,5 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
 }
 
 fn answers(rule: &Rule) -> bool {
-    rule.invoke.is_none() && (rule.allow || rule.block.is_some() || rule.action.is_some())
+    rule.invoke.is_none() && !rule.answers().is_empty()
 }

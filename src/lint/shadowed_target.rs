@@ -3,7 +3,7 @@
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::at;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let mut flaws = Vec::new();
@@ -13,25 +13,15 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
                 .iter()
                 .position(|earlier| earlier.guard.is_none() || earlier.guard == advance.guard);
             if let Some(shadow) = shadow {
-                let path = [
-                    Step::from("cycles"),
-                    Step::from(id),
-                    Step::from("advance"),
-                    Step::from(index),
-                    Step::from("target"),
-                ];
+                let path = at!["cycles", id, "advance", index, "target"];
                 let message = format!(
                     "`{}` is never taken: `{}`, target {} of `{id}`, is open whenever this one is",
                     advance.target,
                     cycle.advance[shadow].target,
                     shadow + 1
                 );
-                flaws.push(subject.flaw(
-                    Code::ShadowedTarget,
-                    &path,
-                    message,
-                    "the first open target wins: put this one before it",
-                ));
+                let help = "the first open target wins: put this one before it";
+                flaws.push(subject.flaw(Code::ShadowedTarget, path, message, help));
             }
         }
     }

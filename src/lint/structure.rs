@@ -21,9 +21,9 @@ use crate::diagnostic::toml::{Step, locate};
 pub(super) struct Reading {
     /// The chart, where enough of it is right.
     pub(super) source: Option<Source>,
-    /// The text without its lines of broken syntax: all else stands where it stood.
+    /// The text with its broken lines blanked, so that places stay the same.
     pub(super) text: String,
-    /// Lines were left out: what seems to be missing may stand there.
+    /// Lines were blanked: what seems to be missing may be there.
     pub(super) is_partial: bool,
     /// What is wrong so far.
     pub(super) flaws: Vec<Flaw>,
@@ -75,7 +75,7 @@ pub(super) fn read(text: &str) -> Reading {
     };
     let known = keys(&schema);
     let mut wrong: Vec<Vec<Step>> = Vec::new();
-    let mut misspelt: Vec<(Vec<Step>, String)> = Vec::new();
+    let mut misspelled: Vec<(Vec<Step>, String)> = Vec::new();
     let mut missing: Vec<(Vec<Step>, String)> = Vec::new();
     for error in validator.iter_errors(&json) {
         let path = steps(&json, &error.instance_path().to_string());
@@ -88,7 +88,7 @@ pub(super) fn read(text: &str) -> Reading {
                     let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
                     flaws.push(flaw.help(help).at(locate(text, &path)));
                     match meant {
-                        Some(meant) => misspelt.push((path, meant.to_owned())),
+                        Some(meant) => misspelled.push((path, meant.to_owned())),
                         None => wrong.push(path),
                     }
                 }
@@ -123,26 +123,29 @@ pub(super) fn read(text: &str) -> Reading {
             _ => None,
         })
         .collect();
-    let is_told = |path: &[Step], name: &str| {
+    let is_reported = |path: &[Step], name: &str| {
         missing
             .iter()
             .any(|(other, key)| other == path && key == name)
     };
-    for (path, name) in needed.iter().filter(|(path, name)| !is_told(path, name)) {
+    for (path, name) in needed
+        .iter()
+        .filter(|(path, name)| !is_reported(path, name))
+    {
         fill(&mut json, path, name);
     }
     // What was meant is clear: the rest of the chart is read as if it had been written.
-    for (path, meant) in misspelt.iter().rev() {
+    for (path, meant) in misspelled.iter().rev() {
         rename(&mut json, path, meant);
     }
     for (path, name) in missing {
-        let is_misspelt = misspelt.iter().any(|(key, meant)| {
+        let is_misspelled = misspelled.iter().any(|(key, meant)| {
             *meant == name
                 && key
                     .split_last()
                     .is_some_and(|(_, parent)| parent == path.as_slice())
         });
-        if !is_misspelt {
+        if !is_misspelled {
             let place = if path.is_empty() {
                 "the chart".to_owned()
             } else {
@@ -159,8 +162,8 @@ pub(super) fn read(text: &str) -> Reading {
 /// The most broken lines in a row that are each reported.
 const RUN: usize = 2;
 
-/// The syntax errors, one a line; of many lines on end the first: a bracket that is never closed makes nonsense of
-/// all that follows. True where it came to that: what else could be said of such a file would be nonsense too.
+/// Returns the syntax errors, one per line, and of many lines in a row the first: an unclosed bracket makes nonsense of
+/// everything after it. Returns true if that happened: any other finding would be nonsense too.
 fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
     let lines: Vec<&str> = text.lines().collect();
     let says_nothing = |line: usize| {
@@ -188,7 +191,7 @@ fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
     }
     let lost = runs.iter().position(|run| run.len() > RUN);
     runs.truncate(lost.map_or(runs.len(), |run| run + 1));
-    let told = runs.into_iter().flat_map(|run| {
+    let reported = runs.into_iter().flat_map(|run| {
         let count = if run.len() > RUN { 1 } else { run.len() };
         let last = run.last().map_or(0, |(line, _)| *line);
         run.into_iter().take(count).map(move |(line, flaw)| {
@@ -196,10 +199,10 @@ fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
             flaw.help((count == 1 && line + RUN <= last).then_some(help))
         })
     });
-    (told.collect(), lost.is_some())
+    (reported.collect(), lost.is_some())
 }
 
-/// The text with spaces in place of every line that has a flaw.
+/// Returns the text with spaces in place of every line that has a flaw.
 fn blanked(text: &str, flaws: &[Flaw]) -> String {
     let broken: Vec<usize> = flaws.iter().map(|flaw| flaw.position(text).0).collect();
     let lines = text.split_inclusive('\n').enumerate();
@@ -317,7 +320,7 @@ fn kind_of(value: &Json) -> String {
     }
 }
 
-/// `[cycles.code-review]` for a path.
+/// Returns a path as it is written: `cycles.code-review`.
 fn shown(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {
@@ -330,7 +333,7 @@ fn shown(path: &[Step]) -> String {
     format!("`{text}`")
 }
 
-/// All keys that a chart can have anywhere, for suggestions.
+/// Returns all keys that a chart can have anywhere, for suggestions.
 fn keys(schema: &Json) -> Vec<String> {
     let own = schema
         .get("properties")
@@ -346,7 +349,7 @@ fn keys(schema: &Json) -> Vec<String> {
     own.chain(inner).collect()
 }
 
-/// A JSON pointer as the way through `json`.
+/// Returns a JSON pointer as a path through `json`.
 fn steps(json: &Json, pointer: &str) -> Vec<Step> {
     let mut value = Some(json);
     let parts = pointer
@@ -367,7 +370,7 @@ fn steps(json: &Json, pointer: &str) -> Vec<Step> {
         .collect()
 }
 
-/// The table or list that holds the last step of a path.
+/// Returns the table or list that holds the last step of a path.
 fn parent<'j>(json: &'j mut Json, way: &[Step]) -> Option<&'j mut Json> {
     way.iter().try_fold(json, |value, step| match step {
         Step::Key(key) => value.get_mut(key),
@@ -439,7 +442,7 @@ fn value_json(value: &DeValue<'_>) -> Json {
     }
 }
 
-/// An integer that is too large for a chart stays a float, and is reported as one.
+/// Returns an integer as JSON. One that is too large for a chart becomes a float, and is reported as one.
 fn integer(number: &DeInteger<'_>) -> Json {
     i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
         |_| {

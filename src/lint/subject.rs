@@ -6,7 +6,7 @@ use crate::chart::Chart;
 use crate::chart::model::Rule;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Step, locate};
+use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::source::Text;
 
 /// What a rule looks at.
@@ -19,14 +19,24 @@ pub(super) struct Subject<'c> {
 }
 
 impl Subject<'_> {
-    /// A flaw at a place of the chart.
+    /// Returns a flaw at a place of the chart. What a cycle does not say itself, it has from the shared table.
     pub(super) fn flaw(&self, code: Code, path: &[Step], message: String, help: &str) -> Flaw {
+        let document = Document::parse(self.text);
+        let place = match path {
+            [Step::Key(table), Step::Key(_), rest @ ..]
+                if table == "cycles" && document.locate_exactly(path).is_none() =>
+            {
+                let shared = [at!["cycle"], rest].concat();
+                document.locate_exactly(&shared)
+            }
+            _ => None,
+        };
         Flaw::new(code, message)
             .help(Some(help.to_owned()))
-            .at(locate(self.text, path))
+            .at(place.or_else(|| document.locate(path)))
     }
 
-    /// Every rule with its event and its number there, in order.
+    /// Returns every rule with its event and its number there, in order.
     pub(super) fn rules(&self) -> impl Iterator<Item = (&str, usize, &Rule)> {
         self.chart.on.iter().flat_map(|(event, rules)| {
             rules
@@ -36,7 +46,7 @@ impl Subject<'_> {
         })
     }
 
-    /// Every text that is said to someone, with its place.
+    /// Returns every message, with its place.
     pub(super) fn said(&self) -> Vec<(Vec<Step>, &Text)> {
         let mut said = Vec::new();
         for (event, index, rule) in self.rules() {
@@ -45,18 +55,13 @@ impl Subject<'_> {
                 ("say", &rule.say),
                 ("block", &rule.block),
             ] {
-                let path = vec![
-                    Step::from("on"),
-                    Step::from(event),
-                    Step::from(index),
-                    Step::from(key),
-                ];
+                let path = at!["on", event, index, key].to_vec();
                 said.extend(text.as_ref().map(|text| (path, text)));
             }
         }
         for (name, command) in &self.chart.commands {
             for (key, text) in [("say", &command.rule.say), ("else", &command.otherwise)] {
-                let path = vec![Step::from("commands"), Step::from(name), Step::from(key)];
+                let path = at!["commands", name, key].to_vec();
                 said.extend(text.as_ref().map(|text| (path, text)));
             }
         }

@@ -29,7 +29,7 @@ fn visit(text: &str, span: std::ops::Range<usize>, value: &DeValue<'_>, flaws: &
     match value {
         DeValue::Table(table) => {
             if source.starts_with('{') {
-                // What stands inside strings and arrays may have line ends in TOML 1.0 too.
+                // Strings and arrays inside it may have line ends in TOML 1.0 too.
                 let mut outside = source.to_owned();
                 for (_, inner) in table.iter() {
                     if let Some(inner) = text.get(inner.span()).filter(|inner| inner.contains('\n'))

@@ -5,95 +5,48 @@ use crate::chart::model::Assign;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::suggest;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::at;
 use crate::files::pattern::Pattern;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
-    // A misspelt one is meant all the same.
+    // A misspelled name counts as a use of the one that was meant.
     let known = || chart.invoke.keys().map(String::as_str);
-    let meant = |name: &'_ str| {
-        if chart.invoke.contains_key(name) {
-            Some(name.to_owned())
-        } else {
-            suggest(name, known()).map(str::to_owned)
-        }
-    };
-    let invoked: Vec<String> = subject
+    let meant = |name| known().find(|known| *known == name).or_else(|| suggest(name, known()));
+    let invoked: Vec<&str> = subject
         .rules()
         .filter_map(|(_, _, rule)| meant(rule.invoke.as_deref()?))
         .collect();
-    let mut flaws = Vec::new();
-    let mut add = |table: &str, name: &String, is_used: bool, what: &str| {
-        if !is_used {
-            let path = [Step::from(table), Step::from(name)];
-            flaws.push(subject.flaw(
-                Code::UnusedName,
-                &path,
-                format!("{what} `{name}` is unused"),
-                "remove it",
-            ));
-        }
-    };
     let touched = touched(subject);
-    for name in chart.context.keys() {
-        add(
-            "context",
-            name,
-            subject.uses.contains(name) || touched.contains(&name.as_str()),
-            "field",
-        );
-    }
-    for name in chart.config.keys() {
-        add(
-            "config",
-            name,
-            subject.uses.contains(&format!("config.{name}")),
-            "setting",
-        );
-    }
-    for name in chart.lets.keys() {
-        add("let", name, subject.uses.contains(name), "let");
-    }
-    for name in chart.files.keys() {
-        add(
-            "files",
-            name,
-            subject.uses.contains(&format!("files.{name}")),
-            "file set",
-        );
-    }
-    for name in chart.tables.keys() {
-        add(
-            "tables",
-            name,
-            subject.uses.contains(&format!("tables.{name}")),
-            "table",
-        );
-    }
-    for name in chart.checks.keys() {
-        add(
-            "checks",
-            name,
-            subject.uses.contains(&format!("checks.{name}")),
-            "check",
-        );
-    }
-    for name in chart.args.keys() {
-        add(
-            "args",
-            name,
-            subject.uses.contains(&format!("args.{name}")),
-            "option",
-        );
-    }
-    for name in chart.invoke.keys() {
-        add("invoke", name, invoked.contains(name), "invocation");
+    let tables: [(&str, &str, Vec<&String>); 8] = [
+        ("context", "field", chart.context.keys().collect()),
+        ("config", "setting", chart.config.keys().collect()),
+        ("let", "let", chart.lets.keys().collect()),
+        ("files", "file set", chart.files.keys().collect()),
+        ("tables", "table", chart.tables.keys().collect()),
+        ("checks", "check", chart.checks.keys().collect()),
+        ("args", "option", chart.args.keys().collect()),
+        ("invoke", "invocation", chart.invoke.keys().collect()),
+    ];
+    let mut flaws = Vec::new();
+    for (table, what, names) in tables {
+        for name in names {
+            let is_used = match table {
+                "context" => subject.uses.contains(name) || touched.contains(&name.as_str()),
+                "let" => subject.uses.contains(name),
+                "invoke" => invoked.contains(&name.as_str()),
+                _ => subject.uses.contains(&format!("{table}.{name}")),
+            };
+            if !is_used {
+                let message = format!("{what} `{name}` is unused");
+                flaws.push(subject.flaw(Code::UnusedName, at![table, name], message, "remove it"));
+            }
+        }
     }
     flaws
 }
 
-/// The fields that the chart names outside of expressions, be it only to write them: others may read them.
+/// Returns the fields that the chart names outside of expressions, even if only to assign them: others may read them.
 fn touched<'c>(subject: &'c Subject<'_>) -> Vec<&'c str> {
     let chart = subject.chart;
     let mut fields: Vec<&str> = vec![&chart.state];

@@ -20,7 +20,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
                 Code::UnusedTemplate,
                 &[Step::from("templates")],
                 message,
-                "include it, or take the file out",
+                "include it, or remove the file",
             )
         })
         .collect()

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::error::RenderError;
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::did_you_mean;
 use crate::engine::context::Context;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
@@ -130,10 +130,8 @@ fn verdicts(chart: &Chart) -> impl Iterator<Item = &str> {
 
 fn not_settable(chart: &Chart, name: &str) -> RenderError {
     let names = settable(chart);
-    let help = match suggest(name, names.iter().map(String::as_str)) {
-        Some(close) => format!("did you mean `{close}`?"),
-        None => format!("set one of {}", names.join(", ")),
-    };
+    let help = did_you_mean(name, names.iter().map(String::as_str))
+        .unwrap_or_else(|| format!("set one of {}", names.join(", ")));
     let message = format!("`{}` cannot be set", name.escape_debug());
     RenderError::new(message, Some(help))
 }

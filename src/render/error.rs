@@ -1,9 +1,5 @@
 //! Why there is no preview. What went wrong in a template is shown there.
 
-use std::fmt;
-
-use miette::{Diagnostic, LabeledSpan, SourceCode};
-
 use crate::chart::Chart;
 use crate::diagnostic::excerpt::Excerpt;
 use crate::engine::fault::Fault;
@@ -52,31 +48,5 @@ impl RenderError {
             help: None,
             excerpt: excerpt.map(Box::new),
         }
-    }
-}
-
-impl fmt::Display for RenderError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for RenderError {}
-
-impl Diagnostic for RenderError {
-    fn help(&self) -> Option<Box<dyn fmt::Display + '_>> {
-        let help = self.help.as_ref()?;
-        Some(Box::new(help))
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.excerpt
-            .as_ref()
-            .map(|excerpt| &**excerpt as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let place = self.excerpt.as_ref()?.place();
-        Some(Box::new(std::iter::once(LabeledSpan::underline(place))))
     }
 }

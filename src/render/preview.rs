@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::assumptions::{Assumptions, cycle_help, review_help};
 use super::error::RenderError;
 use crate::chart::{Chart, check};
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::did_you_mean;
 use crate::engine::decide::decide;
 use crate::engine::decision::{Decision, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
@@ -75,10 +75,9 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
     let chart = scene.chart;
     if !matches!(chart.templates.get(name), Ok(Some(_))) {
         let names = chart.templates.names();
-        let help = match suggest(name, names.iter().map(String::as_str)) {
-            Some(close) => format!("did you mean `{close}`?"),
-            None => format!("run `{} render --list` to see all of them", chart.program()),
-        };
+        let help = did_you_mean(name, names.iter().map(String::as_str)).unwrap_or_else(|| {
+            format!("run `{} render --list` to see all of them", chart.program())
+        });
         let message = format!("unknown template `{}`", name.escape_debug());
         return Err(RenderError::new(message, Some(help)));
     }
@@ -109,7 +108,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
     rendered.map_err(|error| with_help(&names, RenderError::of(chart, &fault(error))))
 }
 
-/// The running cycle's review: the next one if it is due, else the last one, whose answer is owed.
+/// Returns the running cycle's review: the next one if it is due, else the last one, whose answer is owed.
 fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Result<Ended, Fault> {
     let n = (names.count(cycle) + i64::from(names.is_due(cycle)?)).max(1);
     Ok(Ended {
@@ -121,6 +120,7 @@ fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Resu
             subject: Vec::new(),
             argv: Vec::new(),
             log: String::new(),
+            timeout: 0,
         },
         outcome: outcome.clone(),
         superseded: false,

@@ -31,18 +31,23 @@ pub(crate) struct TakenUp {
     pub(crate) instance: String,
 }
 
-/// Returns what `session` has taken up last in the projects at `roots`, and in which of them.
-pub(crate) fn taken_up(roots: &[PathBuf], home: &str, session: &str) -> Option<(PathBuf, String)> {
+/// Returns what `session` has taken up last in the projects at `roots`, and in which of them. The error is a sentence
+/// for the user.
+pub(crate) fn taken_up(
+    roots: &[PathBuf],
+    home: &str,
+    session: &str,
+) -> Result<Option<(PathBuf, String)>, String> {
     if !is_slug(session) {
-        return None;
+        return Ok(None);
     }
-    let found = roots.iter().filter_map(|root| {
-        let taken: TakenUp = record::read(&root.join(home), session, SESSION)?;
-        Some((taken, root))
-    });
-    found
-        .max()
-        .map(|(taken, root)| (root.clone(), taken.instance))
+    let mut last: Option<(TakenUp, &PathBuf)> = None;
+    for root in roots {
+        let taken = record::try_read(&root.join(home), session, SESSION)
+            .map_err(|error| format!("{home}/{} cannot be read: {error}", lock::FOLDER))?;
+        last = last.max(taken.map(|taken| (taken, root)));
+    }
+    Ok(last.map(|(taken, root)| (root.clone(), taken.instance)))
 }
 
 /// Returns the session that drives an instance.

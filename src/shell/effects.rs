@@ -4,6 +4,7 @@
 //! or stop finds where they are. A file appears whole or not at all, nothing is written over, no symbolic link is
 //! followed, and only an instance's own directory is ever removed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,37 +27,18 @@ pub(crate) struct Failed {
 
 /// Carries out `effects`, in order; the first that fails ends it. The caller holds the write lock.
 pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Failed> {
-    let place = Files { root, scope };
-    let mut done: Vec<String> = Vec::new();
-    for effect in effects {
-        let (what, result) = match effect {
-            Effect::Write { path, text } => {
-                (format!("{path} cannot be written"), place.write(path, text))
-            }
-            Effect::Ensure { path, line } => (
-                format!("{path} cannot be written"),
-                place.ensure(path, line),
-            ),
-            Effect::Rename { from, to } => (
-                format!("{from} cannot be renamed to {to}"),
-                place.rename(from, to),
-            ),
-            Effect::Remove { path } => (format!("{path} cannot be removed"), place.remove(path)),
-        };
-        if let Err(error) = result {
-            let before = if done.is_empty() {
-                String::new()
-            } else {
-                format!(" (after {})", done.join(", "))
-            };
-            return Err(Failed {
-                what: format!("{what}{before}"),
-                error,
-            });
-        }
-        done.push(in_words(effect));
-    }
-    Ok(())
+    let mut place = Files {
+        root,
+        scope,
+        filled: BTreeSet::new(),
+    };
+    let result = place.carry_out(effects);
+    // Once for each, however many files were renamed into it.
+    place
+        .filled
+        .iter()
+        .for_each(|folder| file::sync_folder(folder));
+    result
 }
 
 /// What an effect does.
@@ -72,9 +54,43 @@ pub(super) fn in_words(effect: &Effect) -> String {
 struct Files<'p> {
     root: &'p Path,
     scope: &'p Scope,
+    /// The folders into which files were renamed.
+    filled: BTreeSet<PathBuf>,
 }
 
 impl Files<'_> {
+    fn carry_out(&mut self, effects: &[Effect]) -> Result<(), Failed> {
+        let mut done: Vec<String> = Vec::new();
+        for effect in effects {
+            let (what, result) = match effect {
+                Effect::Write { path, text } => {
+                    (format!("{path} cannot be written"), self.write(path, text))
+                }
+                Effect::Ensure { path, line } => {
+                    (format!("{path} cannot be written"), self.ensure(path, line))
+                }
+                Effect::Rename { from, to } => (
+                    format!("{from} cannot be renamed to {to}"),
+                    self.rename(from, to),
+                ),
+                Effect::Remove { path } => (format!("{path} cannot be removed"), self.remove(path)),
+            };
+            if let Err(error) = result {
+                let before = if done.is_empty() {
+                    String::new()
+                } else {
+                    format!(" (after {})", done.join(", "))
+                };
+                return Err(Failed {
+                    what: format!("{what}{before}"),
+                    error,
+                });
+            }
+            done.push(in_words(effect));
+        }
+        Ok(())
+    }
+
     /// The whole path of a file. No folder on the way is a link: a project may come from anywhere.
     fn path(&self, path: &str) -> io::Result<PathBuf> {
         let folders = Path::new(path).ancestors().skip(1);
@@ -116,7 +132,7 @@ impl Files<'_> {
         file::replace(&path, &text)
     }
 
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
         let from = self.path(from)?;
         let to = self.new_path(to)?;
         let renamed = match renameat_with(CWD, &from, CWD, &to, RenameFlags::NOREPLACE) {
@@ -130,7 +146,7 @@ impl Files<'_> {
             other => Ok(other?),
         };
         if renamed.is_ok() {
-            file::sync_folder(&to);
+            self.filled.extend(to.parent().map(Path::to_owned));
         }
         renamed
     }

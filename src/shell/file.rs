@@ -81,7 +81,7 @@ pub(super) fn replace_with(
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&new, path));
     match written {
-        Ok(()) => sync_folder(path),
+        Ok(()) => sync_folder(path.parent().unwrap_or(Path::new("."))),
         Err(_) => _ = fs::remove_file(&new),
     }
     written
@@ -89,6 +89,14 @@ pub(super) fn replace_with(
 
 /// Makes a file; an error where there is one.
 pub(super) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
+    create_with(path, |file| file.write_all(text))
+}
+
+/// The same with a file that `fill` writes.
+pub(super) fn create_with(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     signals::report_file_size();
     let folder = path.parent().unwrap_or(Path::new("."));
     sweep(folder);
@@ -97,10 +105,10 @@ pub(super) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
         // Less what the user's umask takes away, as with any file.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
-    new.write_all(text)?;
+    fill(new.as_file_mut())?;
     new.as_file().sync_all()?;
     new.persist_noclobber(path)?;
-    sync_folder(path);
+    sync_folder(folder);
     Ok(())
 }
 
@@ -123,9 +131,8 @@ fn keep_permissions(old: &Path, new: &File) -> io::Result<()> {
     }
 }
 
-/// So that a file's name is on the disk, and not only the file. Not every file system can.
-pub(super) fn sync_folder(of: &Path) {
-    let folder = of.parent().unwrap_or(Path::new("."));
+/// So that the names of files are on the disk, and not only the files. Not every file system can.
+pub(super) fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }

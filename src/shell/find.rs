@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use crate::chart::{InstanceChoice, Scope};
 use crate::files::Warnings;
 use crate::files::pattern::{Pattern, is_slug};
+use crate::text::shown;
 
 /// An instance of a chart: one directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,7 +157,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
             if !stays_inside(&entry.path(), root) {
                 outside.push(|| {
                     let name = name.to_string_lossy();
-                    let name = name.escape_debug();
+                    let name = shown(&name);
                     format!("{noun} `{name}` is a symbolic link that leads outside the project: it is not followed.")
                 });
                 continue;
@@ -170,7 +171,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
             Err(error) => {
                 unreadable.push(|| {
                     let name = name.to_string_lossy();
-                    format!("{noun} `{}` cannot be read: {error}.", name.escape_debug())
+                    format!("{noun} `{}` cannot be read: {error}.", shown(&name))
                 });
                 continue;
             }
@@ -197,9 +198,19 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
 /// The instance of that name, if it is there.
 pub(crate) fn of_name(root: &Path, scope: &Scope, name: &str) -> Newest {
     let found = of_session(root, scope, Some(name));
-    match &found.instance {
-        Some(instance) if !root.join(&instance.dir).is_dir() => Newest::default(),
-        _ => found,
+    let Some(instance) = &found.instance else {
+        return found;
+    };
+    match root.join(&instance.dir).metadata() {
+        Ok(meta) if meta.is_dir() => found,
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Newest {
+            instance: None,
+            warnings: vec![format!(
+                "{} cannot be read: {error}.",
+                instance.dir.display()
+            )],
+        },
+        _ => Newest::default(),
     }
 }
 
@@ -239,7 +250,7 @@ pub(crate) fn named(scope: &Scope, name: &str) -> Result<Instance, String> {
     if let Some(flaw) = name_flaw(name) {
         return Err(format!(
             "`{}` cannot be the name of a {}: {flaw}",
-            name.escape_debug(),
+            shown(name),
             scope.noun
         ));
     }
@@ -295,7 +306,7 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
         )),
         Some(flaw) => Err(format!(
             "{noun} `{}` is passed over: {flaw}. Rename the directory.",
-            text.escape_debug()
+            shown(&text)
         )),
     }
 }
@@ -306,14 +317,19 @@ fn touched(dir: &Path, choice: &InstanceChoice) -> io::Result<Option<SystemTime>
         InstanceChoice::Newest { touch } => touch,
         InstanceChoice::Session => &[],
     };
-    let files = fs::read_dir(dir)?.flatten().filter(|entry| {
+    let mut last = None;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        touch.iter().any(|pattern| pattern.matches(&name).is_some())
-    });
-    Ok(files
-        .filter_map(|entry| entry.metadata().ok()?.modified().ok())
-        .max())
+        if touch.iter().any(|pattern| pattern.matches(&name).is_some()) {
+            match entry.metadata().and_then(|meta| meta.modified()) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                modified => last = last.max(Some(modified?)),
+            }
+        }
+    }
+    Ok(last)
 }
 
 #[cfg(test)]

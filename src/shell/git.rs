@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::invoke::program;
+use crate::text::shown;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How long git may take. A host gives a hook no longer than a minute, and nobody learns why a stop was cut off.
@@ -53,7 +54,7 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
         "`git status` failed: {}",
         last.map_or_else(
             || output.status.to_string(),
-            |line| line.escape_debug().to_string()
+            |line| shown(line).into_owned()
         )
     ))
 }
@@ -83,7 +84,8 @@ pub(super) fn is_tracked(root: &Path, folder: &Path) -> bool {
     output_within(&mut git, LIMIT).is_ok_and(|output| !output.stdout.is_empty())
 }
 
-fn is_in_git(root: &Path) -> bool {
+/// True where the project at `root` is in a git repository.
+pub(super) fn is_in_git(root: &Path) -> bool {
     root.ancestors().any(|dir| dir.join(".git").exists())
 }
 

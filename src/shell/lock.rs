@@ -122,13 +122,14 @@ fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
 }
 
 /// True while `path` leads to this very file.
-fn is_at(file: &File, path: &Path) -> bool {
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
     let id = |meta: io::Result<fs::Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
     id(file.metadata()) == id(path.symlink_metadata())
 }
 
 /// A file of the lock folder, for reading.
 pub(super) fn open_existing(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
+    refuse_link(&folder(home))?;
     open_regular(OpenOptions::new().read(true), &path(home, instance, kind))
 }
 
@@ -156,13 +157,18 @@ pub(super) fn folder(home: &Path) -> PathBuf {
     home.join(FOLDER)
 }
 
+/// A project may come from anywhere: a link in it must not have us read or write what is another project's.
+fn refuse_link(folder: &Path) -> io::Result<()> {
+    match folder.is_symlink() {
+        true => Err(io::Error::other("its folder is a symbolic link")),
+        false => Ok(()),
+    }
+}
+
 /// Makes the lock folder, if it is not there.
 pub(super) fn make_folder(home: &Path) -> io::Result<()> {
     let folder = folder(home);
-    // A project may come from anywhere: a link in it must not lead our writing out of it.
-    if folder.is_symlink() {
-        return Err(io::Error::other("its folder is a symbolic link"));
-    }
+    refuse_link(&folder)?;
     signals::report_file_size();
     if !folder.is_dir() {
         fs::create_dir_all(&folder)?;

@@ -3,11 +3,12 @@
 //! State is written at most once, under the write lock, on a world read under that lock, and after all that the
 //! decision does to files. Killed at any moment, this leaves the old state or the new one.
 
-use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::driver;
 use super::git::Git;
+use super::journal;
 use super::owed::Debt;
 use super::performed::Performed;
 use super::place::{AsWorld as _, Place};
@@ -15,24 +16,20 @@ use super::review::{Reviewed, Run, review};
 use super::snapshot::Snapshot;
 use super::state_file::Reading;
 use super::stuck::Stuck;
-use super::trace;
 use super::write::{take_up, write};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_stop;
 
-/// Decides `event` at `place` and carries the decision out; the trace, if one is kept, shows it.
+/// Decides `event` at `place`, carries the decision out, and writes both to the journal.
 pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> {
+    let start = Instant::now();
     let mut result = carry_out(place, event);
-    if let Some(file) = std::env::var_os(trace::VARIABLE).filter(|file| !file.is_empty()) {
-        let written = trace::append(Path::new(&file), place, event, &result);
-        if let (Err(error), Ok(performed)) = (written, &mut result) {
-            performed.warnings.push(format!(
-                "the trace {} cannot be written: {error}",
-                file.display()
-            ));
-        }
+    let written = journal::add_decision(place, event, &result, start.elapsed());
+    if let (Err(error), Ok(performed)) = (written, &mut result) {
+        let note = format!("the journal cannot be written: {error}");
+        performed.notes.push(note);
     }
     result
 }

@@ -18,6 +18,8 @@ pub(crate) struct Performed {
     pub(crate) warnings: Vec<String>,
     /// What may be wrong with them: not worth a word to the user at every stop.
     pub(crate) notes: Vec<String>,
+    /// The fields that the decision writes, as they were before it.
+    pub(crate) before: IndexMap<String, Json>,
     /// The context after the decision.
     pub(crate) context: IndexMap<String, Json>,
     /// The answer, as long as the host has not got it.
@@ -28,11 +30,16 @@ impl Performed {
     /// Returns `decision`, which was made in the world that `snapshot` is.
     pub(super) fn of(snapshot: &Arc<Snapshot>, decision: Decision) -> Self {
         let mut context = snapshot.context().clone();
-        context.extend(decision.patch.clone());
+        let mut before = IndexMap::new();
+        for (name, value) in &decision.patch {
+            let old = context.insert(name.clone(), value.clone());
+            before.extend(old.map(|old| (name.clone(), old)));
+        }
         Self {
             warnings: snapshot.warnings(),
             notes: snapshot.notes(),
             decision,
+            before,
             context,
             debt: None,
         }

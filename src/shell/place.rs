@@ -1,5 +1,6 @@
 //! An instance of a chart in a project: where it is, and what stands there.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -61,14 +62,20 @@ impl Place {
     }
 
     /// The right to write the instance's state. Where each session has its own instance, they share one lock: one of
-    /// them may take over or remove what is another's, and no lock's file is left behind by a session that is gone.
+    /// them may take over or remove what is another's.
     pub(super) fn lock(&self) -> Result<WriteLock, Stuck> {
+        WriteLock::acquire(&self.home(), &self.shared_name())
+            .map_err(io("the state cannot be locked"))
+    }
+
+    /// The name of the instance's lock and journal. Where each session has its own instance, they share one of each,
+    /// so that no session leaves files behind.
+    pub(super) fn shared_name(&self) -> Cow<'_, str> {
         let scope = &self.chart.scope;
-        let shared = scope
-            .is_per_session()
-            .then(|| scope.folder.replace('/', "-"));
-        let name = shared.as_deref().unwrap_or(&self.instance.name);
-        WriteLock::acquire(&self.home(), name).map_err(io("the state cannot be locked"))
+        match scope.is_per_session() {
+            true => scope.folder.replace('/', "-").into(),
+            false => self.instance.name.as_str().into(),
+        }
     }
 
     /// The error for a state that cannot be used.

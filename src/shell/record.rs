@@ -5,7 +5,7 @@
 //! Neither is what belongs to another user.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -43,17 +43,33 @@ pub(super) fn write<T: Serialize>(home: &Path, name: &str, kind: &str, value: T)
     })
 }
 
-/// The record of `name` of this kind; `None` where there is none that can be believed.
+/// The record of `name` of this kind; `None` where there is none that can be believed, or read.
 pub(super) fn read<T: DeserializeOwned>(home: &Path, name: &str, kind: &str) -> Option<T> {
-    let file = lock::open_existing(home, name, kind).ok()?;
-    let meta = file.metadata().ok()?;
+    try_read(home, name, kind).ok().flatten()
+}
+
+/// The same with the reason why one that may be there cannot be read.
+pub(super) fn try_read<T: DeserializeOwned>(
+    home: &Path,
+    name: &str,
+    kind: &str,
+) -> io::Result<Option<T>> {
+    let file = match lock::open_existing(home, name, kind) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        file => file?,
+    };
+    let meta = file.metadata()?;
     let mut text = Vec::new();
-    file.take(LIMIT).read_to_end(&mut text).ok()?;
-    let record: Record<T> = serde_json::from_slice(&text).ok()?;
+    file.take(LIMIT).read_to_end(&mut text)?;
+    let Ok(record) = serde_json::from_slice::<Record<T>>(&text) else {
+        return Ok(None);
+    };
     let is_ours = meta.uid() == geteuid().as_raw()
         && meta.ino() == record.inode
-        && meta.modified().ok()? == UNIX_EPOCH + Duration::from_secs(record.modified);
-    is_ours.then_some(record.value)
+        && meta.modified()? == UNIX_EPOCH + Duration::from_secs(record.modified);
+    Ok(is_ours.then_some(record.value))
 }
 
 /// Removes the record.

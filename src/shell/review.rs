@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::effects;
 use super::git::{self, Git};
+use super::journal;
 use super::lock::{self, ReviewLock};
 use super::performed::Performed;
 use super::place::{AsWorld as _, Place};
@@ -12,9 +14,10 @@ use super::reviews::{self, Note, Running};
 use super::snapshot::Snapshot;
 use super::stuck::{Stuck, io};
 use crate::engine::decide::decide;
-use crate::engine::decision::{Ended, Invocation, Outcome, Step};
+use crate::engine::decision::{Effect, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
+use crate::files::pattern::Pattern;
 use crate::host::events::REVIEWER;
 use crate::invoke::process::End;
 use crate::invoke::spec::Spec;
@@ -78,10 +81,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     };
     drop(note);
     // Before the state: killed in between, the verdict is known of a review that is run again.
-    if let Outcome::Ran { verdict } = &outcome {
-        let entry = entry(place, announced, verdict.clone());
-        let _ = reviews::append(&place.home(), &place.instance.name, &entry);
-    }
+    let _ = journal::add_review(place, ended(place, announced, &outcome));
     Ok(Reviewed::Ran(Box::new(Run {
         ended: Ended {
             invocation,
@@ -122,7 +122,6 @@ fn already_running(place: &Place) -> String {
 /// What others are shown of a review that begins now.
 fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> Running {
     let view = Inspector::new(&place.chart, &snapshot.as_world());
-    let timeout = place.chart.invoke.get(&invocation.name);
     Running {
         cycle: invocation.cycle.clone(),
         n: invocation.n,
@@ -130,22 +129,25 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
         // A chart whose text fails here is reported where it matters.
         by: view.by(&invocation.name).ok().flatten(),
         started: reviews::now(),
-        timeout: timeout.map_or(0, |invoke| invoke.timeout),
+        timeout: invocation.timeout,
     }
 }
 
-/// What is kept of a review that ran to its end.
-fn entry(place: &Place, announced: Running, verdict: Option<String>) -> reviews::Entry {
+/// What is kept of a review that has ended.
+fn ended(place: &Place, announced: Running, outcome: &Outcome) -> journal::Review {
     let file = std::fs::metadata(place.dir().join(&announced.file));
-    reviews::Entry {
+    let (verdict, error) = outcome.in_two();
+    journal::Review {
+        at: journal::now(),
+        instance: place.instance.name.clone(),
         bytes: file.map_or(0, |meta| meta.len()),
-        verdict,
+        verdict: verdict.map(str::to_owned),
+        error: error.map(str::to_owned),
         seconds: announced.elapsed().as_secs(),
         cycle: announced.cycle,
         n: announced.n,
         file: announced.file,
         by: announced.by,
-        started: announced.started,
     }
 }
 
@@ -169,12 +171,14 @@ fn run(place: &Place, invocation: &Invocation, running: &ReviewLock) -> Result<O
     }
     let before = Writing::of(&file);
     let log_file = dir.join(&invocation.log);
+    // The log of a run that fails stays, and says what nobody wants to commit. Without the line the run is the same.
+    let _ = ignore_logs(place, &invoke.log.0);
     let spec = Spec {
         argv: &invocation.argv,
         cwd: &place.root,
         env: &[(REVIEWER.to_owned(), "1".to_owned())],
         log: &log_file,
-        timeout: Duration::from_secs(invoke.timeout),
+        timeout: Duration::from_secs(invocation.timeout),
         owner: None,
     };
     let end = supervisor::run(&spec, running.file());
@@ -205,7 +209,7 @@ fn run(place: &Place, invocation: &Invocation, running: &ReviewLock) -> Result<O
             return Ok(Outcome::Failed(why));
         }
         End::TimedOut => {
-            let limit = seconds(invoke.timeout);
+            let limit = seconds(invocation.timeout);
             return failed(format!("`{program}` was ended after {limit}"));
         }
         End::TooMuchOutput => {
@@ -237,6 +241,20 @@ fn run(place: &Place, invocation: &Invocation, running: &ReviewLock) -> Result<O
     // The log of a run that went well is of no use to anyone; if it stays, nothing is lost.
     let _ = std::fs::remove_file(&log_file);
     Ok(Outcome::Ran { verdict })
+}
+
+/// Has git ignore the logs of a chart, whose names fit `pattern`.
+fn ignore_logs(place: &Place, pattern: &str) -> Option<()> {
+    if !git::is_in_git(&place.root) {
+        return None;
+    }
+    let name = Pattern::parse(pattern).ok()?;
+    let name = name.render(|_| Ok::<_, ()>("*".to_owned())).ok()?;
+    let ensure = Effect::Ensure {
+        path: format!("{}/.gitignore", place.chart.scope.home),
+        line: name.rsplit('/').next()?.to_owned(),
+    };
+    effects::carry_out(&place.root, &place.chart.scope, &[ensure]).ok()
 }
 
 /// Removes a log that has nothing in it; true where it is gone.

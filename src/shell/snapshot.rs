@@ -11,20 +11,20 @@ use walkdir::WalkDir;
 
 use super::git::Git;
 use super::state_file::{self, Reading};
-use super::{driver, file};
+use super::{driver, file, settings};
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet, RowShape};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
-use crate::engine::names::or_invalid;
+use crate::engine::names::root::or_invalid;
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::pattern::{Capture, Pattern, is_slug};
-use crate::files::shown;
 use crate::files::table::{self, Content};
 use crate::files::timestamp;
 use crate::shell::find::{self, Instance};
+use crate::text::shown;
 
 /// One instance on disk.
 #[derive(Debug)]
@@ -70,7 +70,25 @@ impl Snapshot {
             Reading::Sound { context, .. } => context.clone(),
             Reading::Missing | Reading::Broken(_) => context::initial(chart),
         };
+        let mut context = context;
         let mut warnings = Vec::new();
+        let is_absent = |name: &String| match &state {
+            Reading::Missing => true,
+            Reading::Sound { absent, .. } => absent.contains(name),
+            Reading::Broken(_) => false,
+        };
+        let set = (chart.context.iter()).filter_map(|(name, field)| Some((name, field.setting()?)));
+        let mut set = set.filter(|(name, _)| is_absent(name)).peekable();
+        if set.peek().is_some() {
+            // Settings that cannot be read are reported where a rule looks at one.
+            let values = settings::read(chart, root).map(|read| read.values());
+            let values = values.unwrap_or_default();
+            context.extend(
+                set.filter_map(|(name, setting)| {
+                    Some((name.clone(), values.get(setting)?.clone()))
+                }),
+            );
+        }
         match &state {
             Reading::Broken(why) => {
                 let halt = match chart.cycles.is_empty() {
@@ -266,19 +284,11 @@ impl Snapshot {
     /// The settings, each of its type. One that is wrong makes all of them unusable: nothing is decided on a guess.
     fn config(&self) -> Result<&Context, Fault> {
         let config = self.config.get_or_init(|| {
-            let path = Path::new(&self.chart.scope.home).join(state_file::CONFIG);
-            let read = file::read(&self.root, &self.root.join(&path), file::LIMIT)
-                .map_err(|error| format!("it cannot be read: {error}"))
-                .and_then(|bytes| state_file::parse_config(&self.chart, bytes.as_deref()));
-            match read {
-                Ok((config, unknown)) => {
-                    for key in unknown {
-                        self.warn(format!("{}: {key}{}", path.display(), full_stop(&key)));
-                    }
-                    Ok(config)
-                }
-                Err(why) => Err(format!("{}: {why}", path.display())),
+            let settings = settings::read(&self.chart, &self.root)?;
+            for warning in &settings.warnings {
+                self.warn(warning.clone());
             }
+            Ok(settings.values())
         });
         config.as_ref().map_err(|why| Fault::File(why.clone()))
     }
@@ -554,10 +564,16 @@ impl World for Snapshot {
                 };
                 Value::from(newer)
             }
-            Source::Config(name) => {
-                let value = self.config()?.get(name);
-                value.map_or_else(|| Value::from(()), context::to_value)
-            }
+            Source::Config(name) => match self.config()?.get(name) {
+                Some(serde_json::Value::String(path))
+                    if self.chart.config.get(name).is_some_and(|field| field.file) =>
+                {
+                    let part = settings::named_file(&self.root, path)
+                        .map_err(|why| Fault::File(format!("`{name}`: {why}")))?;
+                    Value::from(String::from_utf8_lossy(&part.content).trim_end())
+                }
+                value => value.map_or_else(|| Value::from(()), context::to_value),
+            },
             Source::Dirty => {
                 let dirty = self.git.is_dirty(&self.root, &self.chart.scope.home);
                 Value::from(dirty.unwrap_or_else(|why| {

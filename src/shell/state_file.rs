@@ -130,12 +130,12 @@ fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
     read
 }
 
-/// The settings that a `config.json` holds, defaults where keys are absent, and what is said of keys that the chart
-/// does not know. The error names the field that is wrong.
+/// Returns the settings that a `config.json` holds, and what is said of keys that the chart does not know. The error
+/// names the field that is wrong.
 pub(crate) fn parse_config(
     chart: &Chart,
     bytes: Option<&[u8]>,
-) -> Result<(Context, Vec<String>), String> {
+) -> Result<(Map<String, Json>, Vec<String>), String> {
     let json: Json = match bytes {
         None => Json::Object(Map::new()),
         Some(bytes) => serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
@@ -144,11 +144,11 @@ pub(crate) fn parse_config(
     let Json::Object(raw) = &json else {
         return Err(not_an_object(&json));
     };
-    let mut config = Context::with_capacity(chart.config.len());
+    let mut config = Map::new();
     for (name, field) in &chart.config {
-        let value = raw
-            .get(name)
-            .map_or_else(|| field::default_of(chart, field), whole);
+        let Some(value) = raw.get(name).map(whole) else {
+            continue;
+        };
         if let Err(wanted) = field.accepts(&chart.phases, &value) {
             return Err(misfit(name, &value, &wanted));
         }
@@ -168,7 +168,7 @@ pub(crate) fn parse_config(
             },
             |name| format!("did you mean `{name}`?"),
         );
-        format!("there is no setting `{}`; {hint}", key.escape_debug())
+        format!("there is no setting `{}`; {hint}", crate::text::shown(key))
     });
     Ok((config, told.collect()))
 }

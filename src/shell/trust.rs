@@ -5,19 +5,17 @@
 //! user's state directory, outside every project, so a change asks again.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
+use super::file;
 use crate::chart::embedded::CHARTS;
 
 /// The name of a project's own chart, in the home.
 pub(crate) const CHART: &str = "statechart.toml";
-
-/// The most bytes that are read of one file.
-const LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The most files that a chart may bring.
 const MAX_FILES: usize = 1000;
@@ -114,22 +112,15 @@ pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
             return Err(format!("{shown} is or leads through a symbolic link"));
         }
     }
-    let unreadable = |error: io::Error| format!("{shown} cannot be read: {error}");
-    let meta = fs::metadata(&at).map_err(unreadable)?;
-    if !meta.is_file() {
-        return Err(format!("{shown} is not a regular file"));
+    let unreadable = |why: &dyn std::fmt::Display| format!("{shown} cannot be read: {why}");
+    match file::read(root, &at, file::LIMIT) {
+        Ok(Some(content)) => Ok(Part {
+            name: shown.to_string(),
+            content,
+        }),
+        Ok(None) => Err(unreadable(&"it does not exist")),
+        Err(error) => Err(unreadable(&error)),
     }
-    let mut content = Vec::new();
-    fs::File::open(&at)
-        .and_then(|file| file.take(LIMIT + 1).read_to_end(&mut content))
-        .map_err(unreadable)?;
-    if content.len() as u64 > LIMIT {
-        return Err(format!("{shown} is larger than 16 MB"));
-    }
-    Ok(Part {
-        name: shown.to_string(),
-        content,
-    })
 }
 
 /// Returns true if the user has agreed to exactly these parts of the project at `root`.
@@ -151,16 +142,8 @@ pub(crate) fn keep(root: &Path, lists: &[Vec<Part>]) -> Result<PathBuf, String> 
         text.push_str(&hash(list));
         text.push('\n');
     }
-    let written = || -> io::Result<()> {
-        let folder = file.parent().unwrap_or(Path::new("/"));
-        fs::create_dir_all(folder)?;
-        let mut new = tempfile::NamedTempFile::new_in(folder)?;
-        new.write_all(text.as_bytes())?;
-        new.as_file().sync_all()?;
-        new.persist(&file)?;
-        Ok(())
-    };
-    match written() {
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    match fs::create_dir_all(folder).and_then(|()| file::replace(&file, text.as_bytes())) {
         Ok(()) => Ok(file),
         Err(error) => Err(format!("{} cannot be written: {error}", file.display())),
     }

@@ -544,7 +544,10 @@ fn a_new_task_comes_before_the_final_review() {
     assert_eq!(project.stop().json(), validated());
     let next = project.run(&["next", "--json"]).json();
     assert_eq!(next["action"], "complete-task");
-    assert_eq!(next["why"], "code-review is done. Next task: 2.");
+    assert_eq!(
+        next["why"],
+        "code-review is done. If its last review lists issues that have no answer, answer them first. Next task: 2."
+    );
     tasks("done");
     finish(&project, "complete-task", "2");
     assert_eq!(project.stop().json()["decision"], "block");
@@ -565,7 +568,9 @@ fn the_end_names_what_is_still_open() {
         (&next()["action"], &next()["why"]),
         (
             &json!("complete"),
-            &json!("all-code-review is done. Still open: 1, 2.")
+            &json!(
+                "all-code-review is done. If its last review lists issues that have no answer, answer them first. Still open: 1, 2."
+            )
         )
     );
     project.set_state(json!({ "phase": "complete", "next_phase": null }));
@@ -624,7 +629,7 @@ fn a_last_step_writes_a_missing_state() {
 #[test]
 fn the_texts_say_what_the_plan_asks_for() {
     let loop_starts = "End your turn then: the review loop starts at once.";
-    let way_out = "and that `taskie run pause` leaves the loop, typed in a terminal, or by you if the user says so.";
+    let way_out = "Name the ways out, which the user can type in a terminal or ask you for: `taskie run pause` leaves the loop for now, `taskie run limit 0` (`max_reviews` 0) turns reviews off, and setting `next_phase` to null in `state.json` ends the loop.";
     let by_hand = "This review was asked for by hand: nothing follows by itself.";
     let no_review = "No review follows by itself.";
     let estimates = "o time estimates";

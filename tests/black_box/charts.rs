@@ -1,4 +1,4 @@
-//! Charts with a flaw: each is told by its code, in words, before anything runs on it; a hook lets the stop
+//! Charts with a flaw: each is reported with its code before anything runs on it; a hook lets the stop
 //! through.
 
 use std::fs;
@@ -27,7 +27,7 @@ fn chart(project: &Project, from: &str, to: &str) -> String {
 /// One edit, the code of the flaw, and what is said about it.
 type Case<'c> = (&'c str, String, &'c str, &'c str);
 
-fn told(cases: &[Case<'_>]) {
+fn reported(cases: &[Case<'_>]) {
     let project = Project::valid();
     for (from, to, code, message) in cases {
         let chart = chart(&project, from, to);
@@ -97,7 +97,7 @@ fn an_option_that_enter_has_itself() {
 fn names_that_the_command_line_cannot_have() {
     let arg = "[args.reviews]";
     let with = |name: &str| format!("[args.{name}]\ntype = \"string\"\ndefault = \"\"\n\n{arg}");
-    told(&[
+    reported(&[
         case(
             arg,
             with("help"),
@@ -163,24 +163,24 @@ fn names_that_the_command_line_cannot_have() {
 
 #[test]
 fn paths_that_lead_elsewhere() {
-    told(&[
+    reported(&[
         case(
             "\".taskie\"",
             "\"../x\"",
             "bad-pattern",
-            "`../x` must be inside the ",
+            "`../x` must be a folder below the project",
         ),
         case(
             "\".taskie\"",
             "\"\"",
             "bad-pattern",
-            "`` must be inside the ",
+            "`` must be a folder below the project",
         ),
         case(
             "\"plans/*\"",
             "\"/*\"",
             "bad-pattern",
-            "`` must be inside the ",
+            "`` must be a folder below the home",
         ),
         case(
             "\".review-{n}.log\"",
@@ -200,7 +200,7 @@ fn paths_that_lead_elsewhere() {
 /// What a chart says and nobody would ever do.
 #[test]
 fn keys_that_would_be_passed_over() {
-    told(&[
+    reported(&[
         case(
             "[[on.Stop]]",
             "[[on.stop]]",
@@ -234,8 +234,8 @@ fn keys_that_would_be_passed_over() {
         case(
             "default = 8\n",
             "default = 8.5\n",
-            "toml-syntax",
-            "a value is a boolean, an integer or a text",
+            "wrong-type",
+            "a value is a boolean, an integer, a text or a list of strings",
         ),
     ]);
 }
@@ -247,7 +247,7 @@ fn names_and_expressions_without_end() {
     let deep: String = (0..3000)
         .map(|n| format!("l{n} = \"l{}\"\n", n + 1))
         .collect();
-    told(&[
+    reported(&[
         case(
             free,
             "\"free\"",
@@ -326,4 +326,26 @@ fn a_chart_that_cannot_be_read_is_named() {
         "{}",
         ran.stderr
     );
+}
+
+/// What the help says works.
+#[test]
+fn without_a_home_the_help_says_how_to_start() {
+    let project = Project::empty();
+    let taskie = ["--chart", "dr-done"];
+    let ran = project.run(&[&taskie[..], &["validate", "--session", "s"]].concat());
+    let help = "help: start one with `taskie --chart dr-done enter off`, or with a command of the chart; \
+                `taskie --chart dr-done run --help` lists them\n";
+    assert!(
+        ran.code == 1 && ran.stderr.ends_with(help),
+        "{}",
+        ran.stderr
+    );
+    for args in [&["enter", "off", "--session", "s"][..], &["run", "--help"]] {
+        assert_eq!(
+            project.run(&[&taskie[..], args].concat()).code,
+            0,
+            "{args:?}"
+        );
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
@@ -716,20 +717,40 @@ fn all_problems_in_one_run() {
     assert_eq!(found(&text), expected);
 }
 
+/// What `taskie check-chart` prints about the charts compiled in. It is the same in every project, and exploring them
+/// takes seconds, so all tests share one run.
+pub fn compiled_in() -> &'static str {
+    static PRINTED: OnceLock<String> = OnceLock::new();
+    PRINTED.get_or_init(|| {
+        let ran = Project::empty().run(&["check-chart"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        ran.stdout
+    })
+}
+
 #[test]
 fn the_charts_compiled_in_are_proved() {
-    let ran = Project::empty().run(&["check-chart"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    insta::assert_snapshot!("compiled-in", ran.stdout);
-    let ran = Project::empty().run(&["check-chart", "--format=json"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for chart in ran.json()["charts"].as_array().unwrap() {
-        assert_eq!(chart["explored"]["complete"], true, "{chart}");
-        let properties = chart["explored"]["properties"].as_array().unwrap();
-        assert!(properties.len() > 6, "{chart}");
-        for property in properties {
-            assert_eq!(property["verdict"], "proved", "{property}");
-        }
+    let printed = compiled_in();
+    insta::assert_snapshot!("compiled-in", printed);
+    let reports: Vec<&str> = printed.split(" explored, all of them:\n").skip(1).collect();
+    assert_eq!(reports.len(), taskie::chart::embedded::CHARTS.len());
+    for report in reports {
+        let verdicts = report.lines().take_while(|line| !line.is_empty());
+        let verdicts: Vec<&str> = verdicts
+            .filter_map(|line| line.get(4..)?.split("  ").next())
+            .collect();
+        let proved = verdicts
+            .iter()
+            .filter(|verdict| **verdict == "proved")
+            .count();
+        assert!(proved > 6, "{report}");
+        // What goes on in the next line is indented.
+        assert!(
+            verdicts
+                .iter()
+                .all(|verdict| ["proved", ""].contains(verdict)),
+            "{report}"
+        );
     }
 }
 
@@ -746,7 +767,7 @@ fn what_was_not_explored_is_not_called_proved() {
     let ran = project.run(&["check-chart", "--max-states=5", "chart.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     insta::assert_snapshot!("cut-off", ran.stdout);
-    // What stands in the way of exploring is told of, and what is left out by a comment does not.
+    // A finding stops the exploring; one that a comment ignores does not.
     let ignored = over_base(
         "[[on.Stop]] # taskie: ignore[rule-never-fires] comes later\nguard = \"phase == 'nope'\" # taskie: ignore[unlike-types] comes later\nmessage = \"Never.\"\n",
     );
@@ -759,7 +780,7 @@ fn what_was_not_explored_is_not_called_proved() {
     );
 }
 
-/// A guard may compute what is not tried in full: that it held nowhere then says nothing of what it does.
+/// A guard may compute with an input whose values are not all tried. That it was never true then refutes nothing.
 #[test]
 fn what_is_computed_of_an_input_refutes_nothing() {
     let verdict = |guard: &str| {
@@ -847,6 +868,14 @@ fn file_names_take_what_their_patterns_say() {
     }
 }
 
+/// A number of the context can be part of a table's file name, to the checker as to a stop.
+#[test]
+fn a_table_may_be_named_by_an_integer() {
+    let chart = BASE.replace("\"tasks.md\"", "\"tasks-{reviews}.md\"");
+    assert_ne!(chart, BASE);
+    assert_eq!(found(&chart), [""; 0]);
+}
+
 /// A finding in a phase that is made for each cycle is at its own table, once, whatever the cycles are called.
 #[test]
 fn a_phase_of_each_cycle_is_found_where_it_is_written() {
@@ -867,5 +896,42 @@ fn a_phase_of_each_cycle_is_found_where_it_is_written() {
             format!("{}: unknown-name", line("\"fre\"")),
             format!("{}: unknown-name", line("it.di")),
         ]
+    );
+    // The rules that look at a whole chart point there too.
+    let chart = BASE.replace(
+        "\"{cycle}\" = { guard = \"free\"",
+        "\"{cycle}\" = { guard = \"1 == 1\"",
+    );
+    let line = 1 + chart[..chart.find("1 == 1").unwrap()].matches('\n').count();
+    assert_eq!(found(&chart), [format!("{line}: constant-guard")]);
+}
+
+/// Whichever way a chart is named, it is the one that is checked.
+#[test]
+fn the_chart_option_names_the_chart_to_check() {
+    let project = with_chart(&BASE.replacen("initial", "inital", 1));
+    let run = |args: &[&str]| {
+        let ran = project.run(args);
+        (ran.code, ran.stdout, ran.stderr)
+    };
+    let by_file = run(&["check-chart", "chart.toml"]);
+    assert_eq!(by_file.0, 1, "{}", by_file.1);
+    assert_eq!(run(&["check-chart", "--chart", "chart.toml"]), by_file);
+    assert_eq!(run(&["--chart", "chart.toml", "check-chart"]), by_file);
+    assert_eq!(run(&["--chart=absent.toml", "check-chart"]).0, 3);
+
+    let quick = ["check-chart", "--format", "json", "--max-states", "1"];
+    let report = project.run(&[&["--chart", "dr-done"], &quick[..]].concat());
+    let charts = report.json()["charts"].clone();
+    assert_eq!(
+        (charts.as_array().unwrap().len(), &charts[0]["file"]),
+        (1, &json!("dr-done"))
+    );
+
+    let both = "taskie: --chart and FILE both name a chart to check\n  help: remove --chart\n";
+    let both = (2, String::new(), both.to_owned());
+    assert_eq!(
+        run(&["--chart", "chart.toml", "check-chart", "chart.toml"]),
+        both
     );
 }

@@ -43,7 +43,7 @@ rows! {
     t07_tasks_review_names_the_tasks => called(
         json!({ "next_phase": "tasks-review", "current_task": null }), "sonnet", review("tasks-review", 1));
     t08_all_code_review_names_all => called(
-        json!({ "next_phase": "all-code-review", "current_task": "2" }), "sonnet", review("all-code-review", 1));
+        json!({ "next_phase": "all-code-review", "current_task": "2" }), "sonnet", review("all-code-review", 1).of_task("2"));
     t09_review_file => called(
         json!({ "current_task": "2", "phase_iteration": 2 }), "sonnet", review("code-review", 3).of_task("2"));
     t14_structured_output => called(
@@ -187,7 +187,9 @@ fn chart_with_timeout(folder: &Path, seconds: u32) -> PathBuf {
         symlink(root.join(templates), folder.join(templates)).unwrap();
     }
     let text = fs::read_to_string(root.join("statechart.toml")).unwrap();
-    let (before, after) = text.split_once("\ntimeout  = 570 ").unwrap();
+    let (before, after) = text
+        .split_once("\ntimeout  = \"{{ config.review_timeout }}\" ")
+        .unwrap();
     let chart = folder.join("statechart.toml");
     fs::write(&chart, format!("{before}\ntimeout  = {seconds} {after}")).unwrap();
     chart
@@ -220,9 +222,14 @@ fn the_task_files_of_the_table() {
         ),
     ] {
         let project = plan_in(&json!({ "next_phase": cycle }), &Reviewer::fail());
+        // What is still open is not part of the last review.
+        let status = match cycle {
+            "all-code-review" => "done",
+            _ => "pending",
+        };
         project.write(
             "tasks.md",
-            tasks(&ids.iter().map(|id| (*id, "pending")).collect::<Vec<_>>()),
+            tasks(&ids.iter().map(|id| (*id, status)).collect::<Vec<_>>()),
         );
         for id in ids.iter().chain(&["4", "11"]) {
             project.write(&format!("task-{id}.md"), "# Task\n");
@@ -276,7 +283,7 @@ fn nothing_to_review() {
         (
             json!({ "next_phase": "all-code-review" }),
             no_rows,
-            "there is nothing to review: task_files is empty",
+            "there is nothing to review: implemented_tasks is empty",
         ),
         (
             json!({ "current_task": "3" }),

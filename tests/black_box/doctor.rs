@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project, Ran, state};
+use crate::support::{PLAN, Project, Ran, git, state};
 
 /// A machine on which all is well, for a test to break.
 struct Machine {
@@ -337,11 +337,7 @@ fn hooks_that_are_off_in_any_settings_file() {
         );
         assert_eq!(machine.trouble(|_| {}), expected);
         // From a subdirectory of the repository too.
-        let git = Command::new("git")
-            .args(["init", "-q"])
-            .current_dir(&machine.project.root)
-            .status();
-        assert!(git.unwrap().success());
+        git(&machine.project.root, &["init", "-q"]);
         let sub = machine.project.root.join("sub");
         fs::create_dir(&sub).unwrap();
         assert_eq!(

@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, allowed, feed};
+use crate::support::{Project, Ran, allowed, feed, git};
 
 const SESSION: &str = "0e0ff1ce-aaaa-bbbb-cccc-000000000001";
 const LOOP: &str = include_str!("../../plugin/dr-done/templates/loop.md");
@@ -172,17 +172,6 @@ fn review_prompt(done: &[&str]) -> String {
     )
 }
 
-fn git(project: &Project, args: &[&str]) {
-    let identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"];
-    let output = Command::new("git")
-        .args(identity)
-        .args(args)
-        .current_dir(&project.root)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-}
-
 /// Makes a session look as if it had been left so many days ago.
 fn age(project: &Project, session: &str, days: u64) {
     let then = SystemTime::now() - Duration::from_secs(days * 24 * 3600 + 60);
@@ -231,19 +220,15 @@ mod setup {
             ("Stop", "stop"),
             ("UserPromptSubmit", "user-prompt-submit"),
             ("PreCompact", "pre-compact"),
+            ("SessionStart", "session-start"),
         ];
         for (event, word) in words {
             let hook = &hooks[event][0]["hooks"][0];
-            assert_eq!(hook["command"], "taskie");
-            assert_eq!(hook["args"], json!(["--chart", "dr-done", "hook", word]));
+            let line =
+                format!("\"${{CLAUDE_PLUGIN_ROOT}}/bin/taskie\" --chart dr-done hook {word}");
+            assert_eq!(hook["command"], line);
             assert_eq!(hook_with(&project(), word, SESSION, json!({})).code, 0);
         }
-        assert!(
-            hooks["SessionStart"][0]["hooks"][0]["command"]
-                .as_str()
-                .unwrap()
-                .ends_with("session-start.sh\"")
-        );
         assert_eq!(hooks.len(), 4);
     }
 
@@ -308,21 +293,6 @@ mod setup {
                 "{config}"
             );
         }
-    }
-
-    /// The script of the other plugin, but for its words.
-    #[test]
-    fn the_script_at_session_start_is_the_other_plugins() {
-        let ours = fs::read_to_string(plugin("hooks/session-start.sh")).unwrap();
-        let theirs = fs::read_to_string(plugin("../taskie/hooks/session-start.sh")).unwrap();
-        let expected = theirs
-            .replace("exec taskie hook", "exec taskie --chart dr-done hook")
-            .replace("\"Taskie: ", "\"dr-done: ")
-            .replace(
-                "nothing is reviewed and no state is stored",
-                "no task is started or stored",
-            );
-        assert_eq!(ours, expected);
     }
 
     /// A command for each command of the chart, with a description; what starts, takes over or deletes is the user's.
@@ -435,12 +405,12 @@ mod stop_hook {
     #[test]
     fn state_on_with_uncommitted_changes_blocks() {
         let project = sample_session();
-        git(&project, &["init", "-q"]);
+        git(&project.root, &["init", "-q"]);
         fs::write(project.root.join("new.txt"), "x").unwrap();
         assert_eq!(reason(&hook(&project, "stop")), COMMIT);
-        git(&project, &["add", "new.txt"]);
+        git(&project.root, &["add", "new.txt"]);
         assert_eq!(reason(&hook(&project, "stop")), COMMIT);
-        git(&project, &["commit", "-qm", "x"]);
+        git(&project.root, &["commit", "-qm", "x"]);
         assert!(reason(&hook(&project, "stop")).contains("Next task"));
         fs::write(project.root.join("new.txt"), "y").unwrap();
         assert_eq!(reason(&hook(&project, "stop")), COMMIT);
@@ -1173,11 +1143,11 @@ mod common {
     #[test]
     fn has_uncommitted_changes_excludes_sessions() {
         let project = sample_session();
-        git(&project, &["init", "-q"]);
+        git(&project.root, &["init", "-q"]);
         // Neither untracked nor, where someone has committed it, changed.
         assert!(reason(&hook(&project, "stop")).contains("Next task"));
-        git(&project, &["add", "-A"]);
-        git(&project, &["commit", "-qm", "x"]);
+        git(&project.root, &["add", "-A"]);
+        git(&project.root, &["commit", "-qm", "x"]);
         task(&project, "20260101T120000.md", "changed");
         assert!(reason(&hook(&project, "stop")).contains("Next task"));
         // What has a like name is none of ours.
@@ -1194,26 +1164,10 @@ mod common {
         let root = top.join("sub");
         fs::rename(&project.root, &root).unwrap();
         fs::create_dir_all(&project.root).unwrap();
-        let git = |args: &[&str]| {
-            let status = Command::new("git")
-                .args(args)
-                .current_dir(&top)
-                .output()
-                .unwrap();
-            assert!(status.status.success());
-        };
-        git(&["init", "-q"]);
+        git(&top, &["init", "-q"]);
         fs::write(root.join("kept.txt"), "x").unwrap();
-        git(&["add", "sub/kept.txt"]);
-        git(&[
-            "-c",
-            "user.name=t",
-            "-c",
-            "user.email=t@x",
-            "commit",
-            "-qm",
-            "x",
-        ]);
+        git(&top, &["add", "sub/kept.txt"]);
+        git(&top, &["commit", "-qm", "x"]);
         let stop = || {
             let event = json!({ "session_id": SESSION, "cwd": root }).to_string();
             reason(&feed(
@@ -1229,7 +1183,7 @@ mod common {
     #[test]
     fn git_is_asked_whatever_its_path_modes() {
         let project = sample_session();
-        git(&project, &["init", "--quiet"]);
+        git(&project.root, &["init", "--quiet"]);
         fs::write(project.root.join("new.txt"), "x").unwrap();
         for mode in [
             "GIT_LITERAL_PATHSPECS",
@@ -1386,7 +1340,7 @@ mod common {
             );
             assert_eq!(project.files(), before);
         }
-        // A link that leads nowhere is not the same as no file.
+        // A broken link is not the same as no file.
         for name in ["config.json", "loop.md"] {
             let file = project.root.join(".dr-done").join(name);
             let _ = fs::remove_file(&file);
@@ -1444,7 +1398,7 @@ mod template {
             ),
             "{reason}"
         );
-        // It may be meant so: the user is told where the command is the user's, and the host's log at a stop.
+        // It may be intended: a command warns the user, and a stop writes to the host's log.
         assert_eq!(answer.get("systemMessage"), None);
         let ran = run(&project, &["start"], "");
         assert_eq!(
@@ -1794,8 +1748,11 @@ mod integration {
     impl Agent {
         fn new() -> Self {
             let project = Project::empty();
-            git(&project, &["init", "-q"]);
-            git(&project, &["commit", "-q", "--allow-empty", "-m", "Begin"]);
+            git(&project.root, &["init", "-q"]);
+            git(
+                &project.root,
+                &["commit", "-q", "--allow-empty", "-m", "Begin"],
+            );
             Self { project }
         }
 
@@ -1836,8 +1793,8 @@ mod integration {
             let before = fs::read_to_string(&product).unwrap_or_default();
             fs::write(&product, before + &text).unwrap();
             assert!(self.stop().unwrap().contains("uncommitted changes"));
-            git(&self.project, &["add", "product.txt"]);
-            git(&self.project, &["commit", "-qm", "Work"]);
+            git(&self.project.root, &["add", "product.txt"]);
+            git(&self.project.root, &["commit", "-qm", "Work"]);
         }
     }
 
@@ -1952,13 +1909,8 @@ mod integration {
             status.contains("Tasks: 0 pending, 4 done, 0 stuck"),
             "{status}"
         );
-        let mut git = Command::new("git");
-        let tracked = git
-            .args(["ls-files"])
-            .current_dir(&agent.project.root)
-            .output()
-            .unwrap();
-        assert_eq!(String::from_utf8(tracked.stdout).unwrap(), "product.txt\n");
+        let tracked = git(&agent.project.root, &["ls-files"]);
+        assert_eq!(tracked, "product.txt\n");
     }
 }
 
@@ -1966,24 +1918,24 @@ mod integration {
 #[test]
 fn doctor_speaks_of_sessions_as_they_are() {
     let project = sample_session();
-    let told = |args: &[&str]| {
+    let warned = |args: &[&str]| {
         let ran = project.run(&[&["--chart", "dr-done", "doctor"], args].concat());
         ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let any = told(&[]);
+    let any = warned(&[]);
     assert!(
         any.contains("hooks name the session themselves; check one with `--session ID`"),
         "{any}"
     );
     let state = dir(&project, SESSION).join("state.json");
     fs::write(&state, "{").unwrap();
-    let broken = told(&["--session", SESSION]);
+    let broken = warned(&["--session", SESSION]);
     let remedy = "fix the file, or delete it to start over";
     assert!(broken.contains(remedy), "{broken}");
     let ran = run(&project, &["stop"], "");
     assert!(ran.stderr.contains(remedy), "{}", ran.stderr);
     fs::remove_file(&state).unwrap();
-    let new = told(&["--session", SESSION]);
+    let new = warned(&["--session", SESSION]);
     assert!(
         new.contains("has no state.json yet: it has not begun"),
         "{new}"

@@ -6,14 +6,14 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 
 use crate::bench::{is_running, stop_event, wait_for, wait_until_gone};
-use crate::support::{Project, Ran, Reviewer, feed, silent, state, validated};
+use crate::support::{Project, Ran, Reviewer, feed, git, silent, state, validated};
 
 /// How many rounds to run: as many as the environment says, or a few.
 fn rounds(few: u64) -> u64 {
@@ -37,19 +37,31 @@ fn reviewed() -> Value {
 fn commands_killed_at_any_moment() {
     let project = Project::valid();
     project.set_state(json!({}));
+    let start = Instant::now();
+    assert_eq!(project.run(&["run", "limit", "8"]).code, 0);
+    let whole = start.elapsed();
     let mut limit = 8;
+    let (mut too_early, mut too_late) = (0, 0);
     for round in 0..rounds(60) {
         let new = 1 + round % 7;
         let mut command = project.command(["run", "limit", &new.to_string()]);
         let mut child = command.spawn().unwrap();
-        std::thread::sleep(Duration::from_micros(scattered(round, 8_000)));
+        // Somewhere in the time that it takes, or a little later.
+        let part = u32::try_from(scattered(round, 1_500)).unwrap();
+        std::thread::sleep(whole * part / 1_000);
         let _ = child.kill();
         child.wait().unwrap();
         let state = project.state();
         let found = state["max_reviews"].as_u64().unwrap();
         assert!(found == new || found == limit, "{round}: {state}");
+        match found == new {
+            true => too_late += 1,
+            false => too_early += 1,
+        }
         limit = found;
     }
+    // The kills lay on both sides of the write.
+    assert!(too_early > 0 && too_late > 0, "{too_early}, {too_late}");
     let ran = project.run(&["run", "limit", "8"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(project.state(), state(json!({})));
@@ -203,21 +215,9 @@ fn faults_around_a_process() {
             let project = Project::valid();
             project.set_state(json!({}));
             project.reviewer(&Reviewer::fail());
-            let whole = project.command(args);
-            let mut shell = Command::new("/bin/sh");
-            shell
-                .args(["-c", &format!("{fault} exec \"$0\" \"$@\"")])
-                .arg(whole.get_program())
-                .args(args)
-                .current_dir(&project.root)
-                .stdout(Stdio::piped())
-                .stderr(Stdio::piped());
-            for (name, value) in whole.get_envs() {
-                match value {
-                    Some(value) => shell.env(name, value),
-                    None => shell.env_remove(name),
-                };
-            }
+            // By its path: one of the faults takes PATH away.
+            let program = env!("CARGO_BIN_EXE_taskie");
+            let shell = project.shell(&format!("{fault} exec '{program}' {}", args.join(" ")));
             let ran = feed(shell, stop_event(&project, false));
             // -1: a signal. None of these may end it without a word.
             assert!((0..=1).contains(&ran.code), "{fault} {args:?}: {ran:?}");
@@ -251,21 +251,9 @@ fn faults_around_a_process() {
 fn a_reviewer_that_cleans_up() {
     let project = Project::valid();
     project.set_state(json!({}));
-    let git = |args: &[&str]| {
-        let mut command = Command::new("git");
-        let args = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"]
-            .iter()
-            .chain(args);
-        let done = command
-            .args(args)
-            .current_dir(&project.root)
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "{done:?}");
-    };
-    git(&["init", "-q"]);
-    git(&["add", "."]);
-    git(&["commit", "-q", "-m", "all"]);
+    git(&project.root, &["init", "-q"]);
+    git(&project.root, &["add", "."]);
+    git(&project.root, &["commit", "-q", "-m", "all"]);
     let next = project.run(&["enter", "complete-task", "--task", "1", "--session", "mine"]);
     assert_eq!(next.code, 0, "{}", next.stderr);
     project.reviewer(&Reviewer {

@@ -3,12 +3,11 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::json;
 
 use crate::bench::stop_event;
-use crate::support::{PLAN, Project, Ran, Reviewer, feed, state, validated};
+use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, state, validated};
 
 /// What a process that was killed while it wrote has left is neither kept nor followed.
 #[test]
@@ -54,17 +53,8 @@ fn a_write_that_does_not_fit_leaves_the_old_state() {
     // Longer than the one block that the process may write.
     project.set_state(json!({ "note": "x".repeat(5_000) }));
     let before = project.files();
-    let mut command = Command::new("sh");
-    let like = project.command([] as [&str; 0]);
-    command
-        .args(["-c", "ulimit -f 1 && exec \"$0\" run limit 3"])
-        .arg(like.get_program())
-        .current_dir(&project.root)
-        .envs(
-            like.get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
-    let ran = Ran::of(command.output().unwrap());
+    let line = "ulimit -f 1 && exec taskie run limit 3";
+    let ran = Ran::of(project.shell(line).output().unwrap());
     let why = format!(
         "taskie: .taskie/plans/{PLAN}/state.json cannot be written: File too large (os error 27)\n"
     );
@@ -324,5 +314,229 @@ fn files_that_would_be_read_for_ever() {
             said.contains(&format!("tasks.md cannot be read: {why}")),
             "{answer}"
         );
+    }
+}
+
+/// Characters that a terminal acts on, or that a person does not see and an agent reads.
+const HARMFUL: &[&str] = &[
+    "\u{1b}[31m",
+    "\u{1b}]0;title\u{7}",
+    "\u{7f}",
+    "\u{9b}5m",
+    "\u{202e}",
+    "\u{200b}",
+    "\u{e0041}",
+    "\n/etc/passwd",
+];
+
+/// What a text must not have in it: a line end may be ours.
+fn is_harmless(text: &str) -> bool {
+    let is_bad = |sign: char| taskie::text::is_harmful(sign) && sign != '\n';
+    !text.contains(is_bad) && !text.contains("\n/etc/passwd")
+}
+
+/// Whatever a project brings, in names, cells and fields: no command shows it as it is.
+#[test]
+fn texts_from_outside_draw_nothing() {
+    for harmful in HARMFUL {
+        let project = Project::valid();
+        project.set_state(json!({ "review_model": format!("a{harmful}b"), "mine": harmful }));
+        project.write(&format!("notes{harmful}.md").replace('/', ""), "");
+        let cell = harmful.replace('\n', " ");
+        let table = format!(
+            "{}| x{cell} | pending{cell} | low | x | x |\n",
+            project.read("tasks.md")
+        );
+        project.write("tasks.md", table);
+        let missing = project.bin.join("missing");
+        for args in [
+            &["status"][..],
+            &["validate"],
+            &["next"],
+            &["render", "--next"],
+            &["render", "--next", "--set", "phase=complete"],
+            &["enter", "complete", "--force"],
+            &["enter", harmful],
+            &["run", "pause", "--plan", harmful],
+            &["hook", "session-start"],
+            &["hook", "stop"],
+            &["hook", harmful],
+        ] {
+            let mut command = project.command(args);
+            command.env("PATH", &missing);
+            let ran = feed(command, "{}");
+            let text = format!("{}{}", ran.stdout, ran.stderr);
+            // clap quotes what the user has typed.
+            let is_typed = args[1..].contains(harmful) && ran.code == 2;
+            assert!(is_typed || is_harmless(&text), "{args:?}: {text:?}");
+        }
+    }
+}
+
+/// The same of a chart and the names of its templates, in each format; and what is shown before it is trusted.
+#[test]
+fn charts_from_outside_draw_nothing() {
+    let project = Project::empty();
+    let home = project.root.join(".taskie");
+    fs::create_dir_all(home.join("templates")).unwrap();
+    let chart = home.join("statechart.toml");
+    for harmful in HARMFUL {
+        let comment = harmful.replace(['\n', '\u{1b}', '\u{7}', '\u{7f}'], "");
+        let value = harmful.escape_unicode().to_string();
+        let value = value.replace("\\u{", "\\U").replace('}', "");
+        let value: String = value
+            .split("\\U")
+            .skip(1)
+            .map(|code| format!("\\U{code:0>8}"))
+            .collect();
+        let text = format!(
+            "id = \"x{value}\" # {comment}\ninitial = \"a{value}\"\nstate = \"phase\" # {comment}\n[scope]\nhome = \".x\"\n[context.phase]\ntype = \"phase\"\n[phases.a]\nguard = \"nope{value}\" # {comment}\n[[on.Stop]]\nblock = \"{{% include 'x.md' %}}\"\n"
+        );
+        fs::write(&chart, text).unwrap();
+        fs::write(
+            home.join("templates/x.md"),
+            format!("{harmful} {{{{ nope }}}} {harmful}"),
+        )
+        .unwrap();
+        let name = format!("y{harmful}.md").replace('/', "");
+        fs::write(home.join("templates").join(&name), "").unwrap();
+        for args in [
+            &["check-chart", "--format", "human"][..],
+            &["check-chart", "--format", "concise"],
+            &["check-chart", "--format", "github"],
+            &["hook", "stop", "--chart"],
+            &["trust"],
+        ] {
+            let mut args = args.to_vec();
+            if args[0] != "trust" {
+                args.push(chart.to_str().unwrap());
+            }
+            let ran = feed(project.command(&args), "{}");
+            let text = format!("{}{}", ran.stdout, ran.stderr);
+            // A person sees a file with its lines.
+            let text = match args[..] {
+                ["trust"] | [_, _, "human", _] => text.replace("\n/etc/passwd", ""),
+                _ => text,
+            };
+            assert!(is_harmless(&text), "{args:?}: {text:?}");
+        }
+        fs::remove_file(home.join("templates").join(&name)).unwrap();
+    }
+}
+
+/// The log of a review that failed is for the user alone, and nobody commits it by accident.
+#[test]
+fn logs_are_ignored_by_git() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer {
+        exit: 1,
+        stderr: "secret",
+        ..Reviewer::fail()
+    });
+    project.stop();
+    let log = project.plan().join(".review-1.log");
+    assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    // Outside git there is nothing to ignore it.
+    assert!(!project.root.join(".taskie/.gitignore").exists());
+    git(&project.root, &["init", "-q"]);
+    for _ in 0..2 {
+        project.stop();
+    }
+    assert!(log.exists());
+    let ignored = project.root.join(".taskie/.gitignore");
+    assert_eq!(fs::read_to_string(ignored).unwrap(), ".review-*.log\n");
+    let untracked = git(
+        &project.root,
+        &["status", "--porcelain", "--untracked-files=all"],
+    );
+    assert!(!untracked.contains(".review"), "{untracked}");
+}
+
+/// A session that has taken a plan up hears it when that cannot be read any more.
+#[test]
+fn what_a_session_has_taken_up_cannot_be_read() {
+    let cases: [(&str, &str); 2] = [
+        (
+            ".taskie/plans",
+            ".taskie/plans/test-plan cannot be read: Not a directory (os error 20).",
+        ),
+        (
+            ".taskie/.locks",
+            "taskie could not decide about this Stop and allows it: .taskie/.locks cannot be read: its folder is a symbolic link",
+        ),
+    ];
+    for (path, why) in cases {
+        let project = Project::valid();
+        project.set_state(json!({}));
+        assert_eq!(project.run(&["next", "--session", "mine"]).code, 0);
+        let path = project.root.join(path);
+        fs::rename(&path, project.bin.join("kept")).unwrap();
+        if path.ends_with("plans") {
+            fs::write(&path, "").unwrap();
+        } else {
+            symlink(project.bin.join("kept"), &path).unwrap();
+        }
+        let event = json!({ "session_id": "mine", "cwd": project.root }).to_string();
+        let answer = project.hook_raw("stop", event).json();
+        assert_eq!(
+            answer,
+            json!({ "systemMessage": why, "suppressOutput": true })
+        );
+    }
+}
+
+/// Names that refer to names, and templates that include templates, several at each level: each is looked at once.
+#[test]
+fn charts_that_double_at_each_level() {
+    let project = Project::empty();
+    fs::create_dir_all(project.root.join(".x/plans/p")).unwrap();
+    fs::write(
+        project.root.join(".x/plans/p/state.json"),
+        "{\"phase\": \"a\"}",
+    )
+    .unwrap();
+    let templates = project.root.join("templates");
+    fs::create_dir_all(&templates).unwrap();
+    fs::write(templates.join("t0.md"), "x").unwrap();
+    for level in 1..10 {
+        let text = format!("{{% include 't{}.md' %}}", level - 1).repeat(9);
+        fs::write(templates.join(format!("t{level}.md")), text).unwrap();
+    }
+    let lets = |first: &str, next: &dyn Fn(usize) -> String| {
+        let lets = (1..28).map(|level| format!("x{level} = \"{}\"\n", next(level - 1)));
+        format!("x0 = \"{first}\"\n{}", lets.collect::<String>())
+    };
+    let guards = lets("scope.name == ''", &|x| {
+        format!("x{x} or x{x} or not x{x} or x{x}")
+    });
+    let texts = lets("scope.name", &|x| format!("x{x} ~ x{x} ~ x{x} ~ x{x}"));
+    for (rule, lets, said) in [
+        (
+            "guard = \"x27\"\nallow = true",
+            guards.as_str(),
+            "suppressOutput",
+        ),
+        (
+            "guard = \"x27 == 'a'\"\nallow = true",
+            texts.as_str(),
+            "has more than 1000000 characters or items",
+        ),
+        (
+            "block = \"{% include 't9.md' %}\"",
+            "",
+            "more than 500 templates are included in all",
+        ),
+    ] {
+        let chart = project.root.join("statechart.toml");
+        let text = format!(
+            "id = \"x\"\ninitial = \"a\"\nstate = \"phase\"\n[scope]\nhome = \".x\"\nnoun = \"plan\"\nnewest = \"plans/*\"\ntouch = [\"*\"]\n[context.phase]\ntype = \"phase\"\n[phases.a]\n[[on.Stop]]\n{rule}\n[let]\n{lets}"
+        );
+        fs::write(&chart, text).unwrap();
+        let chart = chart.to_str().unwrap();
+        let answer = feed(project.command(["hook", "stop", "--chart", chart]), "{}");
+        assert!(answer.stdout.contains(said), "{}", answer.stdout);
+        let checked = project.run(&["check-chart", chart]);
+        assert!((0..=1).contains(&checked.code), "{checked:?}");
     }
 }

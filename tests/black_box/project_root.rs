@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project, Ran, Reviewer, allowed, feed, silent, state, validated};
+use crate::support::{PLAN, Project, Ran, Reviewer, allowed, feed, git, silent, state, validated};
 
 /// A plan with a plan.md and nothing else, in this directory.
 fn make_plan(root: &Path, name: &str) -> PathBuf {
@@ -725,21 +725,15 @@ fn records_that_came_with_a_project_are_not_believed() {
     assert_eq!(project.hook_raw("stop", event).stdout, silent());
     assert_eq!(project.calls().len(), 0);
     // In the project itself they count, unless git tracks them.
-    let git = |args: &[&str]| {
-        let mut command = std::process::Command::new("git");
-        let done = command
-            .args(args)
-            .current_dir(&project.root)
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "{done:?}");
-    };
-    git(&["init", "-q"]);
-    git(&["add", "-f", ".taskie/.locks"]);
+    git(&project.root, &["init", "-q"]);
+    git(&project.root, &["add", "-f", ".taskie/.locks"]);
     let why = "No review was started: .taskie/.locks is tracked by git, so what it says of sessions is not believed. `git rm -r --cached .taskie/.locks` takes it out of the repository.";
     assert_eq!(stop_of(&project, "mine").json(), allowed(why));
     assert_eq!(project.calls().len(), 0);
-    git(&["rm", "-r", "-q", "--cached", ".taskie/.locks"]);
+    git(
+        &project.root,
+        &["rm", "-r", "-q", "--cached", ".taskie/.locks"],
+    );
     assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
 }
 

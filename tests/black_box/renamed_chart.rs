@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
@@ -100,9 +101,15 @@ fn drive(rename: fn(&str) -> String, copied: bool) -> Vec<String> {
     seen
 }
 
+/// What the chart that is compiled in does.
+fn original() -> &'static [String] {
+    static SEEN: OnceLock<Vec<String>> = OnceLock::new();
+    SEEN.get_or_init(|| drive(same, false))
+}
+
 #[test]
 fn a_chart_with_other_names_works_just_as_well() {
-    let original = drive(same, false);
+    let original = original();
     let copy = drive(renamed, true);
     assert_eq!(original.len(), copy.len());
     for (original, copy) in original.iter().zip(&copy) {
@@ -120,7 +127,7 @@ fn a_chart_with_other_names_works_just_as_well() {
 /// The chart that is compiled in and its own file on disk are the same chart.
 #[test]
 fn the_compiled_chart_and_its_file_do_the_same() {
-    assert_eq!(drive(same, false), drive(same, true));
+    assert_eq!(original(), drive(same, true));
 }
 
 /// A chart without cycles, with other fields and another home: a gate that opens once a file is there.

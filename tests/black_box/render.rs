@@ -88,8 +88,8 @@ fn next_is_the_prompt_and_with_a_verdict_the_message_to_the_agent() {
 
         let stop = project.stop();
         assert_eq!(prompts(&project), [prompt.stdout], "{cycle}");
-        let told = stop.json()["reason"].as_str().unwrap().to_owned();
-        assert_eq!(reason.stdout, told, "{cycle}");
+        let sent = stop.json()["reason"].as_str().unwrap().to_owned();
+        assert_eq!(reason.stdout, sent, "{cycle}");
         assert_eq!(
             reason.stderr,
             "taskie: the next stop is blocked (on.Stop[6]: not clean yet: the agent answers the review); message to the agent:\n"
@@ -97,7 +97,7 @@ fn next_is_the_prompt_and_with_a_verdict_the_message_to_the_agent() {
         // The template is about the review that is due, and once that has run, about the same one.
         assert_eq!(
             (before, text(&project, &message)),
-            (told.clone(), told),
+            (sent.clone(), sent),
             "{cycle}"
         );
     }
@@ -126,14 +126,14 @@ fn next_shows_the_command_of_the_review() {
 fn is_next(project: &Project, args: &[&str], active: bool, stderr: &str) {
     let next = render(project, &[&["--next"], args].concat());
     let answer = project.stop_active(active).json();
-    let told = answer
+    let sent = answer
         .get("reason")
         .or(answer.get("systemMessage"))
         .and_then(Value::as_str)
         .unwrap_or_default();
     assert_eq!(
         (next.code, next.stdout.as_str(), next.stderr.as_str()),
-        (0, told, stderr)
+        (0, sent, stderr)
     );
 }
 
@@ -147,7 +147,7 @@ fn next_is_the_answer_if_no_review_is_due() {
     flawed.write("notes.md", "");
     let to_the_agent = "taskie: the next stop is blocked (on.Stop[11]: a flaw in the plan's files: the agent fixes it, once a turn); message to the agent:\n";
     is_next(&flawed, &[], false, to_the_agent);
-    let to_the_user = "taskie: the next stop is allowed (on.Stop[12]: it is still there: the user decides); message to the user:\n";
+    let to_the_user = "taskie: the next stop is allowed (on.Stop[12]: the flaw is still there: the user decides); message to the user:\n";
     is_next(
         &flawed,
         &["--set", "event.stop_hook_active=true"],
@@ -169,7 +169,7 @@ fn next_is_the_answer_if_no_review_is_due() {
         false,
         in_order,
     );
-    let off = "taskie: the next stop is allowed (on.Stop[1]: reviews are off: go straight on); message to the user:\n";
+    let off = "taskie: the next stop is allowed (on.Stop[1]: reviews are off: go on to what comes next); message to the user:\n";
     is_next(&with_state(json!({ "max_reviews": 0 })), &[], false, off);
     is_next(
         &with_state(json!({ "current_task": "7" })),
@@ -328,7 +328,7 @@ fn the_state_in_another_file() {
         state(json!({ "current_task": "2", "phase_iteration": 4 })).to_string(),
     )
     .unwrap();
-    let told = text(
+    let sent = text(
         &project,
         &[
             "post-review.md",
@@ -338,7 +338,7 @@ fn the_state_in_another_file() {
             "review.verdict=FAIL",
         ],
     );
-    assert!(told.starts_with("A code review (iteration 5) has been written to .taskie/plans/test-plan/task-2-review-5.md by"), "{told}");
+    assert!(sent.starts_with("A code review (iteration 5) has been written to .taskie/plans/test-plan/task-2-review-5.md by"), "{sent}");
 
     let shown = file.display().to_string();
     fs::write(&file, r#"{ "phase": "complete-tsk" }"#).unwrap();

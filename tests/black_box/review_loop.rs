@@ -27,7 +27,7 @@ const CYCLES: [Cycle; 4] = [
         base: "plan",
         name: "A plan review",
         fix: "address all issues in plan.md",
-        last: "Push to remote.",
+        last: "Commit and push to remote.",
         title: "Plan review",
         target: "create-tasks",
     },
@@ -37,7 +37,7 @@ const CYCLES: [Cycle; 4] = [
         base: "tasks",
         name: "A tasks review",
         fix: "address all issues in tasks.md and task files",
-        last: "Push to remote.",
+        last: "Commit and push to remote.",
         title: "Tasks review",
         target: "complete-task",
     },
@@ -47,7 +47,7 @@ const CYCLES: [Cycle; 4] = [
         base: "task-1",
         name: "A code review",
         fix: "address all issues, update the code",
-        last: "Update tasks.md and push to remote.",
+        last: "Update tasks.md, commit and push to remote.",
         title: "Code review",
         target: "complete-task",
     },
@@ -57,7 +57,7 @@ const CYCLES: [Cycle; 4] = [
         base: "all-code",
         name: "An all-code review",
         fix: "address all issues across all tasks",
-        last: "Update tasks.md and push to remote.",
+        last: "Update tasks.md, commit and push to remote.",
         title: "All-code review",
         target: "complete",
     },
@@ -93,7 +93,7 @@ impl Cycle {
         json!({
             "decision": "block",
             "reason": format!(
-                "{name} (iteration {n}) has been written to {dir}/{base}-review-{n}.md by an independent reviewer. Read this review file and perform the post-{id} action: {fix}, then create {dir}/{base}-post-review-{n}.md documenting your fixes. Skip a suggestion that would remove working functionality, and say so in the post-review file. AFTER completing all post-review work and writing the post-review file, run `taskie enter post-{id} --plan {plan}`: it updates state.json atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. {last} If there is no remote, skip the push and say so. (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
+                "{name} (iteration {n}) has been written to {dir}/{base}-review-{n}.md by an independent reviewer. Read this review file and perform the post-{id} action: {fix}, then create {dir}/{base}-post-review-{n}.md documenting your fixes. `/taskie:post-{id}` has the steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. {last} If there is no remote, skip the push and say so. As the last step, AFTER completing all post-review work and writing the post-review file, run `taskie enter post-{id} --plan {plan}`: it updates state.json atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
             ),
         })
     }
@@ -886,7 +886,7 @@ fn without_any_reviews_a_plan_goes_straight_on() {
         "tasks.md",
         "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | done |\n",
     );
-    // No structure check on the way: the flaw is told when the way is at its end.
+    // No structure check in between: the flaw is reported at the end.
     project.write("notes.md", "");
     project.set_state(json!({ "max_reviews": 0, "phase_iteration": 3 }));
     for (cycle, next) in [

@@ -27,7 +27,7 @@ fn breaches(schema: &Value, instance: &Value) -> Vec<String> {
 
 #[test]
 fn the_files_are_fresh() {
-    for what in ["state", "statechart"] {
+    for what in ["state", "config", "statechart"] {
         let fresh = Project::empty().run(&["schema", what]);
         assert_eq!((fresh.code, fresh.stderr.as_str()), (0, ""));
         let stored = fs::read_to_string(file(what)).unwrap();
@@ -110,8 +110,8 @@ fn valid_and_invalid_charts() {
         ("nullable = true", "nulable = true", "nulable"),
         ("type  = \"phase\"", "type  = \"phaze\"", "phaze"),
         (
-            "timeout  = 570",
-            "timeout  = \"570\"",
+            "timeout  = \"{{ config.review_timeout }}\"",
+            "timeout  = true",
             "/invoke/review/timeout",
         ),
         ("advance = true", "advance = \"yes\"", "/advance"),

@@ -5,30 +5,17 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 
-use crate::bench::copy_of_chart;
+use crate::bench::{copy_of_chart, stop_event, wait_for};
 use crate::support::{PLAN, Project, Ran, Reviewer, feed};
 
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
-}
-
-fn stop_event(project: &Project) -> String {
-    json!({ "cwd": project.root, "stop_hook_active": false }).to_string()
-}
-
-/// Waits until `holds`; a busy machine may take a while.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// A reviewer that says when it has begun and ends on request.
@@ -58,11 +45,11 @@ impl Slow {
     /// A hook in the background, its reviewer at work.
     fn begin(&self, project: &Project) -> Child {
         let event = project.bin.join("event.json");
-        fs::write(&event, stop_event(project)).unwrap();
+        fs::write(&event, stop_event(project, false)).unwrap();
         let mut hook = project.command(["hook", "stop"]);
         hook.stdin(fs::File::open(event).unwrap());
         let hook = hook.spawn().unwrap();
-        until("the reviewer begins", || self.begun.exists());
+        wait_for("the reviewer", || self.begun.exists().then_some(()));
         hook
     }
 
@@ -324,7 +311,7 @@ fn another_chart_has_its_own_words() {
     let chart = chart.to_str().unwrap();
     feed(
         project.command(["--chart", chart, "hook", "stop"]),
-        stop_event(&project),
+        stop_event(&project, false),
     );
     let text = project.run(&["--chart", chart, "status"]).stdout;
     for line in [
@@ -404,7 +391,7 @@ fn a_killed_hook_leaves_no_running_review() {
     signal(&hook, Signal::KILL);
     hook.wait().unwrap();
     let running = || project.run(&["status", "--json"]).json()["running"]["n"].clone();
-    until("the reviewer ends", || running() == Value::Null);
+    wait_for("the reviewer to end", || running().is_null().then_some(()));
     assert!(
         project
             .root
@@ -422,7 +409,10 @@ fn escape_sequences_in_files_do_not_reach_the_screen() {
     let nasty = "\u{1b}]0;title\u{7}\u{9b}2Jx\ny";
     project.set_state(json!({ "review_model": nasty }));
     project.write("plan-review-1.md", "x");
-    let ended = json!({ "cycle": "plan-review", "n": 1, "file": "plan-review-1.md", "bytes": 1, "verdict": nasty, "by": nasty, "started": 0, "seconds": 0 });
+    let ended = json!({
+        "line": "review", "at": "2026-01-31T12:00:00.000Z", "instance": PLAN, "cycle": "plan-review", "n": 1,
+        "file": "plan-review-1.md", "bytes": 1, "verdict": nasty, "error": null, "by": nasty, "seconds": 0,
+    });
     let locks = project.root.join(".taskie/.locks");
     fs::create_dir_all(&locks).unwrap();
     let journal = locks.join(format!("{PLAN}.journal"));
@@ -455,12 +445,8 @@ fn a_watch_ends_with_its_reader() {
     out.read_line(&mut String::new()).unwrap();
     // Nothing changes, so nothing more would be written.
     drop(out);
-    let mut status = None;
-    until("the watch ends", || {
-        status = child.try_wait().unwrap();
-        status.is_some()
-    });
-    assert!(status.unwrap().success());
+    let status = wait_for("the watch to end", || child.try_wait().unwrap());
+    assert!(status.success());
 }
 
 #[test]
@@ -487,6 +473,11 @@ fn status_does_not_delay_a_review() {
         }
         over.store(true, std::sync::atomic::Ordering::Relaxed);
     });
+}
+
+/// Makes `taskie status --watch` look at once, not at the end of its second: the terminal may have a new size.
+fn look(child: &Child) {
+    signal(child, Signal::WINCH);
 }
 
 /// `taskie status --watch` in a pipe, and the lines that it has printed.
@@ -516,9 +507,12 @@ fn a_pipe_gets_a_line_for_each_change() {
         next(),
         format!("{PLAN}: complete-task, code-review due; waits for the agent's next stop")
     );
+    let look = || look(&child);
     let hook = slow.begin(&project);
+    look();
     assert_eq!(next(), format!("{PLAN}: code-review 1 by opus is running"));
     slow.end(hook);
+    look();
     assert_eq!(
         next(),
         format!(
@@ -526,15 +520,21 @@ fn a_pipe_gets_a_line_for_each_change() {
         )
     );
     assert_eq!(project.run(&["run", "pause"]).code, 0);
+    look();
     assert_eq!(next(), format!("{PLAN}: code-review; waits for you"));
-    std::thread::sleep(Duration::from_millis(1500));
+    // It looks, nothing has changed, and it prints nothing.
+    look();
+    assert_eq!(project.run(&["run", "resume"]).code, 0);
+    look();
+    assert_eq!(
+        next(),
+        format!(
+            "{PLAN}: code-review, post-code-review due; code-review 1: FAIL; waits for the agent to do post-code-review"
+        )
+    );
     signal(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    assert_eq!(
-        lines.try_recv().ok(),
-        None,
-        "nothing changed, nothing was said"
-    );
+    assert_eq!(lines.recv().ok(), None);
 }
 
 #[test]
@@ -547,6 +547,7 @@ fn a_program_gets_an_object_for_each_change() {
     };
     assert_eq!(next(), project.run(&["status", "--json"]).json());
     assert_eq!(project.run(&["run", "limit", "3"]).code, 0);
+    look(&child);
     assert_eq!(next()["cycle"]["limit"], 3);
     signal(&child, Signal::TERM);
     assert_eq!(child.wait().unwrap().code(), Some(0));
@@ -562,7 +563,7 @@ fn a_reader_that_goes_away_ends_it() {
         .read_line(&mut line)
         .unwrap();
     assert_eq!(project.run(&["run", "pause"]).code, 0);
-    until("it ends", || child.try_wait().unwrap().is_some());
+    wait_for("it to end", || child.try_wait().unwrap());
 }
 
 #[test]
@@ -652,6 +653,7 @@ fn a_terminal_is_drawn_in_place() {
             let count = terminal.read(&mut buffer).unwrap();
             seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
             assert!(seen.len() < 10_000, "{seen:?}");
+            look(&child);
         }
         signal(&child, Signal::INT);
         assert_eq!(child.wait().unwrap().code(), Some(0));

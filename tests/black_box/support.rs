@@ -219,6 +219,28 @@ impl Project {
         command
     }
 
+    /// A line for a shell, as [`Self::command`] would run it. The built binary is the `taskie` on PATH.
+    pub fn shell(&self, line: &str) -> Command {
+        let built = Path::new(env!("CARGO_BIN_EXE_taskie")).parent().unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let path = format!("{}:{}:{path}", self.bin.display(), built.display());
+        let mut shell = Command::new("sh");
+        for (name, value) in self.command([""]).get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        shell
+            .args(["-c", line])
+            .current_dir(&self.root)
+            .env("PATH", path)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        shell
+    }
+
     /// Runs the binary.
     pub fn run(&self, args: &[&str]) -> Ran {
         Ran::of(self.command(args).output().unwrap())
@@ -276,6 +298,29 @@ pub fn feed(mut command: Command, stdin: impl AsRef<[u8]>) -> Ran {
     // A program that does not read its stdin closes the pipe.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_ref());
     Ran::of(child.wait_with_output().unwrap())
+}
+
+/// Runs git in a folder, with an identity and without the user's configuration, and returns what it prints.
+pub fn git(dir: &Path, args: &[&str]) -> String {
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "user.name=Test",
+            "-c",
+            "user.email=test@example.invalid",
+        ])
+        .args(args)
+        .current_dir(dir)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "git {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// The silent allow.

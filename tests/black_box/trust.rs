@@ -231,7 +231,10 @@ fn links_and_large_files_are_refused() {
     let ran = project.run(&["trust", "--yes"]);
     assert_eq!(
         (ran.code, ran.stderr.as_str()),
-        (1, "taskie: .taskie/statechart.toml is larger than 16 MB\n")
+        (
+            1,
+            "taskie: .taskie/statechart.toml cannot be read: it is larger than 16 MiB\n"
+        )
     );
 }
 

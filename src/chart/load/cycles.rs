@@ -1,16 +1,16 @@
-//! Cycles, what they share filled in, and one phase for each cycle where a phase's name has a hole.
+//! Cycles with their shared keys filled in, and phases that are made for each cycle.
 
 use indexmap::IndexMap;
 
-use super::resolver::{CYCLE_HOLE, Resolver, at, name_fields};
+use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
 use crate::chart::model::{CycleSource, FilePattern, Phase, Source};
 use crate::chart::{Cycle, PhaseEntry};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::at;
 use crate::expr::single_expression;
 
 impl Resolver<'_> {
-    /// `None` where a cycle lacks a key; the flaws say which.
+    /// Resolves the cycles. Returns `None` if one lacks a key; the flaws say which.
     pub(super) fn cycles(&mut self, source: &Source) -> Option<IndexMap<String, Cycle>> {
         let mut cycles = IndexMap::new();
         let mut complete = true;
@@ -26,27 +26,20 @@ impl Resolver<'_> {
         complete.then_some(cycles)
     }
 
-    /// No review takes the place of another one: not of an earlier one of its cycle, nor of another cycle's.
+    /// Checks that no two reviews have the same file name, within a cycle or between cycles.
     fn file_names(&mut self, source: &Source, cycles: &IndexMap<String, Cycle>) {
         let place = |id: &str, key: &str, is_own: bool| match is_own {
-            true => vec![Step::from("cycles"), Step::from(id), Step::from(key)],
-            false => vec![Step::from("cycle"), Step::from(key)],
+            true => at!["cycles", id, key].to_vec(),
+            false => at!["cycle", key].to_vec(),
         };
         for (index, (id, cycle)) in cycles.iter().enumerate() {
             let own = source.cycles.get(id);
+            let has_own = |has: fn(&CycleSource) -> bool| own.is_some_and(has);
             for (key, pattern, is_own) in [
-                (
-                    "review",
-                    &cycle.review,
-                    own.is_some_and(|own| own.review.is_some()),
-                ),
-                (
-                    "answer",
-                    &cycle.answer,
-                    own.is_some_and(|own| own.answer.is_some()),
-                ),
+                ("review", &cycle.review, has_own(|own| own.review.is_some())),
+                ("answer", &cycle.answer, has_own(|own| own.answer.is_some())),
             ] {
-                // A misspelt hole has its own finding, and may have been meant for it.
+                // A misspelled hole has its own finding, and may have been meant as `n`.
                 if pattern.holes().all(|(hole, _)| {
                     hole == "base" || hole != "n" && source.context.contains_key(hole)
                 }) {
@@ -57,14 +50,15 @@ impl Resolver<'_> {
             }
             let same = |other: &Cycle| other.base == cycle.base && other.review == cycle.review;
             if let Some(other) = cycles.values().take(index).find(|other| same(other)) {
-                let is_own = own.is_some_and(|own| own.base.is_some());
+                let is_own = has_own(|own| own.base.is_some());
                 let message = format!(
                     "the reviews of `{id}` and `{}` would have the same file names",
                     other.id
                 );
+                let path = place(id, "base", is_own);
                 self.flaw(
                     Code::BadPattern,
-                    &place(id, "base", is_own),
+                    &path,
                     message,
                     "give each cycle its own base",
                 );
@@ -80,16 +74,12 @@ impl Resolver<'_> {
             ($key:ident) => {{
                 let value = own.$key.clone().or_else(|| shared.$key.clone());
                 let key = stringify!($key);
-                let nowhere = source.cycles.len() > 1
+                let is_in_none = source.cycles.len() > 1
                     && source.cycles.values().all(|cycle| cycle.$key.is_none());
-                if value.is_none() && nowhere {
+                if value.is_none() && is_in_none {
+                    let message = format!("no cycle has `{key}`");
                     let help = "add it to [cycle], which all cycles share";
-                    self.flaw(
-                        Code::MissingKey,
-                        at!["cycle"],
-                        format!("no cycle has `{key}`"),
-                        help,
-                    );
+                    self.flaw(Code::MissingKey, at!["cycle"], message, help);
                 } else if value.is_none() {
                     let message = format!("cycle `{id}` has no `{key}`");
                     let help = "add it here, or to [cycle], which all cycles share";
@@ -100,14 +90,10 @@ impl Resolver<'_> {
         }
         macro_rules! name {
             ($key:ident, $holes:expr) => {{
-                let place = if own.$key.is_some() {
-                    vec![
-                        Step::from("cycles"),
-                        Step::from(id),
-                        Step::from(stringify!($key)),
-                    ]
-                } else {
-                    vec![Step::from("cycle"), Step::from(stringify!($key))]
+                let key = stringify!($key);
+                let place = match own.$key {
+                    Some(_) => at!["cycles", id, key].to_vec(),
+                    None => at!["cycle", key].to_vec(),
                 };
                 required!($key).and_then(|pattern| self.name_pattern(&place, &pattern, $holes))
             }};
@@ -157,15 +143,13 @@ impl Resolver<'_> {
     pub(super) fn phases(&mut self, source: &Source) -> IndexMap<String, PhaseEntry> {
         let mut phases = IndexMap::new();
         for (name, phase) in &source.phases {
+            let entry = |phase: &Phase, cycle: Option<&String>| PhaseEntry {
+                phase: phase.clone(),
+                key: name.clone(),
+                cycle: cycle.cloned(),
+            };
             if !name.contains(CYCLE_HOLE) {
-                phases.insert(
-                    name.clone(),
-                    PhaseEntry {
-                        phase: phase.clone(),
-                        key: name.clone(),
-                        cycle: None,
-                    },
-                );
+                phases.insert(name.clone(), entry(phase, None));
                 continue;
             }
             for (id, cycle) in &source.cycles {
@@ -179,22 +163,11 @@ impl Resolver<'_> {
                     let message = format!("`{name}` makes a phase `{made}`, which already exists");
                     self.flaw(Code::BadName, at!["phases", name], message, "");
                 }
-                phases.insert(
-                    made,
-                    PhaseEntry {
-                        phase,
-                        key: name.clone(),
-                        cycle: Some(id.clone()),
-                    },
-                );
+                phases.insert(made, entry(&phase, Some(id)));
             }
         }
-        self.known(
-            at!["initial"],
-            Code::UnknownPhase,
-            &source.initial,
-            phases.keys().map(String::as_str),
-        );
+        let known = phases.keys().map(String::as_str);
+        self.known(at!["initial"], Code::UnknownPhase, &source.initial, known);
         phases
     }
 }

@@ -2,35 +2,26 @@
 
 use indexmap::IndexMap;
 
-use super::resolver::{Resolver, at};
+use super::resolver::Resolver;
 use crate::chart::field::Phases;
 use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::suggest::suggest;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::suggest::did_you_mean;
+use crate::diagnostic::toml::{Step, at};
 use crate::expr::source::Literal;
 
 impl Resolver<'_> {
     /// Fields that others name, and assignments.
     pub(super) fn fields(&mut self, source: &Source, phases: &Phases) {
-        let fields = || source.context.keys().map(String::as_str);
-        self.known(at!["state"], Code::UnknownField, &source.state, fields());
-        if let Some(field) = source.context.get(&source.state)
+        let state = &source.state;
+        if let Some(field) = self.field(at!["state"], state, &source.context)
             && field.kind != FieldType::Phase
         {
-            let message = format!(
-                "`{}` holds the phase and must be of type phase",
-                source.state
-            );
-            self.flaw(
-                Code::WrongType,
-                at!["context", &source.state, "type"],
-                message,
-                "",
-            );
+            let message = format!("`{state}` holds the phase and must be of type phase");
+            self.flaw(Code::WrongType, at!["context", state, "type"], message, "");
         }
         if let Some(next) = &source.next {
-            self.known(at!["next"], Code::UnknownField, next, fields());
+            self.field(at!["next"], next, &source.context);
         } else if !source.cycles.is_empty() {
             let help = "name the context field that holds the phase that comes next: next = \"next_phase\"";
             self.flaw(
@@ -42,6 +33,20 @@ impl Resolver<'_> {
         }
         self.typed("context", &source.context, phases);
         self.typed("config", &source.config, phases);
+        for (name, field) in &source.context {
+            let Some(setting) = field.setting() else {
+                continue;
+            };
+            let path = at!["context", name, "default"];
+            let known = source.config.keys().map(String::as_str);
+            self.known(path, Code::UnknownName, setting, known);
+            let own = source.config.get(setting);
+            if own.is_some_and(|own| (own.kind, own.nullable) != (field.kind, field.nullable)) {
+                let message =
+                    format!("`{name}` and the setting `{setting}` must have the same type");
+                self.flaw(Code::BadDefault, path, message, "");
+            }
+        }
         self.options(source, phases);
         self.cycle_fields(at!["cycle"], &source.cycle, source, phases);
         for (id, own) in &source.cycles {
@@ -84,6 +89,7 @@ impl Resolver<'_> {
             }
             let misfit = match &field.default {
                 None if field.kind == FieldType::Phase || field.nullable => None,
+                Some(_) if table == "context" && field.setting().is_some() => None,
                 None => Some(format!(
                     "`{name}` needs a default, because it cannot be null"
                 )),
@@ -98,22 +104,22 @@ impl Resolver<'_> {
                     .err()
                     .map(|wanted| format!("the default of `{name}` must be {wanted}")),
             };
-            for (key, is_given, kind, of) in [
-                (
-                    "minimum",
-                    field.minimum.is_some(),
-                    FieldType::Integer,
-                    "an integer",
-                ),
-                (
-                    "pattern",
-                    field.pattern.is_some(),
-                    FieldType::String,
-                    "a string",
-                ),
+            for (key, is_given, kind) in [
+                ("maximum", field.maximum.is_some(), FieldType::Integer),
+                ("pattern", field.pattern.is_some(), FieldType::String),
+                ("one_of", field.one_of.is_some(), FieldType::String),
+                ("file", field.file, FieldType::String),
             ] {
-                if is_given && field.kind != kind {
-                    let message = format!("only {of} can have a `{key}`");
+                if is_given {
+                    self.only(at![table, name, key], field.kind, kind);
+                }
+            }
+            if field.minimum.is_some() && field.kind != FieldType::List {
+                self.only(at![table, name, "minimum"], field.kind, FieldType::Integer);
+            }
+            for (key, is_given) in [("trust", field.trust), ("file", field.file)] {
+                if is_given && table != "config" {
+                    let message = format!("only a setting can have `{key}`");
                     self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
                 }
             }
@@ -153,15 +159,21 @@ impl Resolver<'_> {
                     help,
                 );
             }
-            if arg.minimum.is_some() && arg.kind != FieldType::Integer {
-                let message = "only an integer can have a `minimum`";
-                self.flaw(
-                    Code::WrongType,
-                    at!["args", name, "minimum"],
-                    message,
-                    "remove it",
-                );
+            if arg.minimum.is_some() {
+                self.only(at!["args", name, "minimum"], arg.kind, FieldType::Integer);
             }
+        }
+    }
+
+    /// Notes a key, the last step of `path`, that only fields of another type can have.
+    fn only(&mut self, path: &[Step], kind: FieldType, wanted: FieldType) {
+        if let Some(Step::Key(key)) = path.last().filter(|_| kind != wanted) {
+            let of = match wanted {
+                FieldType::Integer => "an integer",
+                _ => "a string",
+            };
+            let message = format!("only {of} can have a `{key}`");
+            self.flaw(Code::WrongType, path, message, "remove it");
         }
     }
 
@@ -169,23 +181,10 @@ impl Resolver<'_> {
         for (key, field) in [("count", &own.count), ("limit", &own.limit)] {
             let Some(field) = field else { continue };
             let path = [path, &[Step::from(key)]].concat();
-            self.known(
-                &path,
-                Code::UnknownField,
-                field,
-                source.context.keys().map(String::as_str),
-            );
-            if source
-                .context
-                .get(field)
-                .is_some_and(|field| field.kind != FieldType::Integer)
-            {
-                self.flaw(
-                    Code::WrongType,
-                    &path,
-                    format!("`{field}` counts reviews and must be an integer"),
-                    "",
-                );
+            let known = self.field(&path, field, &source.context);
+            if known.is_some_and(|field| field.kind != FieldType::Integer) {
+                let message = format!("`{field}` counts reviews and must be an integer");
+                self.flaw(Code::WrongType, &path, message, "");
             }
         }
         if let Some(entry) = &own.entry {
@@ -197,23 +196,16 @@ impl Resolver<'_> {
     fn assigned(&mut self, path: &[Step], assign: &Assign, source: &Source, phases: &Phases) {
         for (name, value) in assign {
             let path = [path, &[Step::from(name)]].concat();
-            self.known(
-                &path,
-                Code::UnknownField,
-                name,
-                source.context.keys().map(String::as_str),
-            );
-            let Some(field) = source.context.get(name) else {
+            let Some(field) = self.field(&path, name, &source.context) else {
                 continue;
             };
             if let Err(wanted) = field.accepts_literal(phases, value) {
-                let close = match (field.kind, value) {
+                let help = match (field.kind, value) {
                     (FieldType::Phase, Literal::Text(text)) => {
-                        suggest(&text.0, phases.keys().map(String::as_str))
+                        did_you_mean(&text.0, phases.keys().map(String::as_str))
                     }
                     _ => None,
                 };
-                let help = close.map(|name| format!("did you mean `{name}`?"));
                 let message = format!("`{name}` must be {wanted}");
                 self.flaw(
                     Code::WrongAssignment,
@@ -225,7 +217,19 @@ impl Resolver<'_> {
         }
     }
 
-    /// Turns every `clear` into assignments of null, which is what it stands for.
+    /// Returns the field of that name. An unknown name is a flaw.
+    fn field<'f>(
+        &mut self,
+        path: &[Step],
+        name: &str,
+        fields: &'f IndexMap<String, Field>,
+    ) -> Option<&'f Field> {
+        let known = fields.keys().map(String::as_str);
+        self.known(path, Code::UnknownField, name, known);
+        fields.get(name)
+    }
+
+    /// Turns every `clear` into assignments of null.
     pub(super) fn cleared(&mut self, source: &mut Source) {
         let context = &source.context;
         for (name, phase) in &mut source.phases {
@@ -263,9 +267,7 @@ impl Resolver<'_> {
     ) {
         for (index, name) in clear.iter().enumerate() {
             let path = [path, at!["clear", index]].concat();
-            let known = context.keys().map(String::as_str);
-            self.known(&path, Code::UnknownField, name, known);
-            match context.get(name) {
+            match self.field(&path, name, context) {
                 Some(_) if assign.contains_key(name) => {
                     let message = format!("`{name}` is cleared and assigned");
                     let help = "remove one of the two";

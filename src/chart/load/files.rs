@@ -2,11 +2,11 @@
 
 use indexmap::IndexMap;
 
-use super::resolver::{Resolver, at, name_fields};
+use super::resolver::{Resolver, name_fields};
 use crate::chart::model::{Files, Source, Table as TableSource};
 use crate::chart::{FileSet, RowShape, Table};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::{Step, at};
 use crate::files::pattern::Pattern;
 
 impl Resolver<'_> {
@@ -18,13 +18,8 @@ impl Resolver<'_> {
                 Files::Read(read) => (&read.names, Some(&read.line)),
             };
             let place = |index: usize| match line {
-                Some(_) => vec![
-                    Step::from("files"),
-                    Step::from(name),
-                    Step::from("names"),
-                    Step::from(index),
-                ],
-                None => vec![Step::from("files"), Step::from(name), Step::from(index)],
+                Some(_) => at!["files", name, "names", index].to_vec(),
+                None => at!["files", name, index].to_vec(),
             };
             let line = line.and_then(|line| self.pattern(at!["files", name, "line"], line));
             let mut set = FileSet {
@@ -50,7 +45,7 @@ impl Resolver<'_> {
         sets
     }
 
-    /// What a hole matches must not take the place of what each item has of itself.
+    /// Checks that no hole has the name of a field that every item has.
     fn own_holes(&mut self, path: &[Step], pattern: &Pattern, taken: &[&str]) {
         for (hole, _) in pattern.holes() {
             if taken.contains(&hole) {
@@ -61,7 +56,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The tables, and the names of those that cannot be made out.
+    /// Returns the tables, and the names of those that could not be resolved.
     pub(super) fn tables(&mut self, source: &Source) -> (IndexMap<String, Table>, Vec<String>) {
         let (mut tables, mut broken) = (IndexMap::new(), Vec::new());
         for (name, table) in &source.tables {
@@ -83,23 +78,13 @@ impl Resolver<'_> {
                     .map(|(field, headings)| (field.clone(), headings.list()))
                     .collect(),
             ),
-            (None, Some(line)) => RowShape::Line(
-                Pattern::parse(&line.0)
-                    .map_err(|message| {
-                        self.flaw(Code::BadPattern, at!["tables", name, "line"], message, "");
-                    })
-                    .ok()?,
-            ),
+            (None, Some(line)) => RowShape::Line(self.pattern(at!["tables", name, "line"], line)?),
             (Some(_), Some(_)) => {
                 let message = format!("table `{name}` has both `columns` and `line`");
                 let help =
                     "use `columns` for a Markdown table and `line` for any other file: remove one";
-                self.flaw(
-                    Code::ConflictingKeys,
-                    at!["tables", name, "line"],
-                    message,
-                    help,
-                );
+                let path = at!["tables", name, "line"];
+                self.flaw(Code::ConflictingKeys, path, message, help);
                 return None;
             }
             (None, None) => {
@@ -126,7 +111,7 @@ impl Resolver<'_> {
                 self.own_holes(at!["tables", name, "line"], line, &taken);
             }
         }
-        // A table's file is sought before any rule is read: only what the context holds can be in its name.
+        // A table's file is looked up before any rule is read, so its name can use only the context.
         let fields = name_fields(source);
         let file = self.name_pattern(at!["tables", name, "file"], &table.file, &fields)?;
         let path = match &table.path {

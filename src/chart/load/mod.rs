@@ -104,14 +104,14 @@ fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
     }
     toml::from_str(text).map_err(|error| {
         let (_, syntax) = toml::de::DeTable::parse_recoverable(text);
-        let errors = if syntax.is_empty() {
-            vec![error]
+        let (code, errors) = if syntax.is_empty() {
+            (misfit(error.message()), vec![error])
         } else {
-            syntax
+            (Code::TomlSyntax, syntax)
         };
         let flaws = errors
             .iter()
-            .map(|error| Flaw::new(Code::TomlSyntax, error.message()).at(error.span()))
+            .map(|error| Flaw::new(code, error.message()).at(error.span()))
             .collect();
         ChartError {
             origin: origin.to_owned(),
@@ -119,6 +119,15 @@ fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
             flaws,
         }
     })
+}
+
+/// Returns the code for TOML that is valid and no chart. Only serde's wording says what is wrong with it.
+fn misfit(message: &str) -> Code {
+    match message {
+        _ if message.starts_with("missing field") => Code::MissingKey,
+        _ if message.starts_with("unknown field") => Code::UnknownKey,
+        _ => Code::WrongType,
+    }
 }
 
 impl Resolver<'_> {
@@ -133,30 +142,25 @@ impl Resolver<'_> {
         let files = self.files(&source);
         let (tables, broken_tables) = self.tables(&source);
         let scope = self.scope(&source.scope);
-        let commands = source
-            .commands
-            .into_iter()
-            .map(|(name, command)| {
-                let rule = Rule {
-                    guard: command.guard,
-                    target: command.target,
-                    assign: command.assign,
-                    advance: command.advance,
-                    actions: command.actions,
-                    say: command.say,
-                    ..Rule::default()
-                };
-                (
-                    name,
-                    Command {
-                        about: command.about,
-                        otherwise: command.otherwise,
-                        rule,
-                        raise: command.raise,
-                    },
-                )
-            })
-            .collect();
+        let commands = source.commands.into_iter().map(|(name, command)| {
+            let rule = Rule {
+                guard: command.guard,
+                target: command.target,
+                assign: command.assign,
+                advance: command.advance,
+                actions: command.actions,
+                say: command.say,
+                ..Rule::default()
+            };
+            let command = Command {
+                about: command.about,
+                otherwise: command.otherwise,
+                rule,
+                raise: command.raise,
+            };
+            (name, command)
+        });
+        let commands = commands.collect();
         Some(Chart {
             id: source.id,
             origin: origin.to_owned(),

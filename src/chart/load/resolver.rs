@@ -9,12 +9,6 @@ use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Step, locate};
 use crate::files::pattern::Pattern;
 
-/// A path to a value of the chart, from its keys and indices.
-macro_rules! at {
-    ($($step:expr),* $(,)?) => { &[$(crate::diagnostic::toml::Step::from($step)),*] };
-}
-pub(super) use at;
-
 /// The hole in a phase's name that makes one phase per cycle.
 pub(super) const CYCLE_HOLE: &str = "{cycle}";
 
@@ -49,12 +43,8 @@ impl Resolver<'_> {
         if known.clone().any(|other| other == name) {
             return;
         }
-        self.flaw(
-            code,
-            path,
-            format!("unknown {} `{name}`", noun(code)),
-            hint(name, known).unwrap_or_default(),
-        );
+        let message = format!("unknown {} `{name}`", noun(code));
+        self.flaw(code, path, message, hint(name, known).unwrap_or_default());
     }
 
     pub(super) fn pattern(&mut self, path: &[Step], source: &FilePattern) -> Option<Pattern> {
@@ -63,7 +53,7 @@ impl Resolver<'_> {
             .ok()
     }
 
-    /// A pattern that renders a name: it has no wildcard, and its holes are `known`.
+    /// Returns a pattern that renders a name: it has no wildcard, and its holes are `known`.
     pub(super) fn name_pattern(
         &mut self,
         path: &[Step],
@@ -88,32 +78,24 @@ impl Resolver<'_> {
         }
         if pattern.has_wildcard() {
             let help = "write holes: `{base}-review-{n}.md`";
-            self.flaw(
-                Code::BadPattern,
-                path,
-                format!(
-                    "`{}` must render one name, so it cannot contain `*`",
-                    source.0
-                ),
-                help,
+            let message = format!(
+                "`{}` must render one name, so it cannot contain `*`",
+                source.0
             );
+            self.flaw(Code::BadPattern, path, message, help);
             return None;
         }
         if !is_below(&source.0) {
             let help = "write a relative path without `..`";
-            self.flaw(
-                Code::BadPattern,
-                path,
-                format!("`{}` must be inside the instance's directory", source.0),
-                help,
-            );
+            let message = format!("`{}` must be inside the instance's directory", source.0);
+            self.flaw(Code::BadPattern, path, message, help);
             return None;
         }
         Some(pattern)
     }
 }
 
-/// What a code of the `unknown-` kind speaks of.
+/// Returns what a code of the `unknown-` kind is about.
 fn noun(code: Code) -> &'static str {
     match code {
         Code::UnknownCycle => "cycle",
@@ -124,7 +106,7 @@ fn noun(code: Code) -> &'static str {
     }
 }
 
-/// A path of names, so that what is joined with it is below.
+/// Returns true for a relative path that stays inside the folder it is joined to.
 pub(super) fn is_below(path: &str) -> bool {
     !path.is_empty()
         && Path::new(path)
@@ -132,7 +114,7 @@ pub(super) fn is_below(path: &str) -> bool {
             .all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// The context fields that can be part of a file name.
+/// Returns the context fields that can be part of a file name.
 pub(super) fn name_fields(source: &Source) -> Vec<&str> {
     let fields = source.context.iter();
     fields

@@ -1,10 +1,11 @@
 //! Where instances live, and names that become paths or words of the command line.
 
-use super::resolver::{Resolver, at, is_below};
+use super::resolver::{Resolver, is_below};
 use crate::chart::model::{Arg, Phase, Scope as ScopeSource, Source};
 use crate::chart::names::sources;
 use crate::chart::{InstanceChoice, Scope};
 use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::at;
 use crate::expr::source::Literal;
 use crate::files::pattern::{Pattern, is_slug};
 
@@ -43,20 +44,15 @@ impl Resolver<'_> {
         };
         let folder = value.strip_suffix(end).unwrap_or(value);
         if folder == value || folder.contains(['*', '{', '}']) {
-            let message = format!("`{value}` does not name the instances' directories");
+            let message = format!("`{value}` must be a folder, followed by `{end}`");
             let help = match key {
-                "newest" => "write a folder and `/*`: `plans/*`",
-                _ => "write a folder and `/{session}`: `sessions/{session}`",
+                "newest" => "the instances are in a folder below the home: write `plans/*`",
+                _ => "the instances are in a folder below the home: write `sessions/{session}`",
             };
-            self.flaw(
-                Code::BadPattern,
-                at!["scope", key],
-                message,
-                help.to_owned(),
-            );
+            self.flaw(Code::BadPattern, at!["scope", key], message, help);
         }
         if !is_below(folder) {
-            let message = format!("`{folder}` must be inside the home");
+            let message = format!("`{folder}` must be a folder below the home");
             let help = "write a relative path without `..`";
             self.flaw(Code::BadPattern, at!["scope", key], message, help);
         }
@@ -91,19 +87,13 @@ impl Resolver<'_> {
                 && name == name.to_lowercase()
         };
         let noun = source.scope.noun.as_str();
-        // Where each session has its own, the option that names it is `--session` all the same.
+        let reserved = RESERVED.join(", ");
+        // If each session has its own instance, the option is `--session` anyway.
         let is_session = source.scope.path.is_some() && noun == "session";
         if !is_word(noun) || RESERVED.contains(&noun) && !is_session {
             let message = format!("`{noun}` cannot be an option of the command line");
-            self.flaw(
-                Code::BadName,
-                at!["scope", "noun"],
-                message,
-                format!(
-                    "an option is {words}, and not one of {}",
-                    RESERVED.join(", ")
-                ),
-            );
+            let help = format!("an option is {words}, and not one of {reserved}");
+            self.flaw(Code::BadName, at!["scope", "noun"], message, help);
         }
         let texts_of = |phase: &Phase| {
             let values = phase.entry.values().filter_map(|value| match value {
@@ -125,10 +115,7 @@ impl Resolver<'_> {
                     FORCE => format!(
                         "`taskie enter` has its own --{FORCE}: rename this one, or use it in commands only"
                     ),
-                    _ => format!(
-                        "an option is {words}, and not one of {}, {noun}",
-                        RESERVED.join(", ")
-                    ),
+                    _ => format!("an option is {words}, and not one of {reserved}, {noun}"),
                 };
                 self.flaw(Code::BadName, at!["args", name], message, help);
             }
@@ -145,32 +132,19 @@ impl Resolver<'_> {
         }
         for name in source.commands.keys() {
             if !is_word(name) || name == "help" {
+                let message = format!("`{name}` cannot be a command");
                 let help = format!("a command is {words}, and not `help`");
-                self.flaw(
-                    Code::BadName,
-                    at!["commands", name],
-                    format!("`{name}` cannot be a command"),
-                    help,
-                );
+                self.flaw(Code::BadName, at!["commands", name], message, help);
             }
         }
-        let help = || {
-            Some(format!(
-                "rename it; the built-in names are {}",
-                sources().join(", ")
-            ))
-        };
+        let built_in = sources();
         for (table, name) in (source.context.keys().map(|name| ("context", name)))
             .chain(source.lets.keys().map(|name| ("let", name)))
         {
-            if sources().contains(&name.as_str()) {
+            if built_in.contains(&name.as_str()) {
                 let message = format!("`{name}` shadows a built-in name");
-                self.flaw(
-                    Code::BadName,
-                    at![table, name],
-                    message,
-                    help().unwrap_or_default(),
-                );
+                let help = format!("rename it; the built-in names are {}", built_in.join(", "));
+                self.flaw(Code::BadName, at![table, name], message, help);
             } else if table == "let" && source.context.contains_key(name) {
                 let message = format!("`{name}` is already a context field");
                 let help = "rename one of them";
@@ -186,8 +160,8 @@ impl Resolver<'_> {
         }
         let home = source.scope.home.as_str();
         if !is_below(home) {
-            let message = format!("`{home}` must be inside the project");
-            let help = "write a relative path without `..`";
+            let message = format!("`{home}` must be a folder below the project");
+            let help = "write a relative path without `.` and `..`: home = \".notes\"";
             self.flaw(Code::BadPattern, at!["scope", "home"], message, help);
         }
     }

@@ -1,11 +1,11 @@
 //! Where rules, phases, cycles and commands lead, what they run, and keys that do not go together.
 
-use super::resolver::{CYCLE_HOLE, Resolver, at, name_fields};
+use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
 use crate::chart::field::Phases;
 use crate::chart::model::{Action, Rule, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
-use crate::diagnostic::toml::Step;
+use crate::diagnostic::toml::{Step, at};
 use crate::host::events::EVENTS;
 
 impl Resolver<'_> {
@@ -15,13 +15,9 @@ impl Resolver<'_> {
         let cycles = || source.cycles.keys().map(String::as_str);
         for id in source.cycles.keys() {
             if !phases.contains_key(id) {
+                let message = format!("there is no phase for the cycle `{id}`");
                 let help = "add `[phases.\"{cycle}\"]`, which makes one phase for each cycle";
-                self.flaw(
-                    Code::UnknownPhase,
-                    at!["cycles", id],
-                    format!("there is no phase for the cycle `{id}`"),
-                    help,
-                );
+                self.flaw(Code::UnknownPhase, at!["cycles", id], message, help);
             }
         }
         let shared = std::iter::once((vec![Step::from("cycle")], &source.cycle, None));
@@ -43,22 +39,14 @@ impl Resolver<'_> {
                 }
             }
             for (index, advance) in cycle.advance.iter().flatten().enumerate() {
-                let path = [
-                    at("advance").as_slice(),
-                    &[Step::from(index), Step::from("target")],
-                ]
-                .concat();
+                let path = [path.as_slice(), at!["advance", index, "target"]].concat();
                 self.known(&path, Code::UnknownPhase, &advance.target, known());
             }
         }
         for (name, phase) in &source.phases {
             if let Some(arms) = &phase.arms {
-                self.known(
-                    at!["phases", name, "arms"],
-                    Code::UnknownCycle,
-                    arms,
-                    cycles(),
-                );
+                let path = at!["phases", name, "arms"];
+                self.known(path, Code::UnknownCycle, arms, cycles());
             }
         }
         for (event, rules) in &source.on {
@@ -69,45 +57,29 @@ impl Resolver<'_> {
                     .chain(["enter", "next", "run"])
             };
             if !events().any(|name| name == event) {
-                let help = hint(event, events());
-                self.flaw(
-                    Code::UnknownEvent,
-                    at!["on", event],
-                    format!("unknown event `{event}`"),
-                    help.unwrap_or_default(),
-                );
+                let message = format!("unknown event `{event}`");
+                let help = hint(event, events()).unwrap_or_default();
+                self.flaw(Code::UnknownEvent, at!["on", event], message, help);
             }
             for (index, rule) in rules.iter().enumerate() {
                 self.rule_keys(at!["on", event, index], rule);
                 self.actions(at!["on", event, index, "actions"], &rule.actions);
                 if let Some(target) = &rule.target {
-                    self.known(
-                        at!["on", event, index, "target"],
-                        Code::UnknownPhase,
-                        target,
-                        known(),
-                    );
+                    let path = at!["on", event, index, "target"];
+                    self.known(path, Code::UnknownPhase, target, known());
                 }
                 if let Some(name) = &rule.invoke {
                     let known = source.invoke.keys().map(String::as_str);
-                    self.known(
-                        at!["on", event, index, "invoke"],
-                        Code::UnknownInvocation,
-                        name,
-                        known,
-                    );
+                    let path = at!["on", event, index, "invoke"];
+                    self.known(path, Code::UnknownInvocation, name, known);
                 }
             }
         }
         for (name, command) in &source.commands {
             self.actions(at!["commands", name, "actions"], &command.actions);
             if let Some(target) = &command.target {
-                self.known(
-                    at!["commands", name, "target"],
-                    Code::UnknownPhase,
-                    target,
-                    known(),
-                );
+                let path = at!["commands", name, "target"];
+                self.known(path, Code::UnknownPhase, target, known());
             }
             for (index, raised) in command.raise.iter().enumerate() {
                 let path = at!["commands", name, "raise", index];
@@ -124,62 +96,57 @@ impl Resolver<'_> {
             .chain(name_fields(source))
             .collect();
         for (name, invoke) in &source.invoke {
-            let pointers = [("verdict", &invoke.verdict), ("reason", &invoke.reason)].into_iter();
-            let pointers = pointers.flat_map(|(key, list)| {
-                list.iter().enumerate().map(move |(index, pointer)| {
-                    (at!["invoke", name, key, index].to_vec(), pointer)
-                })
-            });
-            let error = invoke
-                .error
-                .iter()
-                .map(|pointer| (at!["invoke", name, "error"].to_vec(), pointer));
-            for (path, pointer) in pointers.chain(error) {
-                if !pointer.is_empty() && !pointer.starts_with('/') {
-                    let message =
-                        format!("`{pointer}` is not a JSON pointer: it must start with `/`");
-                    self.flaw(
-                        Code::BadPattern,
-                        &path,
-                        message,
-                        format!("write `/{pointer}`"),
-                    );
+            let lists = [("verdict", &invoke.verdict), ("reason", &invoke.reason)];
+            for (key, pointers) in lists {
+                for (index, pointer) in pointers.iter().enumerate() {
+                    self.pointer(at!["invoke", name, key, index], pointer);
                 }
             }
+            if let Some(pointer) = &invoke.error {
+                self.pointer(at!["invoke", name, "error"], pointer);
+            }
             if invoke.argv.is_empty() {
-                self.flaw(
-                    Code::MissingKey,
-                    at!["invoke", name, "argv"],
-                    format!("`argv` of `{name}` is empty: there is no program to run"),
-                    "",
-                );
+                let message = format!("`argv` of `{name}` is empty: there is no program to run");
+                self.flaw(Code::MissingKey, at!["invoke", name, "argv"], message, "");
             }
             if invoke.verdicts.is_empty() {
-                self.flaw(
-                    Code::MissingKey,
-                    at!["invoke", name, "verdicts"],
-                    format!("`verdicts` of `{name}` is empty: no run could count"),
-                    "",
-                );
+                let message = format!("`verdicts` of `{name}` is empty: no run could count");
+                let path = at!["invoke", name, "verdicts"];
+                self.flaw(Code::MissingKey, path, message, "");
             }
             self.name_pattern(at!["invoke", name, "log"], &invoke.log, &holes);
-            if invoke.timeout >= source.hook_timeout {
+            let Some(longest) = invoke.timeout.longest(&source.config) else {
+                let message = format!("the timeout of `{name}` has no upper limit");
+                let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
+                let path = at!["invoke", name, "timeout"];
+                self.flaw(Code::WrongType, path, message, help);
+                continue;
+            };
+            if longest >= source.hook_timeout {
                 let message = format!(
-                    "`{name}` may take {} seconds, but the host ends the hook after {}",
-                    invoke.timeout, source.hook_timeout
+                    "`{name}` may take {longest} seconds, but the host ends the hook after {}",
+                    source.hook_timeout
                 );
                 let help = "use a shorter timeout, so that the hook has time to write the outcome";
-                self.flaw(
-                    Code::DeadlineTooLong,
-                    at!["invoke", name, "timeout"],
-                    message,
-                    help,
-                );
+                let path = at!["invoke", name, "timeout"];
+                self.flaw(Code::DeadlineTooLong, path, message, help);
             }
         }
     }
 
-    /// Keys of actions that do not go together.
+    fn pointer(&mut self, path: &[Step], pointer: &str) {
+        if !pointer.is_empty() && !pointer.starts_with('/') {
+            let message = format!("`{pointer}` is not a JSON pointer: it must start with `/`");
+            self.flaw(
+                Code::BadPattern,
+                path,
+                message,
+                format!("write `/{pointer}`"),
+            );
+        }
+    }
+
+    /// Checks for keys of actions that exclude each other.
     fn actions(&mut self, path: &[Step], actions: &[Action]) {
         for (index, action) in actions.iter().enumerate() {
             if let Err(message) = action.deed() {
@@ -189,38 +156,15 @@ impl Resolver<'_> {
         }
     }
 
-    /// Keys of a rule that would be passed over in silence beside others.
+    /// Checks for keys of a rule that would be silently ignored.
     fn rule_keys(&mut self, path: &[Step], rule: &Rule) {
-        let answers = [
-            ("allow", rule.allow),
-            ("block", rule.block.is_some()),
-            ("action", rule.action.is_some()),
-        ];
-        let effects = [
-            ("target", rule.target.is_some()),
-            ("assign", !rule.assign.is_empty()),
-            ("advance", rule.advance),
-            ("actions", !rule.actions.is_empty()),
-            ("message", rule.message.is_some()),
-            ("say", rule.say.is_some()),
-        ];
-        let given = |keys: &[(&'static str, bool)]| {
-            keys.iter()
-                .filter(|(_, given)| *given)
-                .map(|(key, _)| *key)
-                .collect::<Vec<_>>()
-        };
-        let answers = given(&answers);
+        let answers = rule.answers();
         if rule.invoke.is_some() {
-            for key in given(&effects).into_iter().chain(answers) {
+            for key in rule.effects().into_iter().chain(answers) {
                 let help = "move it to its own rule, guarded by the outcome: `review.ok`";
-                let path = [path, &[Step::from(key)]].concat();
-                self.flaw(
-                    Code::ConflictingKeys,
-                    &path,
-                    format!("`{key}` beside `invoke` has no effect"),
-                    help,
-                );
+                let message = format!("`{key}` beside `invoke` has no effect");
+                let path = [path, at![key]].concat();
+                self.flaw(Code::ConflictingKeys, &path, message, help);
             }
             return;
         }
@@ -234,7 +178,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A property says one thing.
+    /// Checks that each property makes one claim.
     pub(super) fn properties(&mut self, source: &Source) {
         for (index, property) in source.properties.iter().enumerate() {
             let mut given = property.claims().map(|(key, _)| key);
@@ -248,18 +192,14 @@ impl Resolver<'_> {
                 let message =
                     format!("a property makes one claim, but this one has `{first}` and `{key}`");
                 let help = "split it into two properties";
-                self.flaw(
-                    Code::ConflictingKeys,
-                    at!["properties", index, key],
-                    message,
-                    help,
-                );
+                let path = at!["properties", index, key];
+                self.flaw(Code::ConflictingKeys, path, message, help);
             }
         }
     }
 }
 
-/// Whether running `from` runs `to` as well.
+/// Returns whether running `from` runs `to` as well.
 fn leads_to(source: &Source, from: &str, to: &str, way: &mut Vec<String>) -> bool {
     if from == to {
         return true;

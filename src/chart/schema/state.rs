@@ -1,56 +1,53 @@
 //! The JSON Schemas of `state.json`, made from a chart's `[context]`, and of `config.json`, made from its `[config]`.
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::chart::field::{LARGEST_INTEGER, default_of};
 use crate::chart::model::{Field, FieldType};
 
-/// The schema: every field typed, those that are not optional required, keys it does not know let be.
+const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
+
+/// Returns the schema of the state: every field has a type, those that are not optional are required, and unknown keys
+/// are allowed.
 pub fn of(chart: &Chart) -> Json {
-    let mut properties = Map::new();
-    properties.insert(
-        "$schema".to_owned(),
-        json!({ "type": "string", "description": "Where editors find this schema." }),
-    );
-    for (name, field) in &chart.context {
-        properties.insert(name.clone(), property(chart, field));
-    }
-    let required: Vec<&String> = chart
-        .context
-        .iter()
-        .filter(|(_, field)| !field.optional)
-        .map(|(name, _)| name)
-        .collect();
+    let required = chart.context.iter().filter(|(_, field)| !field.optional);
+    let required: Vec<&String> = required.map(|(name, _)| name).collect();
+    let noun = &chart.scope.noun;
     json!({
-        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$schema": DRAFT,
         "title": format!("state.json of {}", chart.id),
-        "description": format!("Where one {} stands. Written by `taskie`; keys it does not know are kept.", chart.scope.noun),
+        "description": format!("Where one {noun} stands. Written by `taskie`; keys it does not know are kept."),
         "type": "object",
         "required": required,
-        "properties": properties,
+        "properties": properties(chart, &chart.context),
         "additionalProperties": true,
     })
 }
 
-/// The schema of the settings: all typed, none required, and no others.
+/// Returns the schema of the settings: every one has a type, none is required, and unknown keys are not allowed.
 pub fn of_config(chart: &Chart) -> Json {
-    let mut properties = Map::new();
-    properties.insert(
-        "$schema".to_owned(),
-        json!({ "type": "string", "description": "Where editors find this schema." }),
-    );
-    for (name, field) in &chart.config {
-        properties.insert(name.clone(), property(chart, field));
-    }
     json!({
-        "$schema": "http://json-schema.org/draft-07/schema#",
+        "$schema": DRAFT,
         "title": format!("config.json of {}", chart.id),
         "description": format!("Settings in {}. What is absent has its default.", chart.scope.home),
         "type": "object",
-        "properties": properties,
+        "properties": properties(chart, &chart.config),
         "additionalProperties": false,
     })
+}
+
+fn properties(chart: &Chart, fields: &IndexMap<String, Field>) -> Json {
+    let own = json!({ "type": "string", "description": "Where editors find this schema." });
+    let fields = fields
+        .iter()
+        .map(|(name, field)| (name.clone(), property(chart, field)));
+    Json::Object(
+        std::iter::once(("$schema".to_owned(), own))
+            .chain(fields)
+            .collect(),
+    )
 }
 
 fn property(chart: &Chart, field: &Field) -> Json {
@@ -62,6 +59,7 @@ fn property(chart: &Chart, field: &Field) -> Json {
         FieldType::Boolean => "boolean",
         FieldType::Integer => "integer",
         FieldType::String | FieldType::Phase => "string",
+        FieldType::List => "array",
     };
     let types = if field.nullable {
         json!([kind, "null"])
@@ -74,7 +72,8 @@ fn property(chart: &Chart, field: &Field) -> Json {
             if let Some(minimum) = field.minimum {
                 property.insert("minimum".to_owned(), json!(minimum));
             }
-            property.insert("maximum".to_owned(), json!(LARGEST_INTEGER));
+            let maximum = field.maximum.unwrap_or(LARGEST_INTEGER);
+            property.insert("maximum".to_owned(), json!(maximum));
         }
         FieldType::Phase => {
             let null = field.nullable.then_some(Json::Null);
@@ -89,6 +88,18 @@ fn property(chart: &Chart, field: &Field) -> Json {
         FieldType::String => {
             if let Some(pattern) = &field.pattern {
                 property.insert("pattern".to_owned(), json!(format!("^{pattern}$")));
+            }
+            if let Some(words) = &field.one_of {
+                let null = field.nullable.then_some(Json::Null);
+                let words = words.iter().map(|word| json!(word)).chain(null);
+                property.insert("enum".to_owned(), words.collect());
+            }
+        }
+        FieldType::List => {
+            property.insert("items".to_owned(), json!({ "type": "string" }));
+            property.insert("uniqueItems".to_owned(), json!(true));
+            if let Some(minimum) = field.minimum {
+                property.insert("minItems".to_owned(), json!(minimum));
             }
         }
         FieldType::Boolean => {}

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::chart::model::Source;
 
-/// The schema of a chart file. It has no references, no `null` and no formats: TOML has no null, and editors'
+/// Returns the schema of a chart file. It has no references, no `null` and no formats: TOML has no null, and editors'
 /// engines complete twice, or not at all, where a schema speaks of what cannot be written.
 pub fn of_charts() -> Json {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);

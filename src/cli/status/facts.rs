@@ -1,7 +1,6 @@
 //! Everything that `taskie status` shows, as data and as its documented JSON.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 
@@ -15,9 +14,10 @@ use crate::engine::event::Event;
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::world::World as _;
 use crate::shell::driver;
+use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
 use crate::shell::place::{AsWorld as _, Place};
-use crate::shell::reviews::{self, Running};
+use crate::shell::reviews::Running;
 use crate::shell::state_file::Reading;
 use crate::shell::stuck::Stuck;
 
@@ -193,7 +193,10 @@ impl Facts {
             CycleFacts {
                 id: cycle.id.clone(),
                 standing: view.standing(cycle),
-                exit: cycle.exit.0.clone(),
+                // A setting that cannot be read is reported where it matters.
+                exit: view
+                    .with_settings(&cycle.exit.0)
+                    .unwrap_or_else(|_| cycle.exit.0.clone()),
                 streak: view.fields_in(&cycle.exit.0),
                 fields: fields
                     .into_iter()
@@ -218,7 +221,7 @@ impl Facts {
         let is_action = next
             .as_ref()
             .is_some_and(|(action, _)| chart.phases.contains_key(action));
-        // A stop that changes the state brings things on, with a review or without.
+        // A stop that changes the state moves the work forward, with or without a review.
         let moves = match &stop {
             Step::Invoke(_) => true,
             Step::Done(decision) => !decision.patch.is_empty(),
@@ -361,13 +364,13 @@ fn text_of<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str> 
     context.get(field?)?.as_str()
 }
 
-/// Returns the reviews on disk, with what this machine knows about them.
+/// Returns the reviews on disk, with what this machine knows about them; `names` are sorted.
 fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     if files.is_empty() {
         return Vec::new();
     }
-    let journal = reviews::journal(&place.home(), &place.instance.name);
+    let journal = journal::reviews(place);
     let dir = place.dir();
     let with_ending = |file: inspect::ReviewFile| {
         let size = std::fs::metadata(dir.join(&file.name))
@@ -376,12 +379,12 @@ fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
         // The last run that wrote a file of this name, unless someone else has written it since.
         let ended = journal
             .iter()
-            .rfind(|ended| ended.file == file.name)
+            .rfind(|ended| ended.file == file.name && ended.error.is_none())
             .filter(|ended| Some(ended.bytes) == size);
         Review {
             verdict: ended.and_then(|ended| ended.verdict.clone()),
             by: ended.and_then(|ended| ended.by.clone()),
-            is_answered: names.contains(&file.answer),
+            is_answered: names.binary_search(&file.answer).is_ok(),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
             cycle: file.cycle,
             base: file.base,
@@ -415,13 +418,4 @@ fn runs(place: &Place, invocation: &Invocation, by: Option<&str>) -> String {
         invocation.n,
         place.instance.dir.join(&invocation.file).display()
     )
-}
-
-/// Returns a duration as a person reads it: `42 s`, `3 min 05 s`.
-pub(super) fn span(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds / 60 {
-        0 => format!("{seconds} s"),
-        minutes => format!("{minutes} min {:02} s", seconds % 60),
-    }
 }

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use super::facts::{Facts, Review, Waits, span};
+use super::facts::{Facts, Review, Waits};
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, unbroken,
+    ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
+    unbroken,
 };
+use crate::text::{shown, shown_lines};
 
 /// The most reviews in one row; earlier ones are only counted.
 const MOST_IN_ROW: usize = 12;
@@ -44,7 +46,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
         let streak = cycle
             .streak
             .iter()
-            .map(|(name, value)| format!("{} {}", name.replace('_', " "), shown(value)));
+            .map(|(name, value)| format!("{} {}", name.replace('_', " "), in_words(value)));
         let streak = streak.collect::<Vec<_>>().join(", ");
         if !streak.is_empty() {
             row(
@@ -54,12 +56,12 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
         }
     }
     if let Some(owner) = facts.owner() {
-        row("driven by", format!("session {}", harmless(owner)));
+        row("driven by", format!("session {}", shown(owner)));
     }
     for (at, line) in reviews(facts).into_iter().enumerate() {
         row(if at == 0 { "reviews" } else { "" }, line);
     }
-    let (waits, at_stop) = (waits_for(facts), harmless_lines(&facts.stop.text));
+    let (waits, at_stop) = (waits_for(facts), shown_lines(&facts.stop.text));
 
     let labels = rows
         .iter()
@@ -84,7 +86,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     page.row("waits for", &waits);
     page.row("at a stop", &at_stop);
     for warning in &facts.warnings {
-        page.row("warning", &paint_words(ALERT, &harmless(warning)));
+        page.row("warning", &paint_words(ALERT, &shown(warning)));
     }
     page.blank();
     for (label, text) in &rows {
@@ -110,7 +112,7 @@ pub(super) fn summary(facts: &Facts) -> String {
                 "; {} {}: {}",
                 review.cycle,
                 review.n,
-                harmless(review.verdict.as_ref()?)
+                shown(review.verdict.as_ref()?)
             ))
         })
         .unwrap_or_default();
@@ -135,7 +137,7 @@ pub(super) fn summary(facts: &Facts) -> String {
     }
 }
 
-/// The fields of the state that no other row shows, in the chart's order, without those that are null or absent.
+/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null or absent.
 fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     let chart = &facts.chart;
     let is_shown = |name: &String| {
@@ -149,34 +151,16 @@ fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
         .context
         .iter()
         .filter(move |(name, value)| !is_shown(name) && !value.is_null())
-        .map(|(name, value)| (name, shown(value)))
+        .map(|(name, value)| (name, in_words(value)))
 }
 
-fn shown(value: &Json) -> String {
+fn in_words(value: &Json) -> String {
     match value {
         Json::Bool(true) => "yes".to_owned(),
         Json::Bool(false) => "no".to_owned(),
-        Json::String(text) => harmless(text),
+        Json::String(text) => shown(text).into_owned(),
         other => other.to_string(),
     }
-}
-
-/// Returns a text from the project's files without control characters (and line ends), which could draw anything on the
-/// screen.
-fn harmless(text: &str) -> String {
-    let shown = |char: char| match char.is_control() {
-        true => char.escape_default().to_string(),
-        false => char.to_string(),
-    };
-    text.chars().map(shown).collect()
-}
-
-/// Returns the same for a text of the chart, which may have more than one line.
-fn harmless_lines(text: &str) -> String {
-    text.split('\n')
-        .map(harmless)
-        .collect::<Vec<_>>()
-        .join("\n")
 }
 
 /// Returns which review is next, of how many.
@@ -195,15 +179,15 @@ fn progress(facts: &Facts) -> String {
             "{of}: {done} of {limit}, {}",
             paint_words(ALERT, "the limit is reached")
         ),
-        _ => format!(
-            "{of}: {done} of {limit} done, the next one{}",
-            by(cycle.by.as_deref())
-        ),
+        _ => match by(cycle.by.as_deref()) {
+            by if by.is_empty() => format!("{of}: {done} of {limit} done"),
+            by => format!("{of}: {done} of {limit} done, the next one{by}"),
+        },
     }
 }
 
 fn by(by: Option<&str>) -> String {
-    by.map(|by| format!(" by {}", harmless(by)))
+    by.map(|by| format!(" by {}", shown(by)))
         .unwrap_or_default()
 }
 
@@ -284,17 +268,12 @@ fn title(facts: &Facts, review: &Review) -> String {
 }
 
 fn mark(facts: &Facts, review: &Review) -> String {
-    let best = facts
-        .chart
-        .invoke
-        .values()
-        .filter_map(|invoke| invoke.verdicts.first());
-    let style = |verdict: &String| match best.clone().any(|best| best == verdict) {
+    let style = |verdict: &String| match facts.chart.is_best_verdict(verdict) {
         true => GOOD,
         false => BAD,
     };
     let verdict = match &review.verdict {
-        Some(verdict) => paint(style(verdict), harmless(verdict)),
+        Some(verdict) => paint(style(verdict), shown(verdict)),
         None => paint(FAINT, "?"),
     };
     format!("{}\u{a0}{verdict}", review.n)
@@ -325,18 +304,18 @@ fn waits_for(facts: &Facts) -> String {
         ),
         (Waits::Session, _, Some(owner)) => format!(
             "session {} drives this {}, so this one's stops are allowed",
-            harmless(owner),
+            shown(owner),
             facts.chart.scope.noun
         ),
         _ if !facts.is_usable => "state.json has to be fixed".to_owned(),
         (Waits::User, ..) if facts.obstacle.is_some() => format!(
             "the review that is due cannot run: {}",
-            harmless(facts.obstacle.as_deref().unwrap_or_default())
+            shown(facts.obstacle.as_deref().unwrap_or_default())
         ),
         _ => facts
             .next
             .as_ref()
-            .map(|(_, why)| harmless_lines(why))
+            .map(|(_, why)| shown_lines(why).into_owned())
             .unwrap_or_default(),
     };
     match why.is_empty() {

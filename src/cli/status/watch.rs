@@ -1,28 +1,22 @@
 //! `taskie status --watch`: the screen, updated until the user stops it.
 //!
-//! On a terminal it is drawn in place; elsewhere one line is printed per change. It checks once a second, because nothing
-//! signals the end of a review except the lock that it held.
+//! On a terminal it is redrawn in place; otherwise one line is printed per change. It checks once a second, because only the
+//! released lock shows that a review has ended.
 
-use std::io::{self, IsTerminal as _, Read as _, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::ArgMatches;
 use serde_json::Value as Json;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
-use signal_hook::low_level::pipe;
 
 use super::facts::Facts;
 use super::screen;
 use crate::chart::Chart;
+use crate::cli::bell::{Bell, PAUSE, Rang};
 use crate::cli::error::CliError;
 use crate::cli::place;
 use crate::page;
-
-/// The time between two checks.
-const PAUSE: Duration = Duration::from_secs(1);
 
 /// Follows the instance until the user stops it or the reader is gone.
 pub(super) fn run(
@@ -31,8 +25,7 @@ pub(super) fn run(
     session: Option<&str>,
     is_json: bool,
 ) -> Result<ExitCode, CliError> {
-    let mut bell = Bell::new()
-        .map_err(|error| CliError::new(format!("signals cannot be handled: {error}")))?;
+    let mut bell = Bell::new()?;
     let is_drawn = !is_json && io::stdout().is_terminal();
     let mut before = String::new();
     let mut drawing = Drawing::default();
@@ -99,7 +92,7 @@ impl Drawing {
         lines.truncate(rows.saturating_sub(1).max(1));
         let mut out = anstream::stdout().lock();
         if self.width != columns && self.height > 0 {
-            // The terminal has wrapped the old lines again, so nobody knows where they begin.
+            // The terminal has wrapped the old lines again, so it is unknown where they begin.
             write!(out, "\x1b[2J\x1b[H")?;
         } else if self.height > 0 {
             write!(out, "\x1b[{}F", self.height)?;
@@ -115,68 +108,4 @@ impl Drawing {
 
 fn fitting(text: &str, width: usize) -> String {
     text.chars().take(width).collect()
-}
-
-/// Why a wait ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rang {
-    /// The time is over, or the size of the terminal has changed.
-    Look,
-    /// This process was asked to end.
-    End,
-}
-
-/// Signals, as bytes in a stream that can be polled.
-#[derive(Debug)]
-struct Bell {
-    end: UnixStream,
-    resize: UnixStream,
-    /// Stdout, if it is a pipe, whose reader may close it. (Not every system can poll every kind of file.)
-    reader: Option<io::Stdout>,
-}
-
-impl Bell {
-    fn new() -> io::Result<Self> {
-        let (end, sender) = UnixStream::pair()?;
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            pipe::register(signal, sender.try_clone()?)?;
-        }
-        let (resize, sender) = UnixStream::pair()?;
-        pipe::register(SIGWINCH, sender)?;
-        resize.set_nonblocking(true)?;
-        let is_pipe = rustix::fs::fstat(io::stdout())
-            .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode).is_fifo());
-        Ok(Self {
-            end,
-            resize,
-            reader: is_pipe.then(io::stdout),
-        })
-    }
-
-    fn wait(&mut self, time: Duration) -> Rang {
-        use rustix::event::{PollFd, PollFlags, poll};
-        let mut fds = vec![
-            PollFd::new(&self.end, PollFlags::IN),
-            PollFd::new(&self.resize, PollFlags::IN),
-        ];
-        // A reader that has gone away is reported without a request.
-        fds.extend(
-            self.reader
-                .iter()
-                .map(|reader| PollFd::new(reader, PollFlags::empty())),
-        );
-        let timeout = rustix::event::Timespec {
-            tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
-            tv_nsec: 0,
-        };
-        // An error comes from a signal, whose byte is then there.
-        let _ = poll(&mut fds, Some(&timeout));
-        let is_ended = !fds[0].revents().is_empty()
-            || fds
-                .get(2)
-                .is_some_and(|reader| !reader.revents().is_empty());
-        // One check is enough, however often the size has changed.
-        let _ = self.resize.read(&mut [0; 256]);
-        if is_ended { Rang::End } else { Rang::Look }
-    }
 }

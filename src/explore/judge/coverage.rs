@@ -72,6 +72,8 @@ impl Judge<'_> {
                 let was_tried = list_id.is_some_and(|list| coverage.tried.contains(&(list, index)));
                 let why = if was_tried {
                     "its guard holds nowhere"
+                } else if index == 0 {
+                    "its event never happens"
                 } else {
                     "an earlier rule always answers first"
                 };

@@ -1,0 +1,62 @@
+//! `taskie config`: each setting, and where it comes from.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::{Map, Value as Json, json};
+
+use super::error::CliError;
+use super::output::{say, tell};
+use super::place;
+use crate::chart::Chart;
+use crate::shell::find::{self, Surroundings};
+use crate::shell::settings::{self, Origin};
+
+/// The version of the JSON. It changes if a field is removed or gets another meaning.
+const VERSION: u32 = 1;
+
+/// Prints the settings of the project, or those that a new one has.
+pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let cwd = place::cwd()?;
+    let root = find::project_root(&cwd, &chart.scope.home, &Surroundings::from_env());
+    let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
+        .map_err(|why| CliError::with_help(why, "fix the file"))?;
+    for warning in &read.warnings {
+        tell(&format!("taskie: {warning}"));
+    }
+    let origin = |origin: &Origin| match origin {
+        Origin::Default => "default".to_owned(),
+        Origin::File(path) => path.display().to_string(),
+    };
+    if matches.get_flag("json") {
+        let settings: Map<String, Json> = read
+            .settings
+            .iter()
+            .map(|(name, setting)| {
+                let from = origin(&setting.origin);
+                let facts =
+                    json!({ "value": setting.value, "from": from, "ignored": setting.is_ignored });
+                (name.clone(), facts)
+            })
+            .collect();
+        say(&json!({ "version": VERSION, "settings": settings }).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let width = read.settings.keys().map(String::len).max().unwrap_or(0);
+    for (name, setting) in &read.settings {
+        let ignored = match setting.is_ignored {
+            true => "; the project's own is ignored until you run `taskie trust`",
+            false => "",
+        };
+        let from = origin(&setting.origin);
+        say(&format!(
+            "{name:width$}  {}  ({from}{ignored})",
+            setting.value
+        ));
+    }
+    if read.settings.is_empty() {
+        say("This chart has no settings.");
+    }
+    Ok(ExitCode::SUCCESS)
+}

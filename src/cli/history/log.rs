@@ -1,0 +1,192 @@
+//! `taskie log`: what happened to an instance, oldest first.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ArgMatches;
+use serde_json::Value as Json;
+
+use crate::chart::Chart;
+use crate::cli::bell::{Bell, PAUSE, Rang};
+use crate::cli::error::CliError;
+use crate::cli::place;
+use crate::page::{
+    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, paint, paint_words, span, unbroken, width,
+};
+use crate::shell::journal::{self, Decided, Line, Review};
+use crate::text::shown;
+
+/// The width of `12:00:00` and the space after it.
+const TIME: usize = 10;
+
+/// The most characters of a value that is shown.
+const VALUE: usize = 40;
+
+/// Prints the journal of the instance, and with `--follow` what comes.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let session = place::session(matches)?;
+    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let since = matches.get_one::<String>("since");
+    let is_json = matches.get_flag("json");
+    let mut bell = match matches.get_flag("follow") {
+        true => Some(Bell::new()?),
+        false => None,
+    };
+    let mut log = Log {
+        chart,
+        day: String::new(),
+    };
+    let mut last: Option<Line> = None;
+    loop {
+        let mut lines = journal::read(&place);
+        // After what was printed before; if that is gone, from the beginning.
+        let printed = last
+            .as_ref()
+            .and_then(|last| lines.iter().rposition(|line| line == last));
+        lines.drain(..printed.map_or(0, |at| at + 1));
+        lines.retain(|line| since.is_none_or(|since| line.at() >= since.as_str()));
+        let is_written = match is_json {
+            true => print(
+                lines
+                    .iter()
+                    .filter_map(|line| serde_json::to_string(line).ok()),
+            ),
+            false => print(log.lines(&lines, width()).into_iter()),
+        };
+        last = lines.pop().or(last);
+        if let Some(bell) = &mut bell {
+            if !is_written || bell.wait(PAUSE) == Rang::End {
+                return Ok(ExitCode::SUCCESS);
+            }
+            continue;
+        }
+        if last.is_none() && !is_json {
+            let noun = &chart.scope.noun;
+            let none = format!("nothing is recorded of {noun} `{}`", place.instance.name);
+            print([none].into_iter());
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+}
+
+/// Prints lines; false where nobody reads them.
+fn print(mut lines: impl Iterator<Item = String>) -> bool {
+    let mut out = anstream::stdout().lock();
+    lines.all(|line| writeln!(out, "{line}").is_ok()) && out.flush().is_ok()
+}
+
+/// The timeline.
+struct Log<'c> {
+    chart: &'c Chart,
+    /// The day that was printed last.
+    day: String,
+}
+
+impl Log<'_> {
+    /// Returns the next lines of the screen.
+    fn lines(&mut self, lines: &[Line], width: usize) -> Vec<String> {
+        let mut page = Page::new(width, TIME);
+        // The same again, as stops often are, is one row.
+        for same in lines.chunk_by(is_again) {
+            let Some(line) = same.last() else { continue };
+            let (day, time) = line.at().split_at(line.at().find('T').unwrap_or(0));
+            if day != self.day {
+                page.text(STRONG, &format!("{} UTC", shown(day)));
+                day.clone_into(&mut self.day);
+            }
+            let time: String = time.chars().skip(1).take(8).collect();
+            let mut text = match line {
+                Line::Decision(decided) => self.decision(decided),
+                Line::Review(review) => self.review(review),
+            };
+            if same.len() > 1 {
+                text.push(' ');
+                text.push_str(&paint(FAINT, unbroken(&format!("({} times)", same.len()))));
+            }
+            page.row(&shown(&time), &text);
+        }
+        page.into_lines()
+    }
+
+    fn decision(&self, decided: &Decided) -> String {
+        let mut text = paint_words(STRONG, &shown(&decided.event));
+        let (word, style) = match decided.answer.as_str() {
+            "block" => ("blocked", ALERT),
+            "allow" => ("allowed", GOOD),
+            "refuse" => ("refused", BAD),
+            "none" => ("undecided", BAD),
+            "action" => (decided.action.as_deref().unwrap_or_default(), ACCENT),
+            _ => ("", GOOD),
+        };
+        if !word.is_empty() {
+            text.push(' ');
+            text.push_str(&paint_words(style, &shown(word)));
+        }
+        // Of the rules that fired the last one answers.
+        let about = decided
+            .fired()
+            .last()
+            .and_then(|rule| rule.about.as_deref());
+        if let Some(why) = decided.stuck.as_deref().or(about) {
+            text.push_str(": ");
+            text.push_str(&shown(why));
+        }
+        for (name, [_, new]) in &decided.changed {
+            text.push_str(&paint(FAINT, "\u{a0}· "));
+            text.push_str(&unbroken(&format!("{name} {}", in_words(new))));
+        }
+        for file in &decided.files {
+            text.push_str(&paint(FAINT, "\u{a0}· "));
+            text.push_str(&shown(file));
+        }
+        text
+    }
+
+    fn review(&self, review: &Review) -> String {
+        let name = format!("{} {}", shown(&review.cycle), review.n);
+        let by = review.by.as_deref().map(|by| format!(" by {}", shown(by)));
+        let by = by.unwrap_or_default();
+        let took = unbroken(&span(Duration::from_secs(review.seconds)));
+        let name = paint_words(STRONG, &name);
+        match (&review.error, &review.verdict) {
+            (Some(why), _) => {
+                let failed = paint(BAD, "failed");
+                format!("{name} {failed}{by} after {took}: {}", shown(why))
+            }
+            (None, Some(verdict)) => {
+                let best = self.chart.is_best_verdict(verdict);
+                let verdict = paint(if best { GOOD } else { BAD }, shown(verdict));
+                format!("{name} {verdict}{by} in {took}")
+            }
+            (None, None) => format!("{name} {}{by} in {took}", paint_words(BAD, "no verdict")),
+        }
+    }
+}
+
+/// True where `b` is another decision that nobody could tell from `a`.
+fn is_again(a: &Line, b: &Line) -> bool {
+    let (Line::Decision(a), Line::Decision(b)) = (a, b) else {
+        return false;
+    };
+    let is_quiet =
+        |line: &Decided| line.changed.is_empty() && line.files.is_empty() && line.review.is_none();
+    let rules =
+        |line: &Decided| -> Vec<String> { line.fired().map(|rule| rule.rule.clone()).collect() };
+    (is_quiet(a) && is_quiet(b))
+        && (&a.event, &a.answer, &a.action, &a.stuck) == (&b.event, &b.answer, &b.action, &b.stuck)
+        && a.at.get(..10) == b.at.get(..10)
+        && rules(a) == rules(b)
+}
+
+/// Returns a value as a person reads it: a text without quotes.
+fn in_words(value: &Json) -> String {
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), |text| shown(text).into_owned());
+    match text.char_indices().nth(VALUE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,3 @@
+//! Commands that read the journal. They write nothing.
+
+pub(super) mod log;

@@ -1,0 +1,195 @@
+//! The running cycle: its files, whether its review is due, and `cycle.*` in expressions.
+
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+use minijinja::value::Value;
+use serde_json::Value as Json;
+
+use super::{Looked, Names};
+use crate::chart::Cycle;
+use crate::chart::field::name_part;
+use crate::engine::context;
+use crate::engine::fault::Fault;
+use crate::engine::world::Source;
+use crate::expr::single_expression;
+use crate::expr::source::Expr;
+use crate::files::pattern::Pattern;
+
+impl Names {
+    /// Returns the running cycle: the one that comes next, or whose post phase does.
+    pub fn running(&self) -> Option<&Cycle> {
+        let next = self.next();
+        let next = next.as_str()?;
+        let mut cycles = self.chart.cycles.values();
+        cycles.find(|cycle| cycle.id == next || cycle.post == next)
+    }
+
+    /// Returns the phase that comes next.
+    fn next(&self) -> Json {
+        let field = self.chart.next.as_ref();
+        field.map(|field| self.field(field)).unwrap_or_default()
+    }
+
+    /// Returns how many reviews the cycle has had; a null count is 0.
+    pub fn count(&self, cycle: &Cycle) -> i64 {
+        self.field(&cycle.count).as_i64().unwrap_or(0)
+    }
+
+    /// Returns a file name of the cycle with its holes filled: `base`, `n`, and context fields that are safe in a name.
+    pub fn file_name(&self, cycle: &Cycle, pattern: &Pattern, n: i64) -> Result<String, Fault> {
+        pattern.render(|hole| match hole {
+            "base" => cycle.base.render(|hole| self.slug(hole)),
+            "n" => Ok(n.to_string()),
+            other => self.slug(other),
+        })
+    }
+
+    /// Returns the same as a path from the project's root.
+    pub(super) fn file_path(
+        &self,
+        cycle: &Cycle,
+        pattern: &Pattern,
+        n: i64,
+    ) -> Result<Value, Fault> {
+        let name = self.file_name(cycle, pattern, n)?;
+        self.path(&name).map(Value::from)
+    }
+
+    /// Returns a context field as part of a file name.
+    pub fn slug(&self, field: &str) -> Result<String, Fault> {
+        let value = self.field(field);
+        name_part(&value).ok_or_else(|| {
+            Fault::World(match value {
+                Json::Null => format!("`{field}` is null, so there is no file of its name"),
+                other => format!(
+                    "`{field}` is {other}, which cannot be part of a file name (letters, digits, _ and -)"
+                ),
+            })
+        })
+    }
+
+    /// Returns the files that a review of `cycle` reads; a list that turns out empty is an error.
+    pub fn subject(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
+        // A list of the chart may name a file as often as its table does.
+        let mut files = IndexSet::new();
+        for entry in &cycle.subject {
+            let Some(expr) = single_expression(&entry.0) else {
+                let pattern = Pattern::parse(&entry.0).map_err(Fault::World)?;
+                files.insert(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
+                continue;
+            };
+            let place = format_args!("cycles.{}.subject", cycle.id);
+            let names = self.expressions.items(expr, &self.root());
+            let names = names.map_err(Fault::at(place))?;
+            if names.is_empty() {
+                let why = format!("there is nothing to review: {expr} is empty");
+                return Err(Fault::World(why));
+            }
+            files.extend(names.iter().map(ToString::to_string));
+        }
+        Ok(files.into_iter().collect())
+    }
+
+    /// Returns the index of the first open advance target of `cycle`.
+    pub fn open_target(self: &Arc<Self>, cycle: &Cycle) -> Result<usize, Fault> {
+        for (index, advance) in cycle.advance.iter().enumerate() {
+            let place = format_args!("cycles.{}.advance[{index}].guard", cycle.id);
+            if self.holds(place, advance.guard.as_ref(), &self.root())? {
+                return Ok(index);
+            }
+        }
+        Err(Fault::NowhereToAdvance {
+            cycle: cycle.id.clone(),
+        })
+    }
+
+    /// Returns whether the cycle's next review is due: it is what comes next, or its answer is already there.
+    pub fn is_due(&self, cycle: &Cycle) -> Result<bool, Fault> {
+        Ok(self.next().as_str() == Some(&cycle.id) || self.is_answered(cycle)?)
+    }
+
+    /// Returns whether the last review has its answer on disk, written after it.
+    pub fn is_answered(&self, cycle: &Cycle) -> Result<bool, Fault> {
+        let n = self.count(cycle);
+        let (Ok(answer), Ok(review)) = (
+            self.file_name(cycle, &cycle.answer, n),
+            self.file_name(cycle, &cycle.review, n),
+        ) else {
+            return Ok(false);
+        };
+        let answers = Source::Answers { answer, review };
+        Ok(n > 0 && self.world.look(&answers)?.is_true())
+    }
+
+    /// Looks `cycle.KEY` up.
+    pub(super) fn cycle_value(self: &Arc<Self>, key: &str) -> Looked {
+        let Some(cycle) = self.running() else {
+            return self.without_cycle(key);
+        };
+        let n = self.count(cycle);
+        let holds = |expr: Option<&Expr>| {
+            let place = format_args!("cycles.{}.{key}", cycle.id);
+            self.holds(place, expr, &self.root()).map(Value::from)
+        };
+        Some(match key {
+            "id" => Ok(Value::from(cycle.id.as_str())),
+            "post" => Ok(Value::from(cycle.post.as_str())),
+            "stage" => Ok(Value::from(cycle.stage.clone())),
+            "resume" => Ok(Value::from(cycle.resume.clone())),
+            "n" => Ok(Value::from(n + 1)),
+            "limit" => Ok(context::to_value(&self.field(&cycle.limit))),
+            "due" => self.is_due(cycle).map(Value::from),
+            "answered" => self.is_answered(cycle).map(Value::from),
+            "owed" => {
+                let is_post = self.next().as_str() == Some(&cycle.post);
+                let is_answered = self.is_answered(cycle);
+                is_answered.map(|is_answered| Value::from(is_post && !is_answered))
+            }
+            "exit" => self.nested("cycle.exit", || holds(Some(&cycle.exit))),
+            "ready" => self.nested("cycle.ready", || holds(cycle.ready.as_ref())),
+            "next" => self.nested("cycle.next", || {
+                let index = self.open_target(cycle)?;
+                Ok(Value::from(cycle.advance[index].target.as_str()))
+            }),
+            "review" => self.file_path(cycle, &cycle.review, n + 1),
+            "last" => self.file_path(cycle, &cycle.review, n).and_then(|review| {
+                let answer = self.file_path(cycle, &cycle.answer, n)?;
+                Ok(Value::from_pairs([("review", review), ("answer", answer)]))
+            }),
+            "subject" => self.nested("cycle.subject", || {
+                let files = self.subject(cycle)?;
+                let paths = files.iter().map(|file| self.path(file));
+                paths.collect::<Result<Vec<_>, _>>().map(Value::from)
+            }),
+            "text" => self.nested("cycle.text", || {
+                let texts = cycle.text.iter().map(|(name, text)| {
+                    let place = format_args!("cycles.{}.text", cycle.id);
+                    let text = self.text(place, text, &self.root())?;
+                    Ok((name.as_str(), Value::from(text)))
+                });
+                texts.collect::<Result<Vec<_>, _>>().map(Value::from_pairs)
+            }),
+            _ => return None,
+        })
+    }
+
+    /// Looks `cycle.KEY` up while no cycle is running. A let may ask whether one is; a text that names what a cycle has
+    /// needs one.
+    fn without_cycle(&self, key: &str) -> Looked {
+        let value = match key {
+            "due" | "owed" | "answered" | "exit" | "ready" => return Some(Ok(Value::from(false))),
+            "n" | "limit" => Value::from(0),
+            "id" | "post" | "resume" | "last" | "next" | "review" | "stage" => Value::from(()),
+            "text" | "subject" => Value::from(Vec::<Value>::new()),
+            _ => return None,
+        };
+        let moving = self.moving();
+        let is_needed = moving.preview.is_some() && moving.making.is_empty();
+        let why = || format!("no cycle is running, so there is no `cycle.{key}`");
+        Some(match is_needed {
+            true => Err(Fault::World(why())),
+            false => Ok(value),
+        })
+    }
+}

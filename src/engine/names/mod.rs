@@ -1,0 +1,538 @@
+//! The names that an expression sees, looked up when they are asked for.
+//!
+//! A bare name is a context field or a let; everything else carries its source: `event`, `scope`, `config`,
+//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`, `now`,
+//! `touched`, `it`. Within a decision the context is what the rules so far have made of it.
+
+mod cycle;
+pub mod root;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use indexmap::IndexMap;
+use minijinja::value::Value;
+use serde_json::Value as Json;
+
+use super::context::{self, Context};
+use super::decision::{Ended, Outcome};
+use super::event::Event;
+use super::fault::Fault;
+use super::saw::{self, Saw};
+use super::world::{Assumed, Evaluated, Given, Source, World};
+use crate::chart::Chart;
+use crate::chart::model::Check;
+use crate::diagnostic::suggest::did_you_mean;
+use crate::expr::source::{Expr, Literal, Text};
+use crate::expr::{ExprError, Expressions, MAX_DEPTH, prompt};
+use crate::host::events::{EVENT_DEFAULTS, FieldDefault, PROSE};
+
+/// What a name stands for, or why it has no value; `None` if there is no such name.
+type Looked = Option<Result<Value, Fault>>;
+
+/// The most characters or items of a let: each let can be several times as long as those that it is made of.
+const MAX_LENGTH: usize = 1_000_000;
+
+/// Everything one decision can look at.
+#[derive(Debug)]
+pub struct Names {
+    pub chart: Arc<Chart>,
+    pub expressions: Arc<Expressions>,
+    world: Arc<dyn World>,
+    event: Event,
+    /// What guards look at is kept.
+    is_watched: bool,
+    moving: Mutex<Moving>,
+}
+
+/// What changes in the course of a decision.
+#[derive(Debug)]
+struct Moving {
+    /// What the rules so far have assigned; the rest of the context is the world's.
+    assigned: Context,
+    review: Option<Arc<Ended>>,
+    /// Values of lets and checks, or why they have none; emptied when the context changes.
+    known: IndexMap<String, Result<Value, Fault>>,
+    /// The names whose values are being made, outermost first.
+    making: Vec<String>,
+    preview: Option<Preview>,
+    /// What the actions of the rule that fires have made, renamed or removed.
+    touched: Vec<String>,
+    /// What the guard that is being evaluated has looked at, in this order; `None` between two guards.
+    seen: Option<IndexMap<String, Value>>,
+}
+
+/// Renders a text alone, without the guard of its rule: what the guard would have ensured is an error
+/// if it is missing, not a none in the text.
+#[derive(Debug, Clone, Copy)]
+pub struct Preview {
+    /// The text may be of a time at which no review has run.
+    pub may_lack_review: bool,
+}
+
+impl Names {
+    /// Returns the names at the start of a decision.
+    pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>, event: &Event) -> Arc<Self> {
+        let expressions = Arc::new(Expressions::new(chart.templates.clone()));
+        Self::make(expressions, chart, world, event, true)
+    }
+
+    /// Returns the same, sharing compiled expressions with other decisions of the chart. What guards look at is not kept.
+    pub fn with(
+        expressions: Arc<Expressions>,
+        chart: &Arc<Chart>,
+        world: &Arc<dyn World>,
+        event: &Event,
+    ) -> Arc<Self> {
+        Self::make(expressions, chart, world, event, false)
+    }
+
+    fn make(
+        expressions: Arc<Expressions>,
+        chart: &Arc<Chart>,
+        world: &Arc<dyn World>,
+        event: &Event,
+        is_watched: bool,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            chart: Arc::clone(chart),
+            expressions,
+            world: Arc::clone(world),
+            event: event.clone(),
+            is_watched,
+            moving: Mutex::new(Moving {
+                assigned: Context::new(),
+                review: None,
+                known: IndexMap::new(),
+                making: Vec::new(),
+                preview: None,
+                touched: Vec::new(),
+                seen: None,
+            }),
+        })
+    }
+
+    /// Returns the value of `evaluate`, and what it looked at itself: of a let or a check only what it came to. `None` if
+    /// that is not kept.
+    pub fn watch<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Option<Saw>) {
+        if !self.is_watched {
+            return (evaluate(), None);
+        }
+        self.moving().seen = Some(IndexMap::new());
+        let value = evaluate();
+        let seen = self.moving().seen.take();
+        let is_private = |name: &str| self.is_private(name);
+        (value, seen.map(|seen| saw::short(seen, is_private)))
+    }
+
+    /// Keeps that a name was looked up.
+    fn note(&self, name: impl FnOnce() -> String, value: &Value) {
+        if !self.is_watched {
+            return;
+        }
+        let mut moving = self.moving();
+        let is_direct = moving.making.is_empty();
+        if let Some(seen) = moving.seen.as_mut().filter(|_| is_direct) {
+            let name = name();
+            // The name that was looked up last comes last: there the guard's value was decided.
+            seen.shift_remove(&name);
+            seen.insert(name, value.clone());
+        }
+    }
+
+    /// Returns true for what the user or the agent has written.
+    fn is_private(&self, name: &str) -> bool {
+        match name.split_once('.') {
+            Some(("args", arg)) => self.chart.args.get(arg).is_some_and(|arg| arg.stdin),
+            Some(("event", field)) => PROSE.contains(&field),
+            Some((source, _)) => source == "prompts",
+            None => false,
+        }
+    }
+
+    /// Renders texts alone from now on.
+    pub fn set_preview(&self, preview: Preview) {
+        let mut moving = self.moving();
+        moving.preview = Some(preview);
+        moving.known.clear();
+    }
+
+    /// Returns the current value of a context field; null if the chart has no such field.
+    pub fn field(&self, name: &str) -> Json {
+        self.known_field(name).unwrap_or(Json::Null)
+    }
+
+    /// Returns the current value of a context field; `None` if the chart has no such field.
+    fn known_field(&self, name: &str) -> Option<Json> {
+        if let Some(value) = self.moving().assigned.get(name) {
+            return Some(value.clone());
+        }
+        self.world.field(name).cloned()
+    }
+
+    /// Writes context fields; later rules see them.
+    pub fn assign(&self, fields: &IndexMap<String, Json>) {
+        let mut moving = self.moving();
+        for (name, value) in fields {
+            moving.assigned.insert(name.clone(), value.clone());
+        }
+        moving.known.clear();
+    }
+
+    /// Makes visible, as `touched`, which files the actions of a rule are about.
+    pub fn set_touched(&self, paths: Vec<String>) {
+        let mut moving = self.moving();
+        moving.touched = paths;
+        moving.known.clear();
+    }
+
+    /// Returns whether a condition of the chart is true; one that is absent is.
+    pub fn holds(
+        &self,
+        place: impl fmt::Display,
+        guard: Option<&Expr>,
+        root: &Value,
+    ) -> Result<bool, Fault> {
+        guard.map_or(Ok(true), |guard| {
+            let holds = self.expressions.holds(&guard.0, root);
+            let evaluated = Evaluated::Condition {
+                source: &guard.0,
+                holds: holds.as_ref().ok().copied(),
+            };
+            let holds = match self.world.assume(evaluated) {
+                None => holds,
+                Some(Assumed::Holds(assumed)) => Ok(assumed),
+                Some(_) => holds.and(Err(ExprError::open(&guard.0))),
+            };
+            holds.map_err(Fault::at(place))
+        })
+    }
+
+    /// Returns a text of the chart with its holes filled.
+    pub fn text(
+        &self,
+        place: impl fmt::Display,
+        text: &Text,
+        root: &Value,
+    ) -> Result<String, Fault> {
+        let made = self.expressions.text(text, root);
+        let evaluated = Evaluated::Text {
+            source: &text.0,
+            failed: made.is_err(),
+        };
+        let made = match self.world.assume(evaluated) {
+            None => made,
+            Some(Assumed::Fails) => made.and(Err(ExprError::open(&text.0))),
+            Some(_) => Ok(made.unwrap_or_default()),
+        };
+        made.map_err(Fault::at(place))
+    }
+
+    /// Returns what a field is assigned: an assumed value is one that the field may hold, another is still to be admitted.
+    pub fn assigned(
+        &self,
+        place: impl fmt::Display,
+        field: &str,
+        literal: &Literal,
+        root: &Value,
+    ) -> Result<Result<Json, Value>, Fault> {
+        let value = self.expressions.literal(literal, root);
+        let evaluated = Evaluated::Field {
+            name: field,
+            literal,
+            failed: value.is_err(),
+        };
+        match self.world.assume(evaluated) {
+            None => value.map(Err).map_err(Fault::at(place)),
+            Some(Assumed::Value(assumed)) => Ok(Ok(assumed)),
+            Some(_) => value
+                .and(Err(ExprError::open(field)))
+                .map_err(Fault::at(place)),
+        }
+    }
+
+    /// Returns the value of a literal of the chart.
+    pub fn literal(
+        &self,
+        place: impl fmt::Display,
+        literal: &Literal,
+        root: &Value,
+    ) -> Result<Value, Fault> {
+        self.expressions
+            .literal(literal, root)
+            .map_err(Fault::at(place))
+    }
+
+    /// Returns the names in a folder, from the project's root.
+    pub fn names_in(&self, folder: &str) -> Result<Vec<String>, Fault> {
+        let names = self.world.look(&Source::Names(folder.to_owned()))?;
+        let names = names
+            .try_iter()
+            .map_err(|error| Fault::World(error.to_string()))?;
+        Ok(names.map(|name| name.to_string()).collect())
+    }
+
+    /// Returns the path of a file of the instance as the agent and the reviewer write it: from the project's root.
+    pub fn path(&self, name: &str) -> Result<String, Fault> {
+        let scope = self.world.look(&Source::Scope)?;
+        let path = scope.get_attr("path");
+        let path = path.map_err(|error| Fault::World(error.to_string()))?;
+        Ok(format!("{path}/{name}"))
+    }
+
+    /// Makes a run's outcome visible as `review`.
+    pub fn set_review(&self, ended: Arc<Ended>) {
+        let mut moving = self.moving();
+        moving.review = Some(ended);
+        moving.known.clear();
+    }
+
+    /// Returns the run whose outcome is visible.
+    pub fn review(&self) -> Option<Arc<Ended>> {
+        self.moving().review.clone()
+    }
+
+    /// Returns true once a run's outcome is visible.
+    pub fn has_review(&self) -> bool {
+        self.moving().review.is_some()
+    }
+
+    fn moving(&self) -> MutexGuard<'_, Moving> {
+        // Another thread's panic cannot have left this half-written: every change is one call.
+        self.moving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns a value that is computed once, until the context changes.
+    fn remembered(
+        &self,
+        key: &str,
+        make: impl FnOnce() -> Result<Value, Fault>,
+    ) -> Result<Value, Fault> {
+        if let Some(value) = self.moving().known.get(key) {
+            return value.clone();
+        }
+        let value = self.nested(key, make);
+        // An error is kept too: minijinja looks its names up again to explain it, at every level.
+        self.moving().known.insert(key.to_owned(), value.clone());
+        value
+    }
+
+    /// Computes a value that may need others. A name that needs itself is an error.
+    fn nested(
+        &self,
+        key: &str,
+        make: impl FnOnce() -> Result<Value, Fault>,
+    ) -> Result<Value, Fault> {
+        {
+            let mut moving = self.moving();
+            if moving.making.iter().any(|name| name == key) {
+                return Err(Fault::World(format!("`{key}` refers to itself")));
+            }
+            if moving.making.len() >= MAX_DEPTH {
+                return Err(Fault::World(format!(
+                    "`{key}` is more than {MAX_DEPTH} names deep"
+                )));
+            }
+            moving.making.push(key.to_owned());
+        }
+        let value = make();
+        self.moving().making.pop();
+        value
+    }
+
+    fn let_value(self: &Arc<Self>, name: &str) -> Looked {
+        let expr = self.chart.lets.get(name)?;
+        Some(self.remembered(name, || {
+            let value = self
+                .expressions
+                .value(&expr.0, &self.root())
+                .map_err(Fault::at(format_args!("let.{name}")))?;
+            match value.len() {
+                Some(length) if length > MAX_LENGTH => Err(Fault::World(format!(
+                    "`{name}` has more than {MAX_LENGTH} characters or items"
+                ))),
+                _ => Ok(value),
+            }
+        }))
+    }
+
+    fn session(&self) -> Value {
+        match &self.event.session {
+            Some(session) => Value::from(session.as_str()),
+            None => self
+                .world
+                .supply(Given::Session)
+                .as_ref()
+                .map_or_else(|| Value::from(()), context::to_value),
+        }
+    }
+
+    fn findings(self: &Arc<Self>, name: &str) -> Looked {
+        let checks = self.chart.checks.get(name)?;
+        Some(self.remembered(&format!("checks.{name}"), || {
+            if let Some(findings) = self.world.supply(Given::Findings(name)) {
+                return Ok(context::to_value(&findings));
+            }
+            self.find_all(name, checks).map(Value::from)
+        }))
+    }
+
+    /// Returns what a list of checks finds, in order.
+    pub fn find_all(self: &Arc<Self>, name: &str, checks: &[Check]) -> Result<Vec<String>, Fault> {
+        let mut findings = Vec::new();
+        for (index, check) in checks.iter().enumerate() {
+            self.find(check, &mut findings)
+                .map_err(Fault::at(format_args!("checks.{name}[{index}]")))?;
+        }
+        Ok(findings)
+    }
+
+    /// Adds what one check finds.
+    pub fn find(
+        self: &Arc<Self>,
+        check: &Check,
+        findings: &mut Vec<String>,
+    ) -> Result<(), ExprError> {
+        let guard = check.guard.as_ref().map(|guard| guard.0.as_str());
+        let found = match &check.each {
+            Some(each) => {
+                let items = self.expressions.items(&each.0, &self.root())?;
+                self.expressions
+                    .select(guard, items, |it| self.root_with(it))?
+            }
+            None => self
+                .expressions
+                .select(guard, vec![Value::from(())], |_| self.root())?,
+        };
+        for names in &found {
+            findings.push(self.expressions.text(&check.say, names)?);
+        }
+        Ok(())
+    }
+
+    /// Returns the user's prompt of that name, otherwise the template, with its holes filled.
+    fn prompt(self: &Arc<Self>, name: &str) -> Looked {
+        let known = self.chart.prompts.names.iter().any(|known| known == name);
+        known.then(|| {
+            self.remembered(&format!("prompts.{name}"), || {
+                let own = self.world.look(&Source::Prompt(name.to_owned()))?;
+                let text = match own.as_str() {
+                    Some(text) => text.to_owned(),
+                    None => self.chart.prompt_template(name).map_err(Fault::World)?,
+                };
+                prompt::fill(&text, |hole| self.hole(hole)).map(Value::from)
+            })
+        })
+    }
+
+    /// Returns the value of `{{name}}` in a prompt; `None` if it has none.
+    fn hole(self: &Arc<Self>, name: &str) -> Option<Result<String, Fault>> {
+        let expr = self.chart.prompts.vars.get(name)?;
+        let value = self.expressions.value(&expr.0, &self.root());
+        let value = value.map_err(Fault::at(format_args!("prompts.vars.{name}")));
+        Some(value.map(|value| value.to_string()))
+    }
+
+    fn arg(self: &Arc<Self>, name: &str) -> Looked {
+        let arg = self.chart.args.get(name)?;
+        Some(self.remembered(&format!("args.{name}"), || {
+            let wrong = |detail: String| Fault::Argument {
+                name: name.to_owned(),
+                detail,
+            };
+            let given = self.event.args.get(name).cloned();
+            let given = given.or_else(|| self.world.supply(Given::Arg(name)));
+            let value = match (given, &arg.default) {
+                (Some(given), _) => context::to_value(&given),
+                (None, Some(default)) => {
+                    let place = format_args!("args.{name}.default");
+                    self.literal(place, default, &self.root())?
+                }
+                (None, None) => return Err(wrong("is missing".to_owned())),
+            };
+            if let Some(one_of) = &arg.one_of {
+                let allowed = self.expressions.items(&one_of.0, &self.root());
+                let allowed = allowed.map_err(Fault::at(format_args!("args.{name}.one_of")))?;
+                if !allowed.contains(&value) {
+                    return Err(wrong(not_one_of(&value, &allowed)));
+                }
+            }
+            Ok(value)
+        }))
+    }
+
+    fn review_value(&self, key: &str) -> Looked {
+        let (review, preview) = {
+            let moving = self.moving();
+            (moving.review.clone(), moving.preview)
+        };
+        let none = || Value::from(());
+        let Some(Ended {
+            invocation,
+            outcome,
+            ..
+        }) = review.as_deref()
+        else {
+            let value = match key {
+                "ok" => return Some(Ok(Value::from(false))),
+                "n" => Value::from(0),
+                "error" | "verdict" | "file" | "answer" => none(),
+                _ => return None,
+            };
+            let is_needed = preview.is_some_and(|preview| !preview.may_lack_review);
+            let why = || format!("no review has run, so there is no `review.{key}`");
+            return Some(match is_needed {
+                true => Err(Fault::World(why())),
+                false => Ok(value),
+            });
+        };
+        Some(match (key, outcome) {
+            ("ok", outcome) => Ok(Value::from(matches!(outcome, Outcome::Ran { .. }))),
+            ("error", Outcome::Failed(why)) => Ok(Value::from(why.as_str())),
+            ("error", Outcome::Ran { .. }) | ("verdict", Outcome::Failed(_)) => Ok(none()),
+            ("verdict", Outcome::Ran { verdict }) => Ok(Value::from(verdict.clone())),
+            ("n", _) => Ok(Value::from(invocation.n)),
+            ("file", _) => self.path(&invocation.file).map(Value::from),
+            ("answer", _) => match self.chart.cycles.get(&invocation.cycle) {
+                Some(cycle) => self.file_path(cycle, &cycle.answer, invocation.n),
+                None => Ok(none()),
+            },
+            _ => return None,
+        })
+    }
+
+    fn event_value(&self, key: &str) -> Looked {
+        let brought = self.event.fields.get(key).filter(|value| !value.is_null());
+        let given = brought
+            .cloned()
+            .or_else(|| self.world.supply(Given::Field(key)));
+        let known = EVENT_DEFAULTS.iter().find(|(name, _)| *name == key);
+        let Some((_, default)) = known else {
+            return given.map(|value| Ok(context::to_value(&value)));
+        };
+        let (absent, fits): (Value, fn(&Json) -> bool) = match default {
+            FieldDefault::False => (Value::from(false), Json::is_boolean),
+            FieldDefault::Text => (Value::from(""), Json::is_string),
+            FieldDefault::List => (Value::from(Vec::<Value>::new()), Json::is_array),
+        };
+        let given = given.filter(fits);
+        Some(Ok(given.map_or(absent, |value| context::to_value(&value))))
+    }
+}
+
+fn not_one_of(value: &Value, allowed: &[Value]) -> String {
+    let names: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+    if value.is_none() {
+        return "is missing, and there is no value to choose".to_owned();
+    }
+    let text = value.to_string();
+    let shown = text.escape_debug();
+    if names.is_empty() {
+        return format!("`{shown}` is not allowed: there are no values to choose from");
+    }
+    let hint = did_you_mean(&text, names.iter().map(String::as_str));
+    let hint = hint.map_or_else(String::new, |hint| format!("; {hint}"));
+    let more = if names.len() > 20 { ", …" } else { "" };
+    let known = names[..names.len().min(20)].join(", ");
+    format!("`{shown}` is not one of {known}{more}{hint}")
+}

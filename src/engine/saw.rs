@@ -1,0 +1,111 @@
+//! What a guard looked at: names with their values, short enough to keep for each decision.
+
+use indexmap::IndexMap;
+use minijinja::value::{Value, ValueKind};
+use serde_json::{Map, Value as Json, json};
+
+/// The most characters of a text.
+const TEXT: usize = 80;
+
+/// The most items of a list that are named.
+const ITEMS: usize = 3;
+
+/// The most entries of a table of names.
+const ENTRIES: usize = 12;
+
+/// Dotted names and their values.
+pub type Saw = IndexMap<String, Json>;
+
+/// Returns the short forms of values; of a text that is private, its length.
+pub(super) fn short(values: IndexMap<String, Value>, is_private: impl Fn(&str) -> bool) -> Saw {
+    values
+        .into_iter()
+        .map(|(name, value)| {
+            let short = match value.as_str() {
+                Some(text) if is_private(&name) => json!({ "characters": text.chars().count() }),
+                _ => whole(&value),
+            };
+            (name, short)
+        })
+        .collect()
+}
+
+/// Returns a value; what has names of its own is shown with them.
+fn whole(value: &Value) -> Json {
+    if value.kind() != ValueKind::Map {
+        return part(value);
+    }
+    let entries = value.try_iter().into_iter().flatten().take(ENTRIES);
+    let entries = entries.map(|key| {
+        let entry = value.get_item(&key).unwrap_or_default();
+        (cut(&key.to_string()), part(&entry))
+    });
+    Json::Object(entries.collect::<Map<_, _>>())
+}
+
+/// Returns a value of which only the first items of a list are shown, and nothing of a table.
+fn part(value: &Value) -> Json {
+    match value.kind() {
+        ValueKind::Bool => Json::from(value.is_true()),
+        ValueKind::Number => serde_json::to_value(value).unwrap_or_default(),
+        ValueKind::String => Json::from(cut(value.as_str().unwrap_or_default())),
+        ValueKind::None | ValueKind::Undefined => Json::Null,
+        ValueKind::Seq | ValueKind::Iterable => {
+            let all = value.try_iter().into_iter().flatten();
+            let (mut items, mut first) = (0, Vec::new());
+            for item in all {
+                if items < ITEMS && item.kind() != ValueKind::Map {
+                    first.push(Json::from(cut(&item.to_string())));
+                }
+                items += 1;
+            }
+            match first.is_empty() {
+                true => json!({ "items": items }),
+                false => json!({ "items": items, "first": first }),
+            }
+        }
+        ValueKind::Map => json!({ "items": value.len() }),
+        _ => Json::from(cut(&value.to_string())),
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(TEXT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_kept_short() {
+        let long = "x".repeat(200);
+        let rows = Value::from(vec![Value::from_pairs([("id", "1")]); 2]);
+        let cases = [
+            (Value::from(true), json!(true)),
+            (Value::from(3), json!(3)),
+            (Value::from(()), json!(null)),
+            (Value::from("a"), json!("a")),
+            (
+                Value::from(long.as_str()),
+                json!(format!("{}…", "x".repeat(80))),
+            ),
+            (Value::from(Vec::<Value>::new()), json!({ "items": 0 })),
+            (
+                Value::from(vec!["a", "b", "c", "d"]),
+                json!({ "items": 4, "first": ["a", "b", "c"] }),
+            ),
+            (rows.clone(), json!({ "items": 2 })),
+            (
+                Value::from_pairs([("exists", Value::from(true)), ("rows", rows)]),
+                json!({ "exists": true, "rows": { "items": 2 } }),
+            ),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(whole(&value), expected, "{value}");
+        }
+    }
+}

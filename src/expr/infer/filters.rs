@@ -1,0 +1,93 @@
+//! Filters: what each takes and gives.
+
+use minijinja::machinery::Span;
+use minijinja::machinery::ast::{self, CallArg};
+
+use super::Infer;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::suggest::hint;
+use crate::expr::types::Type;
+use crate::expr::vocabulary::{FILTERS, names};
+
+impl Infer<'_> {
+    pub(super) fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) -> Type {
+        self.args(&filter.args);
+        let Some(input_expr) = &filter.expr else {
+            return Type::Any;
+        };
+        let input = self.expr(input_expr);
+        let span = input_expr.span();
+        let first = filter.args.iter().find_map(|arg| match arg {
+            CallArg::Pos(expr) => expr.as_const().map(|value| value.to_string()),
+            _ => None,
+        });
+        match filter.name {
+            "length" | "count" => {
+                if !matches!(input, Type::Any | Type::List(_)) && !input.is_text() {
+                    self.wrong(span, format!("{input} has no length"));
+                }
+                Type::Integer
+            }
+            "join" | "brief" => {
+                self.item_of(&input, span);
+                Type::Text
+            }
+            "list" | "set" | "sort" | "reverse" | "unique" | "select" | "reject" => {
+                Type::list(self.item_of(&input, span))
+            }
+            "selectattr" | "rejectattr" => {
+                let item = self.item_of(&input, span);
+                if let Some(path) = first {
+                    self.attribute(&item, &path, filter.span());
+                }
+                Type::list(item)
+            }
+            "map" => {
+                let item = self.item_of(&input, span);
+                let attribute = filter.args.iter().find_map(|arg| match arg {
+                    CallArg::Kwarg("attribute", expr) => {
+                        expr.as_const().map(|value| value.to_string())
+                    }
+                    _ => None,
+                });
+                Type::list(attribute.map_or(Type::Any, |path| {
+                    self.attribute(&item, &path, filter.span())
+                }))
+            }
+            "after" => {
+                let list = filter.args.first().map_or(Type::Any, |arg| match arg {
+                    CallArg::Pos(list) => self.expr(list),
+                    _ => Type::Any,
+                });
+                self.item_of(&list, span)
+            }
+            "flatten" => {
+                let list = self.item_of(&input, span);
+                Type::list(self.item_of(&list, span))
+            }
+            "first" | "last" => self.item_of(&input, span),
+            "trim" | "upper" | "lower" | "title" | "capitalize" | "replace" | "indent"
+            | "string" => Type::Text,
+            "split" | "lines" => Type::list(Type::Text),
+            "int" | "abs" => Type::Integer,
+            "default" | "d" => Type::Any,
+            unknown => {
+                let message = format!("unknown filter `{unknown}`");
+                let help = hint(unknown, names(FILTERS));
+                self.problem(Code::UnknownFilter, filter.span(), message, help);
+                Type::Any
+            }
+        }
+    }
+
+    /// Returns the type of what a filter looks up in each item of a list: `name`, or `context.state`.
+    fn attribute(&mut self, item: &Type, path: &str, span: Span) -> Type {
+        // The field of an item may also be a name of its own: files, or a context field.
+        self.scope.used(path);
+        if let Some((_, field)) = path.rsplit_once('.') {
+            self.scope.used(field);
+        }
+        path.split('.')
+            .fold(item.clone(), |kind, name| self.field(&kind, name, span))
+    }
+}

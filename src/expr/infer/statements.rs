@@ -1,0 +1,200 @@
+//! Statements of a text: blocks, loops and variables, and the templates that it includes.
+
+use minijinja::machinery::ast::{BinOpKind, Expr, Stmt};
+use minijinja::machinery::{Span, parse};
+
+use super::Infer;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::suggest::{hint, suggest};
+use crate::expr::syntax::{MAX_LENGTH, longest_hole};
+use crate::expr::types::Type;
+
+/// How deep templates may include others.
+const MAX_INCLUDES: usize = 10;
+
+/// How many templates a text may include in all, each as often as it is included: ten levels of a few each are billions.
+const MAX_INCLUDED: usize = 500;
+
+impl Infer<'_> {
+    pub(super) fn template(&mut self, source: &str) {
+        if let Some(span) = longest_hole(source).filter(|span| span.len() > MAX_LENGTH) {
+            return self.too_long(span);
+        }
+        let name = self.files.last().cloned().unwrap_or_default();
+        match parse(source, &name, minijinja::syntax::SyntaxConfig::default()) {
+            Ok(template) => {
+                self.sources.push(source.to_owned());
+                self.stmt(&template);
+                self.sources.pop();
+            }
+            Err(error) => self.syntax(source, &error),
+        }
+    }
+
+    fn body(&mut self, body: &[Stmt<'_>]) {
+        let mark = self.locals.len();
+        for stmt in body {
+            self.stmt(stmt);
+        }
+        self.locals.truncate(mark);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt<'_>) {
+        match stmt {
+            Stmt::Template(template) => self.body(&template.children),
+            Stmt::EmitRaw(_) => {}
+            Stmt::EmitExpr(emit) => {
+                self.expr(&emit.expr);
+            }
+            Stmt::ForLoop(each) => {
+                let items = self.expr(&each.iter);
+                let item = self.item_of(&items, each.iter.span());
+                let mark = self.locals.len();
+                self.bind(&each.target, item);
+                self.locals.push(("loop".to_owned(), Type::Any));
+                if let Some(filter) = &each.filter_expr {
+                    self.is_condition(filter);
+                }
+                self.body(&each.body);
+                self.locals.truncate(mark);
+                self.body(&each.else_body);
+            }
+            Stmt::IfCond(branch) => {
+                self.is_condition(&branch.expr);
+                self.body(&branch.true_body);
+                self.body(&branch.false_body);
+            }
+            Stmt::Set(set) => {
+                let kind = self.expr(&set.expr);
+                self.bind(&set.target, kind);
+            }
+            Stmt::SetBlock(set) => {
+                self.body(&set.body);
+                self.bind(&set.target, Type::Text);
+            }
+            Stmt::WithBlock(with) => {
+                let mark = self.locals.len();
+                for (target, value) in &with.assignments {
+                    let kind = self.expr(value);
+                    self.bind(target, kind);
+                }
+                self.body(&with.body);
+                self.locals.truncate(mark);
+            }
+            Stmt::Include(include) => self.include(&include.name),
+            other => {
+                let span = match other {
+                    Stmt::AutoEscape(stmt) => stmt.span(),
+                    Stmt::FilterBlock(stmt) => stmt.span(),
+                    Stmt::Block(stmt) => stmt.span(),
+                    Stmt::Import(stmt) => stmt.span(),
+                    Stmt::FromImport(stmt) => stmt.span(),
+                    Stmt::Extends(stmt) => stmt.span(),
+                    Stmt::Do(stmt) => stmt.span(),
+                    _ => Span::default(),
+                };
+                let help = "templates support if, for, set, with and include";
+                self.syntax_problem(span, "this kind of block is not supported", help);
+            }
+        }
+    }
+
+    /// Walks every template that an include can mean: `'a.md'`, or `'actions/' ~ x ~ '.md'`.
+    fn include(&mut self, name: &Expr<'_>) {
+        if let Some(value) = name.as_const() {
+            let name_text = value.to_string();
+            return match self.scope.template(&name_text) {
+                Some(text) => self.file(&name_text, &text),
+                None => {
+                    let known = self.scope.templates_like("", "");
+                    let known = || known.iter().map(String::as_str);
+                    if let Some(meant) = suggest(&name_text, known()) {
+                        self.scope.used(&format!("template:{meant}"));
+                    }
+                    let message = format!("unknown template `{name_text}`");
+                    let help = hint(&name_text, known());
+                    self.problem(Code::UnknownTemplate, name.span(), message, help);
+                }
+            };
+        }
+        self.expr(name);
+        let (start, words, end) = ends(name);
+        // The known words in the middle, otherwise any.
+        let middle = words.map(|expr| self.quietly(expr));
+        let names: Vec<String> = match middle.as_ref().map(Type::some) {
+            Some(Type::Word(words)) => words
+                .iter()
+                .map(|word| format!("{start}{word}{end}"))
+                .collect(),
+            _ => self.scope.templates_like(&start, &end),
+        };
+        let mut missing = Vec::new();
+        for template in names {
+            match self.scope.template(&template) {
+                Some(text) => self.file(&template, &text),
+                None => missing.push(format!("`{template}`")),
+            }
+        }
+        if !missing.is_empty() {
+            let message = format!("there is no template {}", missing.join(" and no "));
+            self.problem(Code::UnknownTemplate, name.span(), message, None);
+        }
+    }
+
+    fn file(&mut self, name: &str, text: &str) {
+        let wrong = if self.files.iter().any(|file| file == name) {
+            Some(format!("template `{name}` includes itself"))
+        } else if self.files.len() >= MAX_INCLUDES {
+            Some(format!(
+                "templates include each other more than {MAX_INCLUDES} deep"
+            ))
+        } else {
+            self.included += 1;
+            (self.included == MAX_INCLUDED + 1)
+                .then(|| format!("more than {MAX_INCLUDED} templates are included in all"))
+        };
+        if let Some(message) = wrong {
+            return self.problem(Code::SelfReference, Span::default(), message, None);
+        }
+        if self.included > MAX_INCLUDED {
+            return;
+        }
+        self.scope.used(&format!("template:{name}"));
+        self.files.push(name.to_owned());
+        self.template(text);
+        self.files.pop();
+    }
+
+    fn bind(&mut self, target: &Expr<'_>, kind: Type) {
+        match target {
+            Expr::Var(var) => self.locals.push((var.id.to_owned(), kind)),
+            Expr::List(list) => self.bind_all(&list.items),
+            Expr::Tuple(tuple) => self.bind_all(&tuple.items),
+            _ => {}
+        }
+    }
+
+    fn bind_all(&mut self, targets: &[Expr<'_>]) {
+        for target in targets {
+            self.bind(target, Type::Any);
+        }
+    }
+}
+
+/// Returns the literal start, the expression in the middle, and the literal end of `'a' ~ x ~ 'b'`.
+fn ends<'e, 'a>(expr: &'e Expr<'a>) -> (String, Option<&'e Expr<'a>>, String) {
+    let literal = |expr: &Expr<'_>| expr.as_const().map(|value| value.to_string());
+    if let Expr::BinOp(op) = expr
+        && matches!(op.op, BinOpKind::Concat)
+    {
+        if let Some(end) = literal(&op.right) {
+            let (start, middle, rest) = ends(&op.left);
+            return (start, middle, format!("{rest}{end}"));
+        }
+        if let Some(start) = literal(&op.left) {
+            let (rest, middle, end) = ends(&op.right);
+            return (format!("{start}{rest}"), middle, end);
+        }
+    }
+    (String::new(), Some(expr), String::new())
+}

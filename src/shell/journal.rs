@@ -1,0 +1,284 @@
+//! The journal: one JSON line for each decision, and one for each review that ended.
+//!
+//! It answers what happened and why: a decision's line has each rule that was tried, and what its guard looked at. It
+//! never has the text of a prompt or a message, and nothing of the environment. It is a fact of this machine, in the
+//! lock folder: git ignores it, and nothing is decided on it. A line that cannot be written changes no answer.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::effects::in_words;
+use super::performed::Performed;
+use super::place::Place;
+use super::stuck::Stuck;
+use super::{lines, lock};
+use crate::chart::Chart;
+use crate::engine::decision::{Answer, Ended};
+use crate::engine::event::{Event, Trigger};
+
+/// The journal's kind among the files of the lock folder.
+const KIND: &str = "journal";
+
+/// A line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "line", rename_all = "lowercase")]
+pub(crate) enum Line {
+    Decision(Decided),
+    Review(Review),
+}
+
+/// An event, and what was decided about it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Decided {
+    /// When, as RFC 3339 writes it.
+    pub(crate) at: String,
+    pub(crate) instance: String,
+    /// `Stop`, `enter create-tasks`, `run pause`, `next`.
+    pub(crate) event: String,
+    pub(crate) session: Option<String>,
+    /// The rules that were tried, in order.
+    #[serde(default)]
+    pub(crate) rules: Vec<Tried>,
+    /// The run that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) review: Option<Counted>,
+    /// The fields that changed, with their values before and after.
+    #[serde(default)]
+    pub(crate) changed: IndexMap<String, [Json; 2]>,
+    /// What was done to files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) files: Vec<String>,
+    /// `block`, `allow`, `pass` where no rule answered, `action`, `refuse`; `none` where nothing could be decided.
+    pub(crate) answer: String,
+    /// The answer to `next`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) action: Option<String>,
+    /// Why nothing could be decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stuck: Option<String>,
+    /// How many milliseconds it took.
+    pub(crate) ms: u64,
+}
+
+/// A rule that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Tried {
+    /// Where it stands in the chart: `on.Stop[2]`.
+    pub(crate) rule: String,
+    pub(crate) about: Option<String>,
+    pub(crate) fired: bool,
+    /// What its guard looked at.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) saw: IndexMap<String, Json>,
+}
+
+/// A run as a decision has taken it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counted {
+    pub(crate) cycle: String,
+    pub(crate) n: i64,
+    pub(crate) verdict: Option<String>,
+    /// Why it failed.
+    pub(crate) error: Option<String>,
+    /// It was set aside: somebody had changed the state meanwhile.
+    pub(crate) superseded: bool,
+}
+
+/// A run of a reviewer that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Review {
+    /// When it ended.
+    pub(crate) at: String,
+    pub(crate) instance: String,
+    pub(crate) cycle: String,
+    pub(crate) n: i64,
+    /// The file that it was to write, below the instance's directory.
+    pub(crate) file: String,
+    /// How many bytes it wrote: a file of another size is not the one that it was about.
+    pub(crate) bytes: u64,
+    /// The verdict, where it gave one.
+    pub(crate) verdict: Option<String>,
+    /// Why it failed.
+    pub(crate) error: Option<String>,
+    /// Who did it, as the chart says.
+    pub(crate) by: Option<String>,
+    /// How many seconds it took.
+    pub(crate) seconds: u64,
+}
+
+/// The time now, as a line has it.
+pub(super) fn now() -> String {
+    humantime::format_rfc3339_millis(SystemTime::now()).to_string()
+}
+
+/// Adds what was decided about `event`, or why nothing could be.
+pub(super) fn add_decision(
+    place: &Place,
+    event: &Event,
+    result: &Result<Performed, Stuck>,
+    took: Duration,
+) -> io::Result<()> {
+    // A session that has taken nothing up leaves no trace.
+    if !place.dir().is_dir()
+        && result
+            .as_ref()
+            .is_ok_and(|done| done.decision.writes_nothing())
+    {
+        return Ok(());
+    }
+    add(place, &Line::Decision(decided(place, event, result, took)))
+}
+
+/// Adds a run that has ended.
+pub(super) fn add_review(place: &Place, review: Review) -> io::Result<()> {
+    add(place, &Line::Review(review))
+}
+
+fn add(place: &Place, line: &Line) -> io::Result<()> {
+    let text = serde_json::to_vec(line)?;
+    lines::append(&place.home(), &place.shared_name(), KIND, &text)
+}
+
+/// Returns what is known of the instance at `place`, oldest first.
+pub(crate) fn read(place: &Place) -> Vec<Line> {
+    let name = &place.instance.name;
+    let mut lines = parsed(&place.home(), &place.shared_name());
+    lines.retain(|line| line.instance() == name);
+    lines
+}
+
+/// Returns all that is known of the instances in `home`, oldest first.
+pub(crate) fn read_all(home: &Path) -> Vec<Line> {
+    let entries = fs::read_dir(lock::folder(home)).into_iter().flatten();
+    let names = entries.flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        name.strip_suffix(KIND)?
+            .strip_suffix('.')
+            .map(str::to_owned)
+    });
+    let mut lines: Vec<Line> = names.flat_map(|name| parsed(home, &name)).collect();
+    lines.sort_by(|a, b| a.at().cmp(b.at()));
+    lines
+}
+
+fn parsed(home: &Path, name: &str) -> Vec<Line> {
+    let text = lines::read(home, name, KIND);
+    let lines = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    lines.collect()
+}
+
+/// Returns the runs that have ended, oldest first.
+pub(crate) fn reviews(place: &Place) -> Vec<Review> {
+    let reviews = read(place).into_iter().filter_map(|line| match line {
+        Line::Review(review) => Some(review),
+        Line::Decision(_) => None,
+    });
+    reviews.collect()
+}
+
+impl Line {
+    /// The instance that it is about.
+    pub(crate) fn instance(&self) -> &str {
+        match self {
+            Self::Decision(decided) => &decided.instance,
+            Self::Review(review) => &review.instance,
+        }
+    }
+
+    /// When it was written, as RFC 3339 has it.
+    pub(crate) fn at(&self) -> &str {
+        match self {
+            Self::Decision(decided) => &decided.at,
+            Self::Review(review) => &review.at,
+        }
+    }
+}
+
+fn decided(
+    place: &Place,
+    event: &Event,
+    result: &Result<Performed, Stuck>,
+    took: Duration,
+) -> Decided {
+    let mut line = Decided {
+        at: now(),
+        instance: place.instance.name.clone(),
+        event: match &event.trigger {
+            Trigger::Hook(name) => name.clone(),
+            Trigger::Enter { phase, .. } => format!("enter {phase}"),
+            Trigger::Command(name) => format!("run {name}"),
+        },
+        session: event.session.clone(),
+        rules: Vec::new(),
+        review: None,
+        changed: IndexMap::new(),
+        files: Vec::new(),
+        answer: "none".to_owned(),
+        action: None,
+        stuck: None,
+        ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+    };
+    match result {
+        Ok(performed) => line.fill(&place.chart, performed),
+        Err(stuck) => line.stuck = Some(stuck.to_string()),
+    }
+    line
+}
+
+impl Decided {
+    /// The rules that fired, in order.
+    pub(crate) fn fired(&self) -> impl Iterator<Item = &Tried> {
+        self.rules.iter().filter(|rule| rule.fired)
+    }
+
+    fn fill(&mut self, chart: &Chart, performed: &Performed) {
+        let decision = &performed.decision;
+        let rules = decision.tried.iter().map(|tried| Tried {
+            rule: tried.place.clone(),
+            about: chart.about(&tried.place).map(str::to_owned),
+            fired: tried.holds,
+            saw: tried.saw.clone(),
+        });
+        self.rules = rules.collect();
+        self.review = decision.ended.as_ref().map(Counted::of);
+        let changes = decision.patch.iter().filter_map(|(name, new)| {
+            let old = performed.before.get(name).cloned().unwrap_or_default();
+            (old != *new).then(|| (name.clone(), [old, new.clone()]))
+        });
+        self.changed = changes.collect();
+        self.files = decision.effects.iter().map(in_words).collect();
+        let answer = match &decision.answer {
+            Answer::Pass => "pass",
+            Answer::Allow => "allow",
+            Answer::Block(_) => "block",
+            Answer::Action { action, .. } => {
+                self.action = Some(action.clone());
+                "action"
+            }
+            Answer::Refuse(_) => "refuse",
+        };
+        answer.clone_into(&mut self.answer);
+    }
+}
+
+impl Counted {
+    fn of(ended: &Ended) -> Self {
+        let (verdict, error) = ended.outcome.in_two();
+        let (verdict, error) = (verdict.map(str::to_owned), error.map(str::to_owned));
+        Self {
+            cycle: ended.invocation.cycle.clone(),
+            n: ended.invocation.n,
+            verdict,
+            error,
+            superseded: ended.superseded,
+        }
+    }
+}

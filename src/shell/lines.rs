@@ -1,0 +1,215 @@
+//! A file of lines in the lock folder, to which any number of processes append at once.
+//!
+//! A line begins with its line end and goes out in one write: a process that is killed in the middle leaves a torn
+//! line, and the next one starts its own. The file's first line says which file it is, because a file that came with
+//! the project is not believed. A full file is renamed, and so is kept as long as the next one is not full.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{file, lock, record};
+use crate::files::regular::open_regular;
+
+/// How large a file may become before the next one is begun.
+const FULL: u64 = 4 * 1024 * 1024;
+
+/// How often a file that others replace is looked for.
+const TRIES: usize = 16;
+
+/// The first line: which file this is.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    inode: u64,
+}
+
+/// Appends a line. `kind` is the file's, in the lock folder of `home`.
+pub(super) fn append(home: &Path, name: &str, kind: &str, line: &[u8]) -> io::Result<()> {
+    let mut text = Vec::with_capacity(line.len() + 1);
+    text.push(b'\n');
+    text.extend_from_slice(line);
+    let written = open(home, name, kind)?.write(&text)?;
+    // The rest would be a line of its own, mixed with those of others.
+    match written == text.len() {
+        true => Ok(()),
+        false => Err(io::ErrorKind::WriteZero.into()),
+    }
+}
+
+/// Returns the lines, oldest first; what is torn is among them.
+pub(super) fn read(home: &Path, name: &str, kind: &str) -> String {
+    // The newer file first: a file that becomes full in between is then read twice, and not at all the other way round.
+    let files = [kind, &older(kind)].map(|kind| believed(home, name, kind));
+    let [newer, older] = files;
+    let is_same = |a: &File, b: &File| {
+        let id = |file: &File| file.metadata().map(|meta| meta.ino()).ok();
+        id(a) == id(b)
+    };
+    let older = older.filter(|older| newer.as_ref().is_none_or(|newer| !is_same(older, newer)));
+    let mut text = Vec::new();
+    for file in older.into_iter().chain(newer) {
+        // A little more than a full file: whoever had it open may still write. Nobody makes us read without end.
+        if file.take(2 * FULL).read_to_end(&mut text).is_err() {
+            break;
+        }
+        text.push(b'\n');
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The file, open for appending; a new one where there is none of ours or it is full.
+fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
+    let path = lock::path(home, name, kind);
+    if lock::folder(home).is_symlink() {
+        return Err(io::Error::other("its folder is a symbolic link"));
+    }
+    for _ in 0..TRIES {
+        let mut options = OpenOptions::new();
+        let file = match open_regular(options.read(true).append(true), &path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                make(home, &path)?;
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let is_ours = is_believed(&file);
+        if is_ours && file.metadata()?.len() < FULL {
+            return Ok(file);
+        }
+        // One process replaces the file; those that have it open write to the old one.
+        match file.try_lock() {
+            Ok(()) if !lock::is_at(&file, &path) => {}
+            Ok(()) if is_ours => fs::rename(&path, lock::path(home, name, &older(kind)))?,
+            Ok(()) => fs::remove_file(&path)?,
+            Err(_) if is_ours => return Ok(file),
+            Err(_) => std::thread::yield_now(),
+        }
+    }
+    Err(io::Error::other("it is replaced again and again"))
+}
+
+/// Makes the file with its first line; one that another process makes at the same time is as good.
+fn make(home: &Path, path: &Path) -> io::Result<()> {
+    lock::make_folder(home)?;
+    let made = file::create_with(path, |file| {
+        let inode = file.metadata()?.ino();
+        file.write_all(&serde_json::to_vec(&Head { inode })?)
+    });
+    match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// The file at its beginning, if it was made here.
+fn believed(home: &Path, name: &str, kind: &str) -> Option<File> {
+    let mut file = lock::open_existing(home, name, kind).ok()?;
+    let is_at_start = file.seek(SeekFrom::Start(0)).is_ok();
+    (is_at_start && is_believed(&file)).then_some(file)
+}
+
+/// True where the file begins with its own number.
+fn is_believed(file: &File) -> bool {
+    let mut start = [0; 64];
+    let Ok(length) = file.read_at(&mut start, 0) else {
+        return false;
+    };
+    let line = start[..length].split(|byte| *byte == b'\n').next();
+    let head = line.and_then(|line| serde_json::from_slice::<Head>(line).ok());
+    head.is_some_and(|head| record::is_made_here(file, head.inode))
+}
+
+/// The kind of the file that became full before.
+fn older(kind: &str) -> String {
+    format!("{kind}.1")
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    fn lines(home: &Path) -> Vec<String> {
+        let text = read(home, "a", "journal");
+        let lines = text.lines().filter(|line| line.starts_with("line"));
+        lines.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn lines_of_many_writers_stay_whole() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let long = "x".repeat(3_000);
+        std::thread::scope(|scope| {
+            for writer in 0..32 {
+                let long = &long;
+                scope.spawn(move || {
+                    for n in 0..20 {
+                        let line = format!("line {writer} {n} {long}");
+                        append(home, "a", "journal", line.as_bytes()).unwrap();
+                    }
+                });
+            }
+        });
+        let mut found: Vec<String> = lines(home);
+        found.sort_by_key(|line| {
+            let numbers = line.split(' ').skip(1).take(2);
+            numbers
+                .map(|n| n.parse::<u32>().unwrap())
+                .collect::<Vec<_>>()
+        });
+        let expected: Vec<String> = (0..32)
+            .flat_map(|writer| (0..20).map(move |n| (writer, n)))
+            .map(|(writer, n)| format!("line {writer} {n} {long}"))
+            .collect();
+        assert!(found == expected, "{} lines", found.len());
+    }
+
+    #[test]
+    fn a_full_file_is_kept_until_the_next_one_is_full() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let half = usize::try_from(FULL).unwrap() / 2;
+        let numbers = |home: &Path| -> Vec<String> {
+            let lines = lines(home);
+            lines.iter().map(|line| line[..6].to_owned()).collect()
+        };
+        for n in 0..7 {
+            let line = format!("line {n} {}", "x".repeat(half));
+            append(home, "a", "journal", line.as_bytes()).unwrap();
+        }
+        assert_eq!(numbers(home), ["line 4", "line 5", "line 6"]);
+        let names = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
+        let mut names: Vec<_> = fs::read_dir(lock::folder(home))
+            .unwrap()
+            .map(names)
+            .collect();
+        names.sort();
+        assert_eq!(names, [".gitignore", "a.journal", "a.journal.1"]);
+    }
+
+    #[test]
+    fn a_torn_line_and_a_foreign_file_cost_no_other_line() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        append(home, "a", "journal", b"line 1").unwrap();
+        let path = lock::path(home, "a", "journal");
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"\n{\"torn").unwrap();
+        append(home, "a", "journal", b"line 2").unwrap();
+        assert_eq!(lines(home), ["line 1", "line 2"]);
+
+        // As a clone brings it: the same text, and another file.
+        let text = fs::read(&path).unwrap();
+        let other = lock::path(home, "b", "journal");
+        fs::write(&other, &text).unwrap();
+        assert_eq!(read(home, "b", "journal"), "");
+        append(home, "b", "journal", b"line 3").unwrap();
+        let text = fs::read_to_string(&other).unwrap();
+        assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["line 3"]);
+    }
+}

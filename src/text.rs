@@ -1,0 +1,77 @@
+//! Text from outside, made safe to show. The name of a file, a cell of a table or what a program prints can hold
+//! characters that move the cursor, turn the direction of writing, or are seen by an agent and not by a person.
+
+use std::borrow::Cow;
+
+/// True for a character that is not seen, or that changes the text around it.
+pub fn is_harmful(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+/// Returns a text with every harmful character escaped, line ends among them.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    escaped(text, is_harmful)
+}
+
+/// Returns the same for a text of several lines.
+pub fn shown_lines(text: &str) -> Cow<'_, str> {
+    escaped(text, |char| {
+        is_harmful(char) && !matches!(char, '\n' | '\t')
+    })
+}
+
+/// Returns a line with a `?` for each byte of a harmful character, so that every other byte stays where it is.
+pub fn masked(line: &str) -> String {
+    let mask = |char: char| match char {
+        '\t' => "\t".to_owned(),
+        '\r' => " ".to_owned(),
+        _ if is_harmful(char) => "?".repeat(char.len_utf8()),
+        _ => char.to_string(),
+    };
+    line.chars().map(mask).collect()
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for char in text.chars() {
+        match is_escaped(char) {
+            true => shown.extend(char.escape_default()),
+            false => shown.push(char),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// (text, on one line, on several lines, masked)
+    #[test]
+    fn what_would_not_be_seen() {
+        let cases = [
+            ("a\tä b\n", r"a\tä b\n", "a\tä b\n", "a\tä b?"),
+            ("\u{1b}[31m", r"\u{1b}[31m", r"\u{1b}[31m", "?[31m"),
+            ("\u{7f}\u{9b}", r"\u{7f}\u{9b}", r"\u{7f}\u{9b}", "???"),
+            ("a\u{202e}b\r", r"a\u{202e}b\r", r"a\u{202e}b\r", "a???b "),
+            (
+                "x\u{e0041}\u{200b}",
+                r"x\u{e0041}\u{200b}",
+                r"x\u{e0041}\u{200b}",
+                "x???????",
+            ),
+        ];
+        for (text, line, lines, mask) in cases {
+            assert_eq!((&*shown(text), &*shown_lines(text)), (line, lines));
+            assert_eq!(masked(text), mask);
+        }
+    }
+}

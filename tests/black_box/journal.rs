@@ -1,0 +1,290 @@
+//! The journal: what was decided, which rules were tried, what they looked at; and what `taskie log` shows of it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::{PLAN, Project, Ran, Reviewer, validated};
+
+const AT: &str = "2026-01-31T12:00:00.000Z";
+
+fn file(project: &Project) -> PathBuf {
+    project.root.join(format!(".taskie/.locks/{PLAN}.journal"))
+}
+
+/// The lines of the journal. Times are replaced, after a look at them.
+fn lines(project: &Project) -> Vec<Value> {
+    let text = fs::read_to_string(file(project)).unwrap_or_default();
+    let mut lines: Vec<Value> = text
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for line in &mut lines {
+        assert_eq!(line["at"].as_str().unwrap().len(), AT.len(), "{line}");
+        line["at"] = json!(AT);
+        assert_eq!(line["instance"], PLAN);
+        for number in ["ms", "seconds"] {
+            if let Some(number) = line.get_mut(number) {
+                assert!(number.as_u64().unwrap() < 60_000);
+                *number = json!(0);
+            }
+        }
+    }
+    lines
+}
+
+#[test]
+fn a_review_and_the_rules_around_it() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
+    assert_eq!(project.stop().json()["decision"], "block");
+    let rule = |n: usize, about: &str, fired: bool, saw: Value| json!({ "rule": format!("on.Stop[{n}]"), "about": about, "fired": fired, "saw": saw });
+    let review = json!({
+        "line": "review", "at": AT, "instance": PLAN, "cycle": "code-review", "n": 1, "file": "task-1-review-1.md",
+        "bytes": 9, "verdict": "FAIL", "error": null, "by": "opus", "seconds": 0,
+    });
+    let decision = json!({
+        "line": "decision", "at": AT, "instance": PLAN, "event": "Stop", "session": null,
+        "rules": [
+            rule(0, "another session has taken over the plan: say so once", false, json!({ "session": null })),
+            rule(1, "reviews are off: go on to what comes next", false, json!({ "cycle.due": true, "cycle.limit": 8 })),
+            rule(2, "a review is due, but the agent is in plan mode or something still runs", false, json!({ "waits": null })),
+            rule(3, "a review is due: run it", true, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8 })),
+            rule(4, "it ran: count it; the next model in the list reviews next", true, json!({ "review.ok": true })),
+            rule(5, "enough clean reviews: move on when the user says so", false, json!({ "review.ok": true, "cycle.exit": false })),
+            rule(6, "not clean yet: the agent answers the review", true, json!({ "review.ok": true })),
+        ],
+        "review": { "cycle": "code-review", "n": 1, "verdict": "FAIL", "error": null, "superseded": false },
+        "changed": {
+            "phase": ["complete-task", "code-review"], "phase_iteration": [0, 1], "review_model": ["opus", "sonnet"],
+            "next_phase": ["code-review", "post-code-review"],
+        },
+        "answer": "block", "ms": 0,
+    });
+    assert_eq!(lines(&project), [review, decision]);
+}
+
+#[test]
+fn a_failed_review_says_why() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer {
+        exit: 3,
+        ..Reviewer::fail()
+    });
+    project.stop();
+    let lines = lines(&project);
+    let error = lines[0]["error"].as_str().unwrap();
+    assert!(error.starts_with("`claude` exited with code 3"), "{error}");
+    assert_eq!(
+        (
+            &lines[0]["verdict"],
+            &lines[1]["review"]["error"],
+            &lines[1]["changed"],
+            &lines[1]["answer"]
+        ),
+        (
+            &Value::Null,
+            &lines[0]["error"],
+            &json!({}),
+            &json!("allow")
+        )
+    );
+}
+
+#[test]
+fn commands_leave_a_line_too() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    for (at, (args, event, answer, rules)) in [
+        (
+            &["run", "pause"] as &[&str],
+            "run pause",
+            "pass",
+            &["commands.pause", "on.run[0]"] as &[&str],
+        ),
+        (
+            &["run", "pause"],
+            "run pause",
+            "refuse",
+            &["commands.pause"],
+        ),
+        (
+            &["enter", "complete-task", "--task", "2"],
+            "enter complete-task",
+            "pass",
+            &["phases.complete-task", "on.enter[0]", "on.enter[1]"],
+        ),
+        (&["next"], "next", "action", &[]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        project.run(args);
+        let lines = lines(&project);
+        assert_eq!(lines.len(), at + 1, "{args:?}");
+        let line = &lines[at];
+        assert_eq!(
+            (&line["event"], &line["answer"]),
+            (&json!(event), &json!(answer)),
+            "{args:?}"
+        );
+        let tried = line["rules"].as_array().unwrap().iter();
+        let tried: Vec<&str> = tried.map(|rule| rule["rule"].as_str().unwrap()).collect();
+        assert!(rules.is_empty() || tried == rules, "{tried:?}");
+    }
+}
+
+#[test]
+fn what_people_write_is_not_kept() {
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    let event = json!({
+        "hook_event_name": "Stop", "cwd": project.root, "prompt": "hush", "last_assistant_message": "hush",
+    });
+    assert_eq!(project.hook_raw("stop", event.to_string()).code, 0);
+    let text = fs::read_to_string(file(&project)).unwrap();
+    assert!(
+        text.contains("on.Stop[10]") && !text.contains("hush"),
+        "{text}"
+    );
+}
+
+#[test]
+fn who_has_taken_nothing_up_leaves_no_trace() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "stranger" });
+    assert_eq!(project.hook_raw("stop", event.to_string()).code, 0);
+    assert!(!project.root.join(".taskie/.locks").exists());
+}
+
+#[test]
+fn a_journal_that_cannot_be_written_changes_no_answer() {
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    fs::create_dir_all(file(&project)).unwrap();
+    let ran = project.stop();
+    assert_eq!((ran.json(), ran.code), (validated(), 0));
+    assert_eq!(
+        ran.stderr,
+        "taskie: the journal cannot be written: Is a directory (os error 21)\n"
+    );
+}
+
+#[test]
+fn hooks_at_once_leave_whole_lines() {
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    std::thread::scope(|scope| {
+        for _ in 0..32 {
+            scope.spawn(|| assert_eq!(project.stop().json(), validated()));
+        }
+    });
+    assert_eq!(lines(&project).len(), 32);
+}
+
+/// A journal with the times of these lines, oldest first.
+fn history(lines: &[Value]) -> Project {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.run(&["status"]);
+    let file = file(&project);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "").unwrap();
+    let inode = std::os::unix::fs::MetadataExt::ino(&fs::metadata(&file).unwrap());
+    let lines = lines.iter().map(|line| format!("\n{line}"));
+    let text: String = std::iter::once(format!("{{\"inode\":{inode}}}"))
+        .chain(lines)
+        .collect();
+    fs::write(&file, text).unwrap();
+    project
+}
+
+fn review(at: &str, verdict: Value, error: Value) -> Value {
+    json!({
+        "line": "review", "at": at, "instance": PLAN, "cycle": "plan-review", "n": 1, "file": "plan-review-1.md",
+        "bytes": 1, "verdict": verdict, "error": error, "by": "opus", "seconds": 130,
+    })
+}
+
+fn decision(at: &str, event: &str, answer: &str, changed: Value) -> Value {
+    let about = "the plan's files are in order";
+    json!({
+        "line": "decision", "at": at, "instance": PLAN, "event": event, "session": "s", "changed": changed,
+        "rules": [{ "rule": "on.Stop[10]", "about": about, "fired": true }], "answer": answer, "ms": 1,
+    })
+}
+
+#[test]
+fn the_log_is_a_timeline() {
+    let project = history(&[
+        decision(
+            "2026-01-30T09:00:00.000Z",
+            "enter new-plan",
+            "pass",
+            json!({ "phase": [null, "new-plan"], "next_phase": [null, "plan-review"] }),
+        ),
+        json!({ "line": "of a later version" }),
+        review("2026-01-30T09:05:00.000Z", json!("FAIL"), json!(null)),
+        review(
+            "2026-01-30T10:05:00.000Z",
+            json!(null),
+            json!("`claude` exited with code 1"),
+        ),
+        decision("2026-01-31T09:00:00.000Z", "Stop", "allow", json!({})),
+        decision("2026-01-31T09:01:00.000Z", "Stop", "allow", json!({})),
+        decision("2026-01-31T09:02:00.000Z", "Stop", "allow", json!({})),
+    ]);
+    let whole = "\
+2026-01-30 UTC
+09:00:00  enter new-plan: the plan's files are in order · phase new-plan · next_phase plan-review
+09:05:00  plan-review 1 FAIL by opus in 2 min 10 s
+10:05:00  plan-review 1 failed by opus after 2 min 10 s: `claude` exited with code 1
+2026-01-31 UTC
+09:02:00  Stop allowed: the plan's files are in order (3 times)
+";
+    assert_eq!(project.run(&["log"]).stdout, whole);
+    let ran = project.run(&["log", "--since", "2026-01-30T10:00:00Z"]);
+    assert_eq!(ran.stdout.lines().count(), 4, "{}", ran.stdout);
+    let ran = project.run(&["log", "--since", "2026-01-31"]);
+    assert_eq!(ran.stdout.lines().count(), 2, "{}", ran.stdout);
+    let ran = project.run(&["log", "--since", "1h"]);
+    assert_eq!(
+        ran.stdout,
+        format!("nothing is recorded of plan `{PLAN}`\n")
+    );
+    let ran = project.run(&["log", "--since", "2026-01-31", "--json"]);
+    let line: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(line["rules"][0]["rule"], "on.Stop[10]");
+    assert_eq!(project.run(&["log", "--since", "soon"]).code, 2);
+}
+
+#[test]
+fn a_followed_log_shows_what_comes() {
+    use std::io::{BufRead as _, BufReader};
+    let project = history(&[review(
+        "2026-01-30T09:05:00.000Z",
+        json!("PASS"),
+        json!(null),
+    )]);
+    project.set_state(json!({ "next_phase": null }));
+    let mut child = project.command(["log", "--follow"]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().unwrap().unwrap();
+    assert_eq!(next(), "2026-01-30 UTC");
+    assert_eq!(next(), "09:05:00  plan-review 1 PASS by opus in 2 min 10 s");
+    project.stop();
+    assert!(next().ends_with(" UTC"));
+    let line = next();
+    assert!(
+        line.ends_with("Stop allowed: the plan's files are in order"),
+        "{line}"
+    );
+    drop(lines);
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.stderr), (0, String::new()));
+}

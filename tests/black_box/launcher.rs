@@ -1,0 +1,864 @@
+//! The launcher in the plugins' `bin`: which program it starts, and the release that it downloads from a server on
+//! loopback. Its surroundings are those that a host makes: a copy of the plugin, a clone of the marketplace, and a folder
+//! for data.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::support::{Ran, feed};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What the launcher needs to start a program that was chosen: nothing.
+const NOTHING: &[&str] = &[];
+
+/// What it needs to choose one that is installed.
+const TO_CHOOSE: &[&str] = &["sed", "mkdir", "ln", "mv", "rm"];
+
+/// What it needs to download one.
+const TO_DOWNLOAD: &[&str] = &[
+    "sed",
+    "mkdir",
+    "ln",
+    "mv",
+    "rm",
+    "uname",
+    "tar",
+    "gzip",
+    "sha256sum",
+    "curl",
+    "sh",
+    "cat",
+];
+
+fn plugin() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/taskie")
+}
+
+fn target() -> &'static str {
+    match (std::env::consts::OS, std::env::consts::ARCH) {
+        ("macos", "aarch64") => "aarch64-apple-darwin",
+        ("macos", _) => "x86_64-apple-darwin",
+        (_, "aarch64") => "aarch64-unknown-linux-musl",
+        _ => "x86_64-unknown-linux-musl",
+    }
+}
+
+/// The path of a release below the address of its repository.
+fn asset() -> String {
+    format!("releases/download/v{VERSION}/{}.tar.gz", archive_name())
+}
+
+fn archive_name() -> String {
+    format!("taskie-{VERSION}-{}", target())
+}
+
+fn script(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A program that prints this version, and otherwise its arguments and its stdin.
+fn stand_in(version: &str) -> String {
+    format!("if [ \"$1\" = --version ]; then echo '{version}'; else echo \"$*: $(cat)\"; fi")
+}
+
+/// How a server answers.
+#[derive(Clone, Copy, PartialEq)]
+enum Answer {
+    Whole,
+    /// Ends before all that was announced is sent.
+    Torn,
+    Missing,
+    Slow,
+}
+
+/// A server on loopback with one file: the release. It ends with the test.
+struct Server {
+    address: String,
+    /// The first line of each request.
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    fn start(release: Vec<u8>, answer: Answer) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (release, log) = (release.clone(), Arc::clone(&log));
+                std::thread::spawn(move || serve(stream, &release, answer, &log));
+            }
+        });
+        Self { address, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn serve(mut stream: TcpStream, release: &[u8], answer: Answer, log: &Mutex<Vec<String>>) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    let request = lines.next().unwrap().unwrap();
+    while lines.next().is_some_and(|line| !line.unwrap().is_empty()) {}
+    log.lock().unwrap().push(request.clone());
+    if answer == Answer::Slow {
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let sent = match answer {
+        Answer::Torn => &release[..release.len() / 2],
+        _ => release,
+    };
+    // A request to a proxy names the whole address.
+    let is_there = answer != Answer::Missing && request.contains(&format!("/{} ", asset()));
+    let _ = match is_there {
+        true => write!(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            release.len()
+        )
+        .and_then(|()| stream.write_all(sent)),
+        false => write!(
+            stream,
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        ),
+    };
+}
+
+/// A user's machine on which a host has installed the plugin.
+struct Machine {
+    temp: tempfile::TempDir,
+    plugin: PathBuf,
+    clone: PathBuf,
+    data: PathBuf,
+    /// The only folder on PATH.
+    bin: PathBuf,
+}
+
+impl Machine {
+    /// With these tools on PATH. The paths need quoting in a shell.
+    fn new(tools: &[&str]) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let host = temp.path().join("it's a \"host\"/plugins");
+        let machine = Self {
+            plugin: host.join("cache/taskie/taskie").join(VERSION),
+            clone: host.join("marketplaces/taskie"),
+            data: host.join("data/taskie-taskie"),
+            bin: temp.path().join("bin"),
+            temp,
+        };
+        fs::create_dir_all(machine.plugin.join("bin")).unwrap();
+        fs::create_dir_all(&machine.bin).unwrap();
+        fs::create_dir_all(machine.project().join(".taskie")).unwrap();
+        fs::copy(plugin().join("bin/taskie"), machine.launcher()).unwrap();
+        fs::create_dir_all(machine.plugin.join(".claude-plugin")).unwrap();
+        for file in [".claude-plugin/marketplace.json", "Cargo.toml"] {
+            let file = machine.clone.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+        }
+        for tool in tools {
+            let mut found = ["/bin", "/usr/bin"]
+                .iter()
+                .map(|dir| Path::new(dir).join(tool));
+            let found = found.find(|path| path.exists());
+            symlink(
+                found.unwrap_or_else(|| panic!("{tool} is needed")),
+                machine.bin.join(tool),
+            )
+            .unwrap();
+        }
+        machine
+    }
+
+    fn launcher(&self) -> PathBuf {
+        self.plugin.join("bin/taskie")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.temp.path().join("project")
+    }
+
+    /// The marketplace was cloned from there.
+    fn cloned_from(&self, url: &str) {
+        let config = format!(
+            "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = {url}\n\tfetch = +refs/heads/*\n[branch \"main\"]\n\tremote = origin\n"
+        );
+        fs::create_dir_all(self.clone.join(".git")).unwrap();
+        fs::write(self.clone.join(".git/config"), config).unwrap();
+    }
+
+    /// Packs a release and lists it in the plugin.
+    fn release(&self) -> Vec<u8> {
+        let folder = self.temp.path().join("release");
+        script(
+            &folder.join(archive_name()).join("taskie"),
+            &stand_in(&format!("taskie {VERSION}")),
+        );
+        // Too large for a full disk, and not to be compressed.
+        let noise: Vec<u8> = (0..4096u32)
+            .flat_map(|n| Sha256::digest(n.to_le_bytes()))
+            .collect();
+        fs::write(folder.join(archive_name()).join("README.md"), noise).unwrap();
+        let file = folder.join("archive");
+        let packed = Command::new("tar")
+            .arg("-czf")
+            .arg(&file)
+            .arg("-C")
+            .arg(&folder)
+            .arg(archive_name())
+            .status();
+        assert!(packed.unwrap().success());
+        let bytes = fs::read(file).unwrap();
+        let hash: String = Sha256::digest(&bytes)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        self.list(&hash);
+        bytes
+    }
+
+    fn list(&self, hash: &str) {
+        let other = "0".repeat(64);
+        let list = format!(
+            "{other}  taskie-{VERSION}-other.tar.gz\n{hash}  {}.tar.gz\n",
+            archive_name()
+        );
+        fs::write(self.plugin.join("releases.sha256"), list).unwrap();
+    }
+
+    /// A program on PATH that prints this as its version.
+    fn on_path(&self, prints: &str) -> PathBuf {
+        let program = self.temp.path().join("installed/taskie");
+        script(&program, &stand_in(prints).replace("$(cat)", "$(/bin/cat)"));
+        let link = self.bin.join("taskie");
+        let _ = fs::remove_file(&link);
+        // The interpreter reads it by its path: a file that is just being written would be busy.
+        symlink(&program, &link).unwrap();
+        link
+    }
+
+    /// The launcher as the agent's shell finds it.
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(self.launcher());
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", &self.bin)
+            .env("HOME", self.temp.path().join("home"))
+            .current_dir(self.project())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// The launcher as hooks.json calls it.
+    fn hook(&self, event: &str, change: impl FnOnce(&mut Command)) -> Ran {
+        let hooks = fs::read_to_string(plugin().join("hooks/hooks.json")).unwrap();
+        let hooks: Value = serde_json::from_str(&hooks).unwrap();
+        let line = hooks["hooks"][event][0]["hooks"][0]["command"]
+            .as_str()
+            .unwrap();
+        let like = self.command(&[]);
+        let mut command = Command::new("/bin/sh");
+        command
+            .args(["-c", line])
+            .env_clear()
+            .current_dir(self.project());
+        for (name, value) in like
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?)))
+        {
+            command.env(name, value);
+        }
+        command
+            .env("CLAUDE_PLUGIN_ROOT", &self.plugin)
+            .env("CLAUDE_PLUGIN_DATA", &self.data)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        change(&mut command);
+        feed(command, "EVENT\n")
+    }
+
+    fn session_start(&self) -> Ran {
+        self.hook("SessionStart", |_| {})
+    }
+
+    fn stop(&self) -> Ran {
+        self.hook("Stop", |_| {})
+    }
+
+    /// The line that says why no program is there.
+    fn message(&self, why: &str) -> String {
+        let clone = self.clone.display().to_string().replace('\'', "'\\''");
+        format!(
+            "taskie: {why}. Install the program with `cargo install --locked --profile dist --path '{clone}'`, or start a new session to try again."
+        )
+    }
+
+    /// The names of what is in the plugin's folder for data.
+    fn kept(&self) -> Vec<String> {
+        let mut files = Vec::new();
+        if self.data.is_dir() {
+            crate::plugin::files_below(&self.data, &mut files);
+        }
+        let mut names: Vec<String> = files
+            .iter()
+            .map(|file| file.strip_prefix(&self.data).unwrap().display().to_string())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn chosen(&self) -> PathBuf {
+        self.data.join(format!("taskie-{VERSION}"))
+    }
+
+    fn copy(&self) -> PathBuf {
+        self.data.join(VERSION).join("taskie")
+    }
+}
+
+/// Compares what was run with what should be, whole.
+#[track_caller]
+fn expect(ran: &Ran, code: i32, stdout: &str, stderr: &str) {
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (code, stdout, stderr)
+    );
+}
+
+#[track_caller]
+fn expect_message(ran: &Ran, message: &str) {
+    assert_eq!(
+        (ran.code, ran.json(), ran.stderr.as_str()),
+        (0, json!({ "systemMessage": message }), "")
+    );
+}
+
+fn ran_as(args: &str) -> String {
+    format!("{args}: EVENT\n")
+}
+
+#[test]
+fn both_plugins_have_the_same_launcher_and_list() {
+    let other = plugin().with_file_name("dr-done");
+    for file in ["bin/taskie", "releases.sha256"] {
+        let text = fs::read_to_string(plugin().join(file)).unwrap();
+        assert_eq!(
+            text,
+            fs::read_to_string(other.join(file)).unwrap(),
+            "copy plugin/taskie/{file} to plugin/dr-done"
+        );
+    }
+    for plugin in [plugin(), other] {
+        let launcher = plugin.join("bin/taskie");
+        assert_eq!(
+            launcher.metadata().unwrap().permissions().mode() & 0o111,
+            0o111
+        );
+        assert!(
+            fs::read_to_string(launcher)
+                .unwrap()
+                .contains(&format!("\nversion={VERSION}\n"))
+        );
+    }
+}
+
+/// What is on PATH is used if it is this version or a later one. (version printed, why it is not used)
+#[test]
+fn a_program_on_path_is_used_if_it_fits() {
+    const OTHER: Option<&str> = Some("`BIN/taskie` is a different program");
+    let cases = [
+        (
+            "taskie 0.0.99",
+            Some("`BIN/taskie` is version 0.0.99, and this plugin needs VERSION"),
+        ),
+        ("taskie", OTHER),
+        ("other 3", OTHER),
+        ("taskie x.1", OTHER),
+        ("", OTHER),
+        (concat!("taskie ", env!("CARGO_PKG_VERSION")), None),
+        ("taskie 0.10.0", None),
+        ("taskie 1.0.0-rc.1", None),
+    ];
+    for (prints, why) in cases {
+        let machine = Machine::new(TO_CHOOSE);
+        let program = machine.on_path(prints);
+        let ran = machine.session_start();
+        let Some(why) = why else {
+            expect(&ran, 0, &ran_as("hook session-start"), "");
+            assert_eq!(fs::read_link(machine.chosen()).unwrap(), program);
+            continue;
+        };
+        let why = why
+            .replace("BIN", &machine.bin.display().to_string())
+            .replace("VERSION", VERSION);
+        let message = machine.message(&format!(
+            "{why}, and this plugin lists no release {VERSION} for this platform"
+        ));
+        expect_message(&ran, &message);
+        assert!(!machine.chosen().exists(), "{prints}");
+    }
+}
+
+/// Once it is chosen, the program is all that a call starts: there is nothing on PATH that could be.
+#[test]
+fn a_program_that_was_chosen_is_all_that_runs() {
+    let machine = Machine::new(NOTHING);
+    fs::create_dir_all(&machine.data).unwrap();
+    script(
+        &machine.copy(),
+        &stand_in("no version is asked for").replace("$(cat)", "$(/bin/cat)"),
+    );
+    symlink(machine.copy(), machine.chosen()).unwrap();
+    expect(&machine.stop(), 0, &ran_as("hook stop"), "");
+    let ran = feed(
+        machine.command(&["enter", "a phase", "--plan=x"]),
+        "EVENT\n",
+    );
+    expect(&ran, 0, &ran_as("enter a phase --plan=x"), "");
+    // In a clone, which a marketplace may be too, the host's folder is found in the home directory.
+    let clone = machine.temp.path().join("clone/plugin/taskie");
+    fs::create_dir_all(clone.join("bin")).unwrap();
+    fs::copy(machine.launcher(), clone.join("bin/taskie")).unwrap();
+    let data = machine
+        .temp
+        .path()
+        .join("home/.claude/plugins/data/taskie-taskie");
+    fs::create_dir_all(&data).unwrap();
+    symlink(machine.copy(), data.join(format!("taskie-{VERSION}"))).unwrap();
+    let mut command = Command::new(clone.join("bin/taskie"));
+    command
+        .arg("next")
+        .env_clear()
+        .env("PATH", &machine.bin)
+        .env("HOME", machine.temp.path().join("home"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    expect(&feed(command, "EVENT\n"), 0, &ran_as("next"), "");
+}
+
+#[test]
+fn a_launcher_on_path_is_no_program() {
+    let machine = Machine::new(TO_CHOOSE);
+    let ran = Ran::of(
+        machine
+            .command(&["next"])
+            .env(
+                "PATH",
+                format!(
+                    "{}:{}",
+                    machine.plugin.join("bin").display(),
+                    machine.bin.display()
+                ),
+            )
+            .output()
+            .unwrap(),
+    );
+    let why = format!(
+        "the taskie program is not installed, and this plugin lists no release {VERSION} for this platform"
+    );
+    expect(&ran, 1, "", &format!("{}\n", machine.message(&why)));
+}
+
+#[test]
+fn a_release_is_downloaded_once_and_kept() {
+    let machine = Machine::new(TO_DOWNLOAD);
+    let server = Server::start(machine.release(), Answer::Whole);
+    machine.cloned_from(&format!("{}/owner/repository.git", server.address));
+    // What a download that was killed has left.
+    script(&machine.data.join(".new-99999999/archive"), "");
+    expect(
+        &machine.session_start(),
+        0,
+        &ran_as("hook session-start"),
+        "",
+    );
+    let asked = vec![format!("GET /owner/repository/{} HTTP/1.1", asset())];
+    assert_eq!(server.asked(), asked);
+    assert_eq!(
+        machine.kept(),
+        [format!("{VERSION}/taskie"), format!("taskie-{VERSION}")]
+    );
+    // The agent's shell does not know the folder's name.
+    let ran = feed(machine.command(&["enter", "new-plan"]), "EVENT\n");
+    expect(&ran, 0, &ran_as("enter new-plan"), "");
+    expect(&machine.stop(), 0, &ran_as("hook stop"), "");
+    expect(
+        &machine.session_start(),
+        0,
+        &ran_as("hook session-start"),
+        "",
+    );
+    assert_eq!(server.asked(), asked, "it is there");
+    // A program on PATH that fits comes first, as long as it is there; the copy stays.
+    let program = machine.on_path("taskie 9.0.0");
+    expect(
+        &machine.session_start(),
+        0,
+        &ran_as("hook session-start"),
+        "",
+    );
+    assert_eq!(fs::read_link(machine.chosen()).unwrap(), program);
+    fs::remove_file(program).unwrap();
+    expect(&machine.stop(), 0, &ran_as("hook stop"), "");
+    assert_eq!(fs::read_link(machine.chosen()).unwrap(), machine.copy());
+    assert_eq!(server.asked(), asked);
+}
+
+/// The first call may also be a stop, or the agent's.
+#[test]
+fn whatever_comes_first_downloads() {
+    for first in ["stop", "next"] {
+        let machine = Machine::new(TO_DOWNLOAD);
+        let server = Server::start(machine.release(), Answer::Whole);
+        machine.cloned_from(&format!("{}/a/b", server.address));
+        let ran = match first {
+            "stop" => machine.stop(),
+            _ => feed(machine.command(&["next"]), "EVENT\n"),
+        };
+        let args = if first == "stop" { "hook stop" } else { first };
+        expect(&ran, 0, &ran_as(args), "");
+        assert_eq!(server.asked().len(), 1);
+    }
+}
+
+#[test]
+fn sessions_that_start_at_once_do_not_disturb_each_other() {
+    let machine = Machine::new(TO_DOWNLOAD);
+    let server = Server::start(machine.release(), Answer::Slow);
+    machine.cloned_from(&format!("{}/a/b", server.address));
+    std::thread::scope(|scope| {
+        let sessions: Vec<_> = (0..6)
+            .map(|_| scope.spawn(|| machine.session_start()))
+            .collect();
+        for session in sessions {
+            expect(
+                &session.join().unwrap(),
+                0,
+                &ran_as("hook session-start"),
+                "",
+            );
+        }
+    });
+    assert!(server.asked().len() > 1, "none came too late");
+    assert_eq!(
+        machine.kept(),
+        [format!("{VERSION}/taskie"), format!("taskie-{VERSION}")]
+    );
+}
+
+/// The agent's shell prefers the launcher to a program on PATH that does not fit.
+#[test]
+fn a_program_that_does_not_fit_is_out_of_the_agents_way() {
+    let machine = Machine::new(TO_DOWNLOAD);
+    let server = Server::start(machine.release(), Answer::Whole);
+    machine.cloned_from(&format!("{}/a/b", server.address));
+    machine.on_path("taskie 0.0.1");
+    let env = machine.temp.path().join("env.sh");
+    let ran = machine.hook("SessionStart", |command| {
+        command.env("CLAUDE_ENV_FILE", &env);
+    });
+    expect(&ran, 0, &ran_as("hook session-start"), "");
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .args(["-c", ". \"$1\"; taskie next", "sh"])
+        .arg(&env)
+        .env_clear()
+        .env("PATH", &machine.bin);
+    shell.stdout(Stdio::piped()).stderr(Stdio::piped());
+    expect(&feed(shell, "EVENT\n"), 0, &ran_as("next"), "");
+    assert_eq!(server.asked().len(), 1);
+}
+
+/// How a session starts that cannot have its program: what is changed on a machine where all is well, the reason that is
+/// shown, and how many requests were made. ADDRESS is the server's, SUM the archive's hash.
+struct Failure {
+    change: fn(&Machine),
+    answer: Answer,
+    why: &'static str,
+    requests: usize,
+}
+
+const FAILURES: &[Failure] = &[
+    Failure {
+        change: |_| {},
+        answer: Answer::Missing,
+        why: "ADDRESS cannot be downloaded: curl: (22) The requested URL returned error: 404",
+        requests: 1,
+    },
+    Failure {
+        change: |_| {},
+        answer: Answer::Torn,
+        why: "ADDRESS cannot be downloaded: curl: (18) ",
+        requests: 1,
+    },
+    Failure {
+        change: |machine| machine.list(&"1".repeat(64)),
+        answer: Answer::Whole,
+        why: "ADDRESS is not the file that this plugin expects (its SHA-256 is SUM), so it is not used",
+        requests: 1,
+    },
+    Failure {
+        change: |machine| machine.cloned_from("http://127.0.0.1:9/a/b"),
+        answer: Answer::Whole,
+        why: "http://127.0.0.1:9/a/b/ASSET cannot be downloaded: curl: (7) ",
+        requests: 0,
+    },
+    // A disk that is full after two blocks.
+    Failure {
+        change: |machine| {
+            script_instead(
+                machine,
+                "curl",
+                "trap '' XFSZ; ulimit -f 2; exec /usr/bin/curl \"$@\"",
+            )
+        },
+        answer: Answer::Whole,
+        why: "ADDRESS cannot be downloaded: curl: (23) ",
+        requests: 1,
+    },
+    // Full between the download and the unpacked program.
+    Failure {
+        change: |machine| {
+            script_instead(
+                machine,
+                "tar",
+                "echo 'tar: No space left on device' >&2; exit 2",
+            )
+        },
+        answer: Answer::Whole,
+        why: "ADDRESS cannot be installed in DATA: tar: No space left on device",
+        requests: 1,
+    },
+    Failure {
+        change: |machine| {
+            fs::create_dir_all(machine.data.parent().unwrap()).unwrap();
+            fs::write(&machine.data, "").unwrap();
+        },
+        answer: Answer::Whole,
+        why: "taskie VERSION cannot be downloaded: DATA cannot be written",
+        requests: 0,
+    },
+    Failure {
+        change: |machine| {
+            for tool in ["curl", "sha256sum"] {
+                fs::remove_file(machine.bin.join(tool)).unwrap();
+            }
+        },
+        answer: Answer::Whole,
+        why: "ADDRESS cannot be downloaded: neither curl nor wget is on PATH",
+        requests: 0,
+    },
+    Failure {
+        change: |machine| fs::remove_file(machine.bin.join("sha256sum")).unwrap(),
+        answer: Answer::Whole,
+        why: "ADDRESS is not the file that this plugin expects (its SHA-256 is ), so it is not used",
+        requests: 1,
+    },
+    Failure {
+        change: |machine| machine.cloned_from("/home/user/clone"),
+        answer: Answer::Whole,
+        why: "taskie VERSION cannot be downloaded: the repository that this plugin came from has no address on the web",
+        requests: 0,
+    },
+    Failure {
+        change: |machine| fs::remove_dir_all(machine.clone.join(".git")).unwrap(),
+        answer: Answer::Whole,
+        why: "taskie VERSION cannot be downloaded: the repository that this plugin came from has no address on the web",
+        requests: 0,
+    },
+    Failure {
+        change: |machine| fs::write(machine.plugin.join("releases.sha256"), "").unwrap(),
+        answer: Answer::Whole,
+        why: "the taskie program is not installed, and this plugin lists no release VERSION for this platform",
+        requests: 0,
+    },
+];
+
+fn script_instead(machine: &Machine, tool: &str, text: &str) {
+    fs::remove_file(machine.bin.join(tool)).unwrap();
+    script(&machine.bin.join(tool), text);
+}
+
+/// Each says so in one line and leaves nothing behind. A stop is allowed; it does not try again, and says nothing
+/// where the plugin is not used. The next session tries again.
+#[test]
+fn a_release_that_cannot_be_had_is_reported_in_one_line() {
+    for (n, failure) in FAILURES.iter().enumerate() {
+        let machine = Machine::new(TO_DOWNLOAD);
+        let release = machine.release();
+        let sum: String = Sha256::digest(&release)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let server = Server::start(release, failure.answer);
+        machine.cloned_from(&format!("{}/a/b", server.address));
+        let why = failure
+            .why
+            .replace("ADDRESS", &format!("{}/a/b/ASSET", server.address))
+            .replace("ASSET", &asset())
+            .replace("DATA", &machine.data.display().to_string())
+            .replace("SUM", &sum)
+            .replace("VERSION", VERSION);
+        (failure.change)(&machine);
+        let ran = machine.session_start();
+        let shown = ran.json()["systemMessage"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        // What a tool says of itself differs between its versions.
+        let (found, wanted) = match why.split_once(") ") {
+            Some((start, "")) => (
+                shown
+                    .split_once(") ")
+                    .map_or("", |(start, _)| start)
+                    .to_owned(),
+                format!("taskie: {start}"),
+            ),
+            _ => (shown.clone(), machine.message(&why)),
+        };
+        assert_eq!(
+            (ran.code, found, ran.stderr.as_str()),
+            (0, wanted, ""),
+            "{n}: {shown}"
+        );
+        assert_eq!(server.asked().len(), failure.requests, "{n}");
+        let stop = machine.stop();
+        expect_message(&stop, &shown);
+        let kept: &[&str] = if machine.data.is_dir() {
+            &["failed"]
+        } else {
+            &[]
+        };
+        assert_eq!(machine.kept(), kept, "{n}");
+        assert_eq!(
+            server.asked().len(),
+            failure.requests,
+            "{n}: a stop does not try again"
+        );
+        let elsewhere = machine.hook("Stop", |command| {
+            _ = command.current_dir(machine.temp.path())
+        });
+        expect(&elsewhere, 0, "", "");
+        let command = feed(machine.command(&["next"]), "");
+        assert_eq!(
+            (
+                command.code,
+                command.stdout.as_str(),
+                command.stderr.lines().count()
+            ),
+            (1, "", 1),
+            "{n}"
+        );
+        let reviewer = machine.hook("SessionStart", |command| {
+            _ = command.env("TASKIE_REVIEWER", "1")
+        });
+        expect(&reviewer, 0, "", "");
+    }
+    // It is tried again.
+    let machine = Machine::new(TO_DOWNLOAD);
+    let server = Server::start(machine.release(), Answer::Whole);
+    machine.cloned_from("http://127.0.0.1:9/a/b");
+    assert!(machine.session_start().stdout.contains("curl: (7)"));
+    machine.cloned_from(&format!("{}/a/b", server.address));
+    expect(
+        &machine.session_start(),
+        0,
+        &ran_as("hook session-start"),
+        "",
+    );
+    assert!(!machine.data.join("failed").exists());
+}
+
+#[test]
+fn wget_does_as_well() {
+    let tools: Vec<&str> = TO_DOWNLOAD
+        .iter()
+        .map(|tool| if *tool == "curl" { "wget" } else { tool })
+        .collect();
+    for answer in [Answer::Whole, Answer::Missing] {
+        let machine = Machine::new(&tools);
+        let server = Server::start(machine.release(), answer);
+        machine.cloned_from(&format!("{}/a/b", server.address));
+        let ran = machine.session_start();
+        match answer {
+            Answer::Whole => expect(&ran, 0, &ran_as("hook session-start"), ""),
+            _ => assert!(ran.stdout.contains("404"), "{}", ran.stdout),
+        }
+    }
+}
+
+/// The address of a release, for each kind of address that git takes. All requests go to a proxy.
+#[test]
+fn a_proxy_is_used_and_each_kind_of_remote_understood() {
+    let cases = [
+        ("http://host.invalid/o/r", "GET http://host.invalid/o/r/"),
+        (
+            "http://name:secret@host.invalid:8080/o/r.git/",
+            "GET http://host.invalid:8080/o/r/",
+        ),
+        ("https://host.invalid/o/r.git", "CONNECT host.invalid:443"),
+        ("git@host.invalid:o/r.git", "CONNECT host.invalid:443"),
+        ("host.invalid:o/r", "CONNECT host.invalid:443"),
+        (
+            "ssh://git@host.invalid:2222/o/r.git",
+            "CONNECT host.invalid:443",
+        ),
+    ];
+    for (remote, request) in cases {
+        let machine = Machine::new(TO_DOWNLOAD);
+        let server = Server::start(machine.release(), Answer::Whole);
+        machine.cloned_from(remote);
+        let ran = machine.hook("SessionStart", |command| {
+            command
+                .env("http_proxy", &server.address)
+                .env("https_proxy", &server.address);
+        });
+        let is_plain = request.starts_with("GET");
+        let expected = match is_plain {
+            true => format!("{request}{} HTTP/1.1", asset()),
+            false => format!("{request} HTTP/1.1"),
+        };
+        assert_eq!(server.asked(), [expected], "{remote}");
+        match is_plain {
+            true => expect(&ran, 0, &ran_as("hook session-start"), ""),
+            // The proxy has no way to there.
+            false => assert!(
+                ran.stdout
+                    .contains(&format!("https://host.invalid/o/r/{}", asset())),
+                "{}",
+                ran.stdout
+            ),
+        }
+    }
+}
+
+/// A program that the host's process group takes with it leaves no half of a release.
+#[test]
+fn a_download_that_is_ended_leaves_nothing() {
+    let machine = Machine::new(TO_DOWNLOAD);
+    let server = Server::start(machine.release(), Answer::Slow);
+    machine.cloned_from(&format!("{}/a/b", server.address));
+    let mut child = machine.command(&["next"]).spawn().unwrap();
+    while server.asked().is_empty() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert_eq!(machine.kept(), [] as [String; 0]);
+}
