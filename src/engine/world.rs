@@ -62,7 +62,7 @@ pub enum Evaluated<'a> {
     },
     /// A text.
     Text { source: &'a str, failed: bool },
-    /// What a context field is assigned.
+    /// What a context field is assigned; `failed`: it has no value here, or one that the field does not hold.
     Field {
         name: &'a str,
         literal: &'a Literal,

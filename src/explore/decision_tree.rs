@@ -147,6 +147,15 @@ impl Tree {
         })
     }
 
+    /// The same of conditions and texts: a field that is assigned what is not known depends on nothing by that.
+    pub(crate) fn is_assumed_of_conditions(&self, choices: &[(u32, u32)]) -> bool {
+        choices.iter().any(|choice| {
+            let value = self.value(choice.1);
+            self.is_assumed(&[*choice])
+                && (value.is_boolean() || value == "fails" || value == "made")
+        })
+    }
+
     /// How much memory it takes up, by estimate.
     pub(super) fn bytes(&self) -> usize {
         self.nodes.len() * 160 + self.values.len() * 200

@@ -1429,7 +1429,7 @@ impl Reader<'_> {
             },
             "default" | "d" => given.into_iter().fold(input, Val::join),
             // What never fails on what it can be given, which types have been checked for.
-            "brief" | "join" | "lower" | "upper" | "title" | "capitalize" | "replace"
+            "after" | "brief" | "join" | "lower" | "upper" | "title" | "capitalize" | "replace"
             | "string" | "list" | "trim" | "indent" | "lines" | "split" | "safe" | "escape"
             | "e" | "tojson" => self.made_of(&all),
             _ => self.may_fail(&all),

@@ -486,9 +486,8 @@ impl Domain {
             );
         }
         for (name, set) in &self.chart.files {
-            let kinds = self
-                .kinds_of_files(name, set, read)
-                .map_or(usize::MAX, |files| files.len());
+            let (files, is_all) = self.kinds_of_files(name, set, read);
+            let kinds = if is_all { files.len() } else { usize::MAX };
             see(format!("files.{name}"), &format!("files.{name}"), kinds);
         }
         for (name, default) in EVENT_DEFAULTS {
@@ -500,9 +499,8 @@ impl Domain {
         if !self.siblings_in_use() {
             return found;
         }
-        let kinds = self
-            .kinds_of_siblings(read)
-            .map_or(usize::MAX, |kinds| kinds.len());
+        let (kinds, is_all) = self.kinds_of_siblings(read);
+        let kinds = if is_all { kinds.len() } else { usize::MAX };
         see("siblings".to_owned(), "siblings", kinds);
         let texts = self.dependence.compared.iter();
         let texts = texts
@@ -520,23 +518,22 @@ impl Domain {
 
     /// The lists of files.
     fn files(&self, name: &str, set: &FileSet, read: &mut Read<'_>) -> Vec<Json> {
-        let kinds = self.kinds_of_files(name, set, read).unwrap_or_default();
+        let (kinds, _) = self.kinds_of_files(name, set, read);
         self.lists(&format!("files.{name}"), kinds, read)
     }
 
-    /// The files of a set that differ in what matters; `None` where these are too many.
+    /// The files of a set that differ in what matters; whether that is all of them.
     fn kinds_of_files(
         &self,
         name: &str,
         set: &FileSet,
         read: &mut Read<'_>,
-    ) -> Option<Vec<Map<String, Json>>> {
+    ) -> (Vec<Map<String, Json>>, bool) {
+        let mut is_all = true;
         let mut names = self.known_texts(&format!("files.{name}.name"), read);
         for pattern in &set.with {
             let holes = self.holes(name, pattern, read);
-            if items::combinations(&holes) > items::MOST {
-                return None;
-            }
+            is_all &= items::combinations(&holes) <= items::MOST;
             for holes in items::product(holes) {
                 let fill = |hole: &str| Ok::<_, ()>(holes.get(hole).map(raw).unwrap_or_default());
                 let Ok(name) = pattern.render(fill) else {
@@ -568,7 +565,7 @@ impl Domain {
         let files: Vec<_> = files.collect();
         // The lines of a file are a list like any other.
         let Some(line) = &set.line else {
-            return Some(files);
+            return (files, is_all);
         };
         let path = format!("files.{name}.lines");
         let holes = line.holes().map(|(hole, kind)| {
@@ -588,13 +585,12 @@ impl Domain {
             (hole.to_owned(), values)
         });
         let holes: IndexMap<String, Vec<Json>> = holes.collect();
-        if items::combinations(&holes) > items::MOST {
-            return None;
-        }
-        let lines = items::lists(&items::product(holes), &self.wanted(&path, read))?;
-        if files.len() * lines.len() > items::MOST {
-            return None;
-        }
+        is_all &= items::combinations(&holes) <= items::MOST;
+        let kinds = items::product(holes);
+        let lines = items::lists(&kinds, &self.wanted(&path, read));
+        is_all &= lines.is_some();
+        let lines = lines.unwrap_or_else(|| items::few(&kinds));
+        is_all &= files.len() * lines.len() <= items::MOST;
         let with = |file: &Map<String, Json>| {
             let with = |lines: &Json| {
                 let mut file = file.clone();
@@ -603,17 +599,19 @@ impl Domain {
             };
             lines.iter().map(with).collect::<Vec<_>>()
         };
-        Some(files.iter().flat_map(with).collect())
+        let all = files.iter().flat_map(with).take(items::MOST);
+        (all.collect(), is_all)
     }
 
     fn siblings(&self, read: &mut Read<'_>) -> Vec<Json> {
-        let kinds = self.kinds_of_siblings(read).unwrap_or_default();
+        let (kinds, _) = self.kinds_of_siblings(read);
         self.lists("siblings", kinds, read)
     }
 
-    /// The other instances that differ in what matters: of a context only what is compared. `None` where these are
-    /// too many.
-    fn kinds_of_siblings(&self, read: &mut Read<'_>) -> Option<Vec<Map<String, Json>>> {
+    /// The other instances that differ in what matters: of a context only what is compared. whether that is
+    /// all of them.
+    fn kinds_of_siblings(&self, read: &mut Read<'_>) -> (Vec<Map<String, Json>>, bool) {
+        let mut is_all = true;
         let chart = Arc::clone(&self.chart);
         let mut columns: IndexMap<String, Vec<Json>> = IndexMap::new();
         columns.insert("name".to_owned(), self.texts("siblings.name", read));
@@ -631,9 +629,7 @@ impl Domain {
             (name.clone(), values)
         });
         let contexts: IndexMap<String, Vec<Json>> = contexts.collect();
-        if items::combinations(&contexts) > items::MOST {
-            return None;
-        }
+        is_all &= items::combinations(&contexts) <= items::MOST;
         let contexts = items::product(contexts).into_iter().map(Json::Object);
         let unread = chart.context.keys().map(|name| (name.clone(), Json::Null));
         let unread = Json::Object(unread.collect());
@@ -652,21 +648,17 @@ impl Domain {
             (name.clone(), files)
         });
         let sets: IndexMap<String, Vec<Json>> = sets.collect();
-        if items::combinations(&sets) > items::MOST {
-            return None;
-        }
+        is_all &= items::combinations(&sets) <= items::MOST;
         let files = items::product(sets).into_iter().map(Json::Object);
         columns.insert("files".to_owned(), files.collect());
-        if items::combinations(&columns) > items::MOST {
-            return None;
-        }
+        is_all &= items::combinations(&columns) <= items::MOST;
         let rows = items::product(columns).into_iter().map(|mut row| {
             let is_unread = row.get("context") == Some(&unread);
             row.insert("unreadable".to_owned(), json!(is_unread));
             row.insert("path".to_owned(), json!(format!("{}2", self.dir())));
             row
         });
-        Some(rows.collect())
+        (rows.collect(), is_all)
     }
 }
 

@@ -356,6 +356,22 @@ impl ImaginedWorld {
         }
     }
 
+    /// True where an expression has looked at a field of which nothing is known.
+    fn has_looked_at_unknown(&self, source: &str) -> bool {
+        let Some(known) = self.ground.domain.dependence.open.get(source) else {
+            return false;
+        };
+        let fields = known.inputs.iter().chain(&known.fails);
+        let mut fields = fields.filter_map(|input| input.strip_prefix("field."));
+        let asked = self.asked();
+        fields.any(|field| {
+            asked.iter().any(|asked| {
+                matches!(&asked.question, Question::Field(name) if name == field)
+                    && is_unknown(&asked.answer).is_some()
+            })
+        })
+    }
+
     /// What is open about an expression in this world, of what it has looked at so far.
     fn open(&self, source: &str) -> Option<(bool, bool)> {
         let dependence = &self.ground.domain.dependence;
@@ -519,6 +535,15 @@ impl World for ImaginedWorld {
         Some(match evaluated {
             Evaluated::Condition { source, holds } => {
                 let (_, may_fail) = self.open(source)?;
+                // What it comes to with a value of which nothing is known says nothing.
+                if self.has_looked_at_unknown(source) {
+                    let mut options = vec![json!(false), json!(true)];
+                    options.extend(may_fail.then(fails));
+                    return match self.assumption(source, options) {
+                        Json::Bool(holds) => Some(Assumed::Holds(holds)),
+                        _ => Some(Assumed::Fails),
+                    };
+                }
                 let mut options = vec![json!(AS_IT_IS)];
                 options.extend((holds != Some(false)).then_some(json!(false)));
                 options.extend((holds != Some(true)).then_some(json!(true)));
@@ -550,7 +575,10 @@ impl World for ImaginedWorld {
                     return None;
                 };
                 let (_, may_fail) = self.open(&text.0)?;
-                let mut options = self.any_value(name, &text.0);
+                // A value that does not fit here is one that can be; one that fits is one of many.
+                let mut options = Vec::new();
+                options.extend(failed.then(|| json!(AS_IT_IS)));
+                options.extend(self.any_value(name, &text.0));
                 let field = self.ground.chart.context.get(name)?;
                 let may_misfit = field.kind == FieldType::Integer
                     || field.kind == FieldType::Phase
@@ -571,6 +599,7 @@ impl World for ImaginedWorld {
                 }
                 let key = format!("{name} = {}", text.0);
                 match self.assumption(&key, options) {
+                    as_it_is if as_it_is == AS_IT_IS => return None,
                     failed if failed == fails() => Assumed::Fails,
                     value => Assumed::Value(value),
                 }

@@ -15,7 +15,8 @@ use super::moves::Edge;
 use super::possible_world::{Disk, PossibleWorld, Sibling, event};
 use super::search::Search;
 use super::state::Looks;
-use crate::chart::field::name_part;
+use crate::chart::field::{default_of, name_part};
+use crate::chart::model::Field;
 use crate::chart::{Chart, FileSet, RowShape};
 use crate::engine::context::Context;
 use crate::engine::decide::decide_with;
@@ -90,11 +91,33 @@ impl Replay {
         let context: Context = fields
             .map(|(name, value)| (name.clone(), tree.value(*value).clone()))
             .collect();
-        let is_known = context.values().all(|value| is_unknown(value).is_none());
-        is_known.then_some(Standing {
+        Some(Standing {
             context,
             started: state.is_started(),
         })
+        .filter(|standing| {
+            !standing
+                .context
+                .values()
+                .any(|value| is_unknown(value).is_some())
+        })
+    }
+
+    /// The same, with some value for what is not known: good for steps that do not depend on it.
+    fn some_standing(&self, search: &Search, state: usize) -> Standing {
+        let tree = &search.moves.tree;
+        let state = search.states.get(state);
+        let fields = self.chart.context.iter().zip(state.fields());
+        let value = |field: &Field, value: &Json| match is_unknown(value) {
+            Some(_) => default_of(&self.chart, field),
+            None => value.clone(),
+        };
+        Standing {
+            context: fields
+                .map(|((name, field), held)| (name.clone(), value(field, tree.value(*held))))
+                .collect(),
+            started: state.is_started(),
+        }
     }
 
     /// How an instance really stands in a state; `None` where no story leads there.
@@ -192,8 +215,8 @@ impl Replay {
 
     /// Takes one step for real from where the search says that it begins.
     pub(super) fn step_from_state(&mut self, search: &Search, step: (usize, usize)) -> bool {
-        let before = self.standing(search, step.0);
-        before.is_some_and(|before| self.step(search, &before, step).is_some())
+        let before = self.some_standing(search, step.0);
+        self.take(search, &before, step, false).is_some()
     }
 
     /// Takes one step for real.
@@ -201,7 +224,18 @@ impl Replay {
         &mut self,
         search: &Search,
         before: &Standing,
+        step: (usize, usize),
+    ) -> Option<Standing> {
+        self.take(search, before, step, true)
+    }
+
+    /// The same; with what was assumed on the way, too, or without.
+    fn take(
+        &mut self,
+        search: &Search,
+        before: &Standing,
         (state, number): (usize, usize),
+        with_assumed: bool,
     ) -> Option<Standing> {
         let tree = &search.moves.tree;
         let (edge, stories) = &search.edges[number];
@@ -230,6 +264,9 @@ impl Replay {
         let known = search.states.get(state).answered();
         let known = known.map(|(question, is_there)| (question, json!(is_there)));
         for (index, story) in stories.iter().enumerate() {
+            if !with_assumed && tree.is_assumed_of_conditions(story) {
+                continue;
+            }
             self.left = self.left.checked_sub(1)?;
             let chosen = story.iter();
             let chosen = chosen.map(|(question, value)| (*question, tree.value(*value).clone()));

@@ -237,10 +237,15 @@ impl Names {
         root: &Value,
     ) -> Result<Result<Json, Value>, Fault> {
         let value = self.expressions.literal(literal, root);
+        let fits = |value: &Value| {
+            let (json, kind) = (context::to_json(value), self.chart.context.get(field));
+            let json = json.zip(kind);
+            json.is_some_and(|(json, kind)| kind.accepts(&self.chart.phases, &json).is_ok())
+        };
         let evaluated = Evaluated::Field {
             name: field,
             literal,
-            failed: value.is_err(),
+            failed: !value.as_ref().is_ok_and(fits),
         };
         match self.world.assume(evaluated) {
             None => value.map(Err).map_err(Fault::at(place)),

@@ -121,14 +121,12 @@ impl Judge<'_> {
                 refuted.push(self.endless(claim, &round, path));
                 continue;
             }
-            let held = |state: usize| {
-                given
-                    .unwrap_or_else(|| search.value(state, limit))
-                    .as_i64()
-                    .unwrap_or(0)
-            };
+            // A limit that is not known can be any.
+            let known = |state: usize| given.unwrap_or_else(|| search.value(state, limit)).as_i64();
+            let held = |state: usize| known(state).unwrap_or(0);
             let exceeds = |state: &usize| {
-                usize::try_from(held(*state)).is_ok_and(|held| longest.from(*state) > held)
+                let held = known(*state).and_then(|held| usize::try_from(held).ok());
+                held.is_some_and(|held| longest.from(*state) > held)
             };
             if let Some(state) = (0..search.looked_at()).find(exceeds) {
                 let mut way = longest.way_from(state);
@@ -151,7 +149,7 @@ impl Judge<'_> {
                 refuted.push(self.along(claim, state, &way, path));
                 continue;
             }
-            for state in 0..search.looked_at() {
+            for state in (0..search.looked_at()).filter(|state| known(*state).is_some()) {
                 let reviews = most.entry(held(state)).or_default();
                 *reviews = longest.from(state).max(*reviews);
             }
