@@ -33,4 +33,4 @@ mod render;
 mod shell;
 pub mod text;
 
-pub use cli::run;
+pub use cli::{command, run};

@@ -49,6 +49,35 @@ pub(crate) fn span(time: Duration) -> String {
     }
 }
 
+/// Returns an amount of money, given in millionths of a dollar, as a person reads it.
+pub(crate) fn dollars(millionths: u64) -> String {
+    let cents = millionths.saturating_add(5_000) / 10_000;
+    match cents {
+        0 if millionths > 0 => "<$0.01".to_owned(),
+        _ => format!("${}.{:02}", cents / 100, cents % 100),
+    }
+}
+
+/// Returns rows as lines: the first columns, which hold names, to the left, the others to the right.
+pub(crate) fn aligned(rows: &[Vec<String>], names: usize) -> Vec<String> {
+    let widths: Vec<usize> = (0..rows.iter().map(Vec::len).max().unwrap_or(0))
+        .map(|column| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(at, (cell, width))| match at < names {
+            true => format!("{cell:<width$}"),
+            false => format!("{cell:>width$}"),
+        });
+        let cells: Vec<String> = cells.collect();
+        cells.join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
 /// Returns a text in which no line is broken.
 pub(crate) fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
@@ -99,6 +128,11 @@ impl Page {
     /// Adds an empty line.
     pub(crate) fn blank(&mut self) {
         self.lines.push(String::new());
+    }
+
+    /// Adds a line as it is.
+    pub(crate) fn line(&mut self, line: String) {
+        self.lines.push(line);
     }
 
     /// Adds a heading with a line to the right margin.

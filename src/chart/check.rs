@@ -357,6 +357,9 @@ impl Checker<'_> {
     fn rule(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
         self.guard(path, rule.guard.as_ref(), names);
         self.assign(&to(path, "assign"), &rule.assign, names);
+        if let Some(invoke) = &rule.invoke {
+            self.say(&to(path, "invoke"), &Text(invoke.clone()), names);
+        }
         for (index, action) in rule.actions.iter().enumerate() {
             self.action(&to(&to(path, "actions"), index), action, names);
         }

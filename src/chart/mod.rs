@@ -82,12 +82,26 @@ impl Chart {
                 .get(name)
                 .map(|command| command.about.as_str());
         }
+        self.rule(place)?.about.as_deref()
+    }
+
+    /// Returns the guard of the rule, command or phase at `place` (`on.Stop[2]`, `commands.pause`, `phases.complete`).
+    pub fn guard(&self, place: &str) -> Option<&Expr> {
+        if let Some(name) = place.strip_prefix("commands.") {
+            return self.commands.get(name)?.rule.guard.as_ref();
+        }
+        if let Some(name) = place.strip_prefix("phases.") {
+            return self.phases.get(name)?.phase.guard.as_ref();
+        }
+        self.rule(place)?.guard.as_ref()
+    }
+
+    fn rule(&self, place: &str) -> Option<&Rule> {
         let (event, index) = place
             .strip_prefix("on.")?
             .strip_suffix(']')?
             .split_once('[')?;
-        let rule = self.on.get(event)?.get(index.parse::<usize>().ok()?)?;
-        rule.about.as_deref()
+        self.on.get(event)?.get(index.parse::<usize>().ok()?)
     }
 
     /// Returns the text of a template; the error says why there is none.

@@ -375,6 +375,11 @@ pub struct Invoke {
     /// JSON pointers to the reason of a failure: the first one that exists is reported.
     #[serde(default)]
     pub reason: Vec<String>,
+    /// A JSON pointer to what the run cost, in US dollars.
+    pub cost: Option<String>,
+    /// JSON pointers to the numbers of tokens that it took; those that exist are added up.
+    #[serde(default)]
+    pub tokens: Vec<String>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
     /// Seconds until the process is ended: a number, or `{{ config.NAME }}`.
@@ -493,7 +498,8 @@ pub struct Rule {
     /// What it does to files, in this order.
     #[serde(default)]
     pub actions: Vec<Action>,
-    /// The process to run. The rules are then tried again, with its outcome as `review`.
+    /// The process to run: its name, or `{{ config.NAME }}`, a setting whose `one_of` lists names. The rules are then
+    /// tried again, with its outcome as `review`.
     pub invoke: Option<String>,
     /// A message to the user.
     pub message: Option<Text>,

@@ -44,22 +44,27 @@ pub(crate) fn run(
 }
 
 fn print(found: &[Diagnosis], problems: usize, warnings: usize) {
-    let labels = page::column(found.iter().map(|found| found.level.name()));
-    let mut page = Page::new(page::width(), labels);
+    let mut page = page(found, |found| found.level.name());
+    page.blank();
+    page.text(page::PLAIN, &summary(problems, warnings));
+    page.print();
+}
+
+/// Returns a row for each thing that was looked at, and below it what to do.
+pub(super) fn page(found: &[Diagnosis], label: fn(&Diagnosis) -> &'static str) -> Page {
+    let mut page = Page::new(page::width(), page::column(found.iter().map(label)));
     for found in found {
         let style = match found.level {
             Level::Ok => GOOD,
             Level::Warning => ALERT,
             Level::Problem => BAD,
         };
-        page.styled_row(style, found.level.name(), &found.text);
+        page.styled_row(style, label(found), &found.text);
         if let Some(help) = &found.help {
             page.row("", &format!("{} {help}", paint(FAINT, "→")));
         }
     }
-    page.blank();
-    page.text(page::PLAIN, &summary(problems, warnings));
-    page.print();
+    page
 }
 
 fn summary(problems: usize, warnings: usize) -> String {

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
+use clap_complete::Shell;
 use indexmap::IndexSet;
 
 use crate::chart::Chart;
@@ -45,6 +46,13 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(asking(chart, "next", "Show what to do now, and why"))
         .subcommand(status(chart))
         .subcommand(log(chart))
+        .subcommand(why(chart))
+        .subcommand(stats(chart))
+        .subcommand(
+            Command::new("list")
+                .about(format!("List all {}s: phase, progress, reviews, cost, driver", chart.scope.noun))
+                .arg(json()),
+        )
         .subcommand(validate(chart))
         .subcommand(run(chart))
         .subcommand(
@@ -58,6 +66,15 @@ pub(crate) fn command(chart: &Chart) -> Command {
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
                 .arg(flag("keep", "Keep the temporary project and print its path")),
+        )
+        .subcommand(Command::new("upgrade").about("Show what is installed, and what updates it"))
+        .subcommand(
+            Command::new("completions").about("Print a completion script for a shell").arg(
+                Arg::new("shell")
+                    .required(true)
+                    .value_name("SHELL")
+                    .value_parser(value_parser!(Shell)),
+            ),
         )
         .subcommand(
             Command::new("schema").about("Print a JSON Schema (draft-07)").arg(
@@ -148,6 +165,39 @@ fn log(chart: &Chart) -> Command {
                 .help("Wait for more until ctrl-C"),
         )
         .args(instance_args(chart))
+}
+
+fn why(chart: &Chart) -> Command {
+    asking(
+        chart,
+        "why",
+        "Explain a stop: each rule that was tried, and what made its guard false",
+    )
+    .arg(
+        Arg::new("n")
+            .value_name("N")
+            .value_parser(value_parser!(usize))
+            .help("Explain the stop before the last N-1 [default: 1, the last one]"),
+    )
+    .arg(
+        Arg::new("now")
+            .long("now")
+            .action(ArgAction::SetTrue)
+            .conflicts_with("n")
+            .help("Explain what the next stop would do; runs nothing, writes nothing"),
+    )
+}
+
+fn stats(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    let only = Arg::new("instance")
+        .long(noun.clone())
+        .value_name(noun.to_uppercase())
+        .help(format!("Only this {noun} [default: all]"));
+    Command::new("stats")
+        .about("Sum up the reviews: verdicts, time and cost, by cycle and by reviewer")
+        .arg(only)
+        .arg(json())
 }
 
 /// A time, or how long ago it was; as the journal writes it.

@@ -3,6 +3,7 @@
 
 mod bell;
 mod check_chart;
+mod completions;
 mod config;
 mod demo;
 mod doctor;
@@ -13,10 +14,12 @@ mod history;
 mod next;
 mod output;
 mod place;
+mod progress;
 mod render;
 mod schema;
 mod status;
 mod trust;
+mod upgrade;
 mod validate;
 
 use std::ffi::OsString;
@@ -61,6 +64,12 @@ pub fn run() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Returns the command line for the default chart, for what describes it: manual pages.
+pub fn command() -> Option<clap::Command> {
+    let chart = Choice::of(None).load().ok()?;
+    Some(grammar::command(&chart))
 }
 
 /// Recognizes `[--chart C] hook EVENT [--chart C]` and nothing else; clap handles the rest.
@@ -120,11 +129,16 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
         Some(("log", sub)) => history::log::run(&chart, sub),
+        Some(("why", sub)) => history::why::run(&chart, sub),
+        Some(("stats", sub)) => history::stats::run(&chart, sub),
+        Some(("list", sub)) => history::list::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
+        Some(("upgrade", _)) => Ok(upgrade::run(&chart)),
+        Some(("completions", sub)) => Ok(completions::print(&chart, sub)),
         Some(("trust", sub)) => trust::run(&chart, sub),
         Some(("config", sub)) => config::run(&chart, sub),
         Some(("schema", sub)) => Ok(schema::print(&chart, sub)),

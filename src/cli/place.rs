@@ -175,6 +175,33 @@ pub(crate) fn find(
     Ok((place, newest.warnings))
 }
 
+/// Returns the root of the project around the working directory.
+pub(crate) fn root(chart: &Chart) -> Result<PathBuf, CliError> {
+    let cwd = std::env::current_dir()
+        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
+    find::project_root(&cwd, &chart.scope.home, &Surroundings::from_env()).ok_or_else(|| {
+        CliError::new(format!(
+            "there is no {} in {} or above",
+            chart.scope.home,
+            cwd.display()
+        ))
+    })
+}
+
+/// Returns the instance of that name, which exists; the error says why it cannot be used.
+pub(crate) fn existing(chart: &Arc<Chart>, root: &Path, name: &str) -> Result<Place, String> {
+    let instance = find::named(&chart.scope, name)?;
+    inside(root, &instance, &chart.scope).map_err(|error| match error {
+        CliError::Message { message, .. } => message,
+        _ => format!("{name} cannot be used"),
+    })?;
+    Ok(Place {
+        chart: Arc::clone(chart),
+        root: root.to_owned(),
+        instance,
+    })
+}
+
 /// Returns the instance of that name, whether or not it exists.
 pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
     find::named(&chart.scope, name).map_err(CliError::new)

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::diagnosis::{Diagnosis, shown};
+use super::installed;
 use crate::chart::Chart;
 use crate::invoke::process::{self, End};
 use crate::invoke::spec::Spec;
@@ -52,6 +53,10 @@ pub(super) fn own() -> Vec<Diagnosis> {
     let exe = std::env::current_exe().unwrap_or_default();
     let this = Diagnosis::ok("binary", format!("{name} {version}, {}", shown(&exe)));
     let folder = exe.parent().map(shown).unwrap_or_default();
+    if installed::is_kept_by_plugin(&exe) {
+        // Hooks don't look on PATH, and the host puts the launcher on the agent's.
+        return vec![this, Diagnosis::ok("path", "the plugin starts this one")];
+    }
     let Some(found) = on_path(name) else {
         return vec![
             this,

@@ -58,6 +58,14 @@ impl Diagnosis {
         }
     }
 
+    /// Adds what to do.
+    pub(super) fn and(self, help: impl Into<String>) -> Self {
+        Self {
+            help: Some(help.into()),
+            ..self
+        }
+    }
+
     pub(super) fn problem(
         about: &'static str,
         text: impl Into<String>,

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 
 use super::diagnosis::{Diagnosis, shown};
 use crate::chart::Chart;
-use crate::chart::embedded::Choice;
+use crate::chart::embedded::{CHARTS, Choice};
 use crate::engine::context::{Context, initial};
 
 /// Where settings are that the user cannot change.
@@ -213,6 +213,31 @@ impl Settings {
                 }
                 found.extend(hooks.iter().filter_map(|hook| too_short(hook, chart)));
             }
+        }
+        found
+    }
+
+    /// Returns the plugins of this program that are installed, and what updates them.
+    pub(super) fn plugins(&self) -> Vec<Diagnosis> {
+        let mut found = Vec::new();
+        for (key, copies) in &self.installed {
+            let (id, market) = key.split_once('@').unwrap_or((key, ""));
+            if !CHARTS.iter().any(|chart| chart.id == id) {
+                continue;
+            }
+            let mut versions: Vec<&str> = copies
+                .iter()
+                .filter_map(|copy| copy.version.as_deref())
+                .collect();
+            versions.dedup();
+            let text = format!("{key} {} in Claude Code", versions.join(", "));
+            let update = format!(
+                "`claude plugin marketplace update {market}`, then `claude plugin update {key}`"
+            );
+            found.push(Diagnosis::ok("plugin", text).and(update));
+        }
+        if found.is_empty() {
+            found.push(Diagnosis::ok("plugin", "none is installed in Claude Code"));
         }
         found
     }

@@ -1,11 +1,12 @@
 //! `taskie doctor`: checks that everything a workflow needs is there, and that nothing is in its way.
 //!
-//! [`binary`] looks at programs, [`host`] at the settings of Claude Code, [`workflow`] at the chart and the
+//! [`binary`] looks at programs, [`installed`] at where they came from, [`host`] at the settings of Claude Code, [`workflow`] at the chart and the
 //! instance. Each gives [`Diagnosis`] lines. Nothing is changed, and nothing but `--version` is run.
 
 mod binary;
 mod diagnosis;
 mod host;
+mod installed;
 mod workflow;
 
 use std::path::PathBuf;
@@ -45,6 +46,16 @@ pub(crate) fn examine(
     found.extend(settings.blocks(chart, context));
     found.extend(workflow::chart(choice, chart));
     found.extend(workflow::instance(chart, place, warnings));
+    found
+}
+
+/// Returns what is installed: this program, another one that is on PATH, and the plugins of Claude Code; each with what
+/// updates it.
+pub(crate) fn installed(chart: &Chart) -> Vec<Diagnosis> {
+    let mut found = vec![installed::program()];
+    let on_path = binary::own().into_iter().skip(1);
+    found.extend(on_path.filter(|found| found.level != Level::Ok));
+    found.extend(host::Settings::read(&settings_dirs(chart, None)).plugins());
     found
 }
 

@@ -34,21 +34,32 @@ pub fn decide(
     event: &Event,
     ended: Option<Ended>,
 ) -> Result<Step, Fault> {
-    decide_with(Names::new(chart, world, event), &event.trigger, ended)
+    let (mut step, tried) = explain(chart, world, event, ended)?;
+    if let Step::Done(decision) = &mut step {
+        decision.tried = tried;
+    }
+    Ok(step)
 }
 
-/// Decides the same with given names of the event, which may share what has been compiled with others.
+/// Returns the same, with the rules that were tried, also of a decision that asks for a run.
+pub fn explain(
+    chart: &Arc<Chart>,
+    world: &Arc<dyn World>,
+    event: &Event,
+    ended: Option<Ended>,
+) -> Result<(Step, Vec<Tried>), Fault> {
+    let mut deciding = Deciding::new(Names::new(chart, world, event), ended);
+    let step = deciding.decide(&event.trigger)?;
+    Ok((step, deciding.tried))
+}
+
+/// Decides with given names, which may share what has been compiled with other decisions.
 pub fn decide_with(
     names: Arc<Names>,
     trigger: &Trigger,
     ended: Option<Ended>,
 ) -> Result<Step, Fault> {
-    let mut deciding = Deciding::new(names, ended);
-    let mut step = deciding.decide(trigger)?;
-    if let Step::Done(decision) = &mut step {
-        decision.tried = deciding.tried;
-    }
-    Ok(step)
+    Deciding::new(names, ended).decide(trigger)
 }
 
 /// Returns the rules for an event, with the name of their list.
@@ -170,7 +181,7 @@ impl Deciding {
         }
         if let Some(name) = &rule.invoke {
             if !self.names.has_review()
-                && let Some(step) = self.invoke(&place, name)?
+                && let Some(step) = self.invoke(&place, &self.names.invocation(&place, name)?)?
             {
                 return Ok(Flow::Leave(step));
             }
@@ -392,11 +403,7 @@ impl Deciding {
                 let outcome = Outcome::Failed(fault.to_string());
                 self.swallowed =
                     Some(fault).filter(|fault| matches!(fault, Fault::Expression { .. }));
-                Ended {
-                    invocation: unnamed(cycle, name, names.count(cycle) + 1),
-                    outcome,
-                    superseded: false,
-                }
+                Ended::new(unnamed(cycle, name, names.count(cycle) + 1), outcome)
             }
             (Ok(request), None) => return Ok(Some(Step::Invoke(Box::new(request)))),
             (Ok(request), Some(ended))

@@ -164,6 +164,32 @@ pub struct Ended {
     pub outcome: Outcome,
     /// Someone entered a phase or ran a command meanwhile.
     pub superseded: bool,
+    /// What it took. Only texts show it; no rule depends on it.
+    pub effort: Effort,
+}
+
+impl Ended {
+    /// Returns a run that nobody has superseded and whose effort is unknown.
+    pub fn new(invocation: Invocation, outcome: Outcome) -> Self {
+        Self {
+            invocation,
+            outcome,
+            superseded: false,
+            effort: Effort::default(),
+        }
+    }
+}
+
+/// What a run took.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Effort {
+    /// Who did it, as the chart says.
+    pub by: Option<String>,
+    pub seconds: u64,
+    /// What it cost, in millionths of a dollar.
+    pub cost: Option<u64>,
+    /// How many tokens it took.
+    pub tokens: Option<u64>,
 }
 
 /// How a run ended.

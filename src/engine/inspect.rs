@@ -66,6 +66,11 @@ impl Inspector {
         }
     }
 
+    /// Returns the name of the invocation that a rule's `invoke` means.
+    pub fn invocation(&self, invoke: &str) -> Result<String, Fault> {
+        self.names.invocation("on", invoke)
+    }
+
     /// Returns who does what `invoke` runs; `None` if the chart does not say.
     pub fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
         let by = self.names.chart.invoke.get(invoke);

@@ -590,11 +590,7 @@ impl Moves {
             .chain([Outcome::Failed("it failed".to_owned())])
             .collect();
         let runs = endings.into_iter().map(|outcome| {
-            let ended = Ended {
-                invocation: invocation.clone(),
-                outcome,
-                superseded: false,
-            };
+            let ended = Ended::new(invocation.clone(), outcome);
             number(self.tree.runs.insert_full(ended).0)
         });
         runs.collect()

@@ -394,11 +394,7 @@ impl Replay {
         let mut step = decide_with(names(), &event.trigger, None);
         if let Ok(Step::Invoke(invocation)) = &step {
             let outcome = tree.runs[edge.review? as usize].outcome.clone();
-            let ended = Ended {
-                invocation: (**invocation).clone(),
-                outcome,
-                superseded: false,
-            };
+            let ended = Ended::new((**invocation).clone(), outcome);
             step = decide_with(names(), &event.trigger, Some(ended));
         }
         if let Some(fault) = edge.fault {

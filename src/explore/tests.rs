@@ -939,11 +939,7 @@ fn compare(
     let mut step = decide(chart, &world, &event, None);
     if let Ok(Decided::Invoke(invocation)) = &step {
         let outcome = tree.runs[edge.review.unwrap() as usize].outcome.clone();
-        let ended = Ended {
-            invocation: (**invocation).clone(),
-            outcome,
-            superseded: false,
-        };
+        let ended = Ended::new((**invocation).clone(), outcome);
         step = decide(chart, &world, &event, Some(ended));
     }
     if let Some(fault) = edge.fault {

@@ -32,6 +32,37 @@ pub fn is_too_long(source: &str) -> bool {
     source.len() > MAX_LENGTH && longest_hole(source).is_none_or(|hole| hole.len() > MAX_LENGTH)
 }
 
+/// Returns the parts of a condition between its outermost `and`s, as they are written; the whole of one that is not a
+/// list of such parts. (The parser's spans don't say where an operand begins.)
+pub fn conjuncts(source: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut depth, mut quote) = (0, 0, None);
+    let is_name = |char: char| char.is_alphanumeric() || char == '_';
+    for (at, char) in source.char_indices() {
+        match (quote, char) {
+            (Some(open), _) if open == char => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(char),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') => depth -= 1,
+            (None, _) if depth == 0 && is_name(char) && !source[..at].ends_with(is_name) => {
+                let word = source[at..].split(|char| !is_name(char)).next();
+                match word {
+                    Some("or" | "if") => return vec![source.trim()],
+                    Some(word @ "and") => {
+                        parts.push(source[start..at].trim());
+                        start = at + word.len();
+                    }
+                    _ => {}
+                }
+            }
+            (None, _) => {}
+        }
+    }
+    parts.push(source[start..].trim());
+    parts
+}
+
 /// Returns a condition's value if it is the same in every world.
 pub fn constant(source: &str) -> Option<bool> {
     let expr = parse_expr(source).ok()?;
@@ -149,5 +180,33 @@ impl Lengths<'_> {
         self.depth -= 1;
         self.known.insert(name.to_owned(), length);
         length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::conjuncts;
+
+    #[test]
+    fn a_condition_is_taken_apart_at_its_outermost_ands() {
+        let cases: &[(&str, &[&str])] = &[
+            ("a", &["a"]),
+            ("not a.b and c == 'x and y'", &["not a.b", "c == 'x and y'"]),
+            (
+                "a and\n  b > 1 and c | length > 2",
+                &["a", "b > 1", "c | length > 2"],
+            ),
+            ("a or b and c", &["a or b and c"]),
+            (
+                "a is not none and b not in [1, 2]",
+                &["a is not none", "b not in [1, 2]"],
+            ),
+            ("a and (b or c)", &["a", "(b or c)"]),
+            ("(a and b) and x.brand", &["(a and b)", "x.brand"]),
+            ("a if b and c else d", &["a if b and c else d"]),
+        ];
+        for (source, parts) in cases {
+            assert_eq!(conjuncts(source), *parts, "{source}");
+        }
     }
 }

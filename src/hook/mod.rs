@@ -16,6 +16,7 @@ use crate::engine::decision::Answer;
 use crate::engine::event::Event;
 use crate::host::events::{EVENTS, REVIEWER, is_stop};
 use crate::host::reply::Reply;
+use crate::invoke::supervisor;
 use crate::shell::find::{self, Newest, Surroundings};
 use crate::shell::owed::Debt;
 use crate::shell::perform::perform;
@@ -33,6 +34,7 @@ const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
 /// Input that is no event exits with 1: on some hosts 2 would block the stop, and not every host stops blocking by
 /// itself.
 pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
+    supervisor::remember_host();
     let choice = Choice::of(chart);
     let quiet = matches!(choice, Choice::Embedded(chart) if chart.quiet);
     let Some((_, name)) = EVENTS.iter().copied().find(|(word, _)| *word == event) else {

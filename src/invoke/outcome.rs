@@ -39,6 +39,31 @@ pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
     reason(invoke, json(stdout).ok()?)
 }
 
+/// What a process says that it cost, in millionths of a dollar.
+pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
+    let cost = number(json(stdout).ok()?, invoke.cost.as_deref()?)? * 1e6;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a number that does not fit becomes the nearest that does"
+    )]
+    (cost >= 0.0).then(|| cost.round() as u64)
+}
+
+/// How many tokens a process says that it took.
+pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
+    let json = json(stdout).ok()?;
+    let counts = invoke.tokens.iter().filter_map(|pointer| {
+        let count: u64 = serde_json::from_str(&find(json, pointer)?).ok()?;
+        Some(count)
+    });
+    counts.reduce(u64::saturating_add)
+}
+
+fn number(json: &str, pointer: &str) -> Option<f64> {
+    serde_json::from_str(&find(json, pointer)?).ok()
+}
+
 /// A text that is known to be JSON. It is never made into values: those of many small ones take 25 times its size.
 fn json(bytes: &[u8]) -> Result<&str, String> {
     let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
@@ -128,6 +153,8 @@ mod tests {
 
     fn invoke() -> Invoke {
         Invoke {
+            cost: Some("/total_cost_usd".to_owned()),
+            tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
             by: None,
             argv: Vec::new(),
             verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],
@@ -139,6 +166,35 @@ mod tests {
             reason: vec!["/errors/0".to_owned(), "/result".to_owned()],
             timeout: crate::chart::model::Seconds::Fixed(1),
             log: crate::chart::model::FilePattern(String::new()),
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_is_unknown() {
+        let cases: &[(&str, Option<u64>, Option<u64>)] = &[
+            (
+                r#"{"total_cost_usd":0.2134567,"usage":{"in":3,"out":4}}"#,
+                Some(213_457),
+                Some(7),
+            ),
+            (
+                r#"{"total_cost_usd":0,"usage":{"out":4}}"#,
+                Some(0),
+                Some(4),
+            ),
+            (r#"{"total_cost_usd":-1,"usage":{"in":-1}}"#, None, None),
+            (
+                r#"{"total_cost_usd":"much","usage":{"in":1.5}}"#,
+                None,
+                None,
+            ),
+            ("{}", None, None),
+            ("", None, None),
+        ];
+        for (stdout, money, count) in cases {
+            let stdout = stdout.as_bytes();
+            let found = (cost(&invoke(), stdout), tokens(&invoke(), stdout));
+            assert_eq!(found, (*money, *count));
         }
     }
 

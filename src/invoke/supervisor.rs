@@ -16,6 +16,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::event::PollFlags;
@@ -57,6 +58,9 @@ pub(crate) fn run(spec: &Spec<'_>, lock: &File) -> End {
 fn delegate(spec: &Spec<'_>, lock: &File, wakeups: &Wakeups) -> Result<End, String> {
     let not_started = |error: io::Error| format!("its supervisor cannot be started: {error}");
     let host = Host::now();
+    if host.is_gone() {
+        return Ok(End::Abandoned);
+    }
     let adoption = Adoption::begin();
     let (mut socket, theirs) = UnixStream::pair().map_err(not_started)?;
     let mut child = start(theirs, lock).map_err(not_started)?;
@@ -150,6 +154,14 @@ fn reported_end(report: &[u8]) -> Option<End> {
     })
 }
 
+/// The process that has started this one. One that is gone before a run begins must be noticed too.
+static PARENT: OnceLock<Option<Pid>> = OnceLock::new();
+
+/// Remembers which process waits for our answer, before anything else is done.
+pub(crate) fn remember_host() {
+    PARENT.get_or_init(getppid);
+}
+
 /// The process that waits for our answer.
 struct Host {
     parent: Option<Pid>,
@@ -163,7 +175,7 @@ impl Host {
         let can_be_watched =
             !reported((stdout.as_fd(), PollFlags::empty())).contains(PollFlags::NVAL);
         Self {
-            parent: getppid(),
+            parent: *PARENT.get_or_init(getppid),
             stdout: can_be_watched.then_some(stdout),
         }
     }

@@ -20,7 +20,7 @@ pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {
             return None;
         };
         let message = match result.code {
-            Code::PropertyRefuted => format!("not so: {}: {}", result.name, trace.claim),
+            Code::PropertyRefuted => format!("refuted: {}: {}", result.name, trace.claim),
             _ => trace.claim.clone(),
         };
         let flaw = Flaw::new(result.code, message)
@@ -51,17 +51,17 @@ fn help(code: Code) -> Option<&'static str> {
         Code::NoDecision => "guard the place, so that it is only looked at where it has a value",
         Code::AssignmentMisfit => "bound the value, or let the field hold it",
         Code::PhaseUnreachable => {
-            "let a rule, an advance target or an entry lead there, or take it out"
+            "let a rule, an advance target or an entry lead there, or remove it"
         }
         Code::PhaseNeverEntered => "loosen its guard: no command enters it as it is",
         Code::RuleNeverFires => {
-            "loosen its guard, move it before the rule that answers first, or take it out"
+            "loosen its guard, move it before the rule that answers first, or remove it"
         }
-        Code::CommandNeverApplies => "loosen its guard, or take it out",
+        Code::CommandNeverApplies => "loosen its guard, or remove it",
         Code::TargetNeverTaken => {
-            "loosen its guard, move it before the target that is always open, or take it out"
+            "loosen its guard, move it before the target that is always open, or remove it"
         }
-        Code::CheckNeverFinds => "loosen its guard, or take it out",
+        Code::CheckNeverFinds => "loosen its guard, or remove it",
         Code::DeadEnd | Code::FinalOutOfReach => {
             "let a rule, a phase's guard or a command lead on from there"
         }
@@ -71,7 +71,7 @@ fn help(code: Code) -> Option<&'static str> {
             "block only while `event.stop_hook_active` is false, or count the blocks and stop at a limit"
         }
         Code::BlockLoop => "let each block bring the state on, or let the agent go after it",
-        Code::PropertyRefuted => "mend the rules of the story, or the property",
+        Code::PropertyRefuted => "change the rules that the counterexample shows, or the property",
         _ => return None,
     })
 }

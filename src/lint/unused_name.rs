@@ -5,6 +5,7 @@ use crate::chart::model::Assign;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::suggest;
+use crate::chart::field::words_of;
 use crate::diagnostic::toml::at;
 use crate::files::pattern::Pattern;
 
@@ -15,7 +16,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let meant = |name| known().find(|known| *known == name).or_else(|| suggest(name, known()));
     let invoked: Vec<&str> = subject
         .rules()
-        .filter_map(|(_, _, rule)| meant(rule.invoke.as_deref()?))
+        .filter_map(|(_, _, rule)| rule.invoke.as_deref())
+        .flat_map(|invoke| words_of(&chart.config, invoke))
+        .filter_map(meant)
         .collect();
     let touched = touched(subject);
     let tables: [(&str, &str, Vec<&String>); 8] = [

@@ -56,11 +56,7 @@ pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Next, RenderError
     let Some(outcome) = outcome.or_else(|| place.obstacle(&invocation).map(Outcome::Failed)) else {
         return Ok(Next::Run(invocation));
     };
-    let ended = Ended {
-        invocation: *invocation,
-        outcome,
-        superseded: false,
-    };
+    let ended = Ended::new(*invocation, outcome);
     match decided(Some(ended))? {
         Step::Done(decision) => Ok(Next::Answer(Box::new(decision))),
         Step::Invoke(_) => {
@@ -95,7 +91,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
     });
     let rendered = match chart.prompt_of(name) {
         Some(prompt) => {
-            let text = Text(format!("{{{{ prompts.{prompt} }}}}"));
+            let text = Text(format!("{{{{ prompts['{prompt}'] }}}}"));
             names.expressions.text(&text, &names.root())
         }
         None => names.expressions.template(name, &names.root()),
@@ -111,20 +107,17 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
 /// Returns the running cycle's review: the next one if it is due, else the last one, whose answer is owed.
 fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Result<Ended, Fault> {
     let n = (names.count(cycle) + i64::from(names.is_due(cycle)?)).max(1);
-    Ok(Ended {
-        invocation: Invocation {
-            name: String::new(),
-            cycle: cycle.id.clone(),
-            n,
-            file: names.file_name(cycle, &cycle.review, n)?,
-            subject: Vec::new(),
-            argv: Vec::new(),
-            log: String::new(),
-            timeout: 0,
-        },
-        outcome: outcome.clone(),
-        superseded: false,
-    })
+    let invocation = Invocation {
+        name: String::new(),
+        cycle: cycle.id.clone(),
+        n,
+        file: names.file_name(cycle, &cycle.review, n)?,
+        subject: Vec::new(),
+        argv: Vec::new(),
+        log: String::new(),
+        timeout: 0,
+    };
+    Ok(Ended::new(invocation, outcome.clone()))
 }
 
 /// Says what the user can assume so that the template can be rendered.
@@ -134,9 +127,14 @@ fn with_help(names: &Names, error: RenderError) -> RenderError {
         .as_ref()
         .map_or("", |excerpt| excerpt.token())
         .to_owned();
-    let help = if token.contains("review.") && !names.has_review() {
+    // What a replaceable prompt fills in has no place in a template.
+    let is_about = |name: &str| match token.as_str() {
+        "" => error.message.contains(name),
+        token => token.contains(name),
+    };
+    let help = if is_about("review.") && !names.has_review() {
         Some(review_help(&names.chart))
-    } else if token.contains("cycle.") && names.running().is_none() {
+    } else if is_about("cycle.") && names.running().is_none() {
         cycle_help(&names.chart)
     } else {
         let arg = token.split_once("args.").map(|(_, rest)| rest);

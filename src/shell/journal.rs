@@ -19,7 +19,7 @@ use super::place::Place;
 use super::stuck::Stuck;
 use super::{lines, lock};
 use crate::chart::Chart;
-use crate::engine::decision::{Answer, Ended};
+use crate::engine::decision::{self, Answer, Ended};
 use crate::engine::event::{Event, Trigger};
 
 /// The journal's kind among the files of the lock folder.
@@ -110,6 +110,10 @@ pub(crate) struct Review {
     pub(crate) by: Option<String>,
     /// How many seconds it took.
     pub(crate) seconds: u64,
+    /// What it cost, in millionths of a dollar, if it said so.
+    pub(crate) cost: Option<u64>,
+    /// How many tokens it took, if it said so.
+    pub(crate) tokens: Option<u64>,
 }
 
 /// The time now, as a line has it.
@@ -241,12 +245,7 @@ impl Decided {
 
     fn fill(&mut self, chart: &Chart, performed: &Performed) {
         let decision = &performed.decision;
-        let rules = decision.tried.iter().map(|tried| Tried {
-            rule: tried.place.clone(),
-            about: chart.about(&tried.place).map(str::to_owned),
-            fired: tried.holds,
-            saw: tried.saw.clone(),
-        });
+        let rules = decision.tried.iter().map(|tried| Tried::of(chart, tried));
         self.rules = rules.collect();
         self.review = decision.ended.as_ref().map(Counted::of);
         let changes = decision.patch.iter().filter_map(|(name, new)| {
@@ -266,6 +265,18 @@ impl Decided {
             Answer::Refuse(_) => "refuse",
         };
         answer.clone_into(&mut self.answer);
+    }
+}
+
+impl Tried {
+    /// Returns the line's part about a rule.
+    pub(crate) fn of(chart: &Chart, tried: &decision::Tried) -> Self {
+        Self {
+            rule: tried.place.clone(),
+            about: chart.about(&tried.place).map(str::to_owned),
+            fired: tried.holds,
+            saw: tried.saw.clone(),
+        }
     }
 }
 

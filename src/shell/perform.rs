@@ -17,8 +17,8 @@ use super::snapshot::Snapshot;
 use super::state_file::Reading;
 use super::stuck::Stuck;
 use super::write::{take_up, write};
-use crate::engine::decide::decide;
-use crate::engine::decision::{Decision, Ended, Outcome, Step};
+use crate::engine::decide::{decide, explain};
+use crate::engine::decision::{Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
 use crate::host::events::is_stop;
 
@@ -120,6 +120,12 @@ pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>)
     Ok((step, snapshot))
 }
 
+/// Returns the rules that `event` would be put to at `place` now, and what they lead to. Nothing is run, locked or written.
+pub(crate) fn look_through(place: &Place, event: &Event) -> Result<(Step, Vec<Tried>), Stuck> {
+    let snapshot = place.snapshot();
+    Ok(explain(&place.chart, &snapshot.as_world(), event, None)?)
+}
+
 /// The same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.
 pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Foreseen, Stuck> {
     let (step, snapshot) = peek(place, event)?;
@@ -135,11 +141,7 @@ pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Foreseen, Stuck> {
             obstacle: None,
         });
     };
-    let ended = Ended {
-        invocation: *invocation,
-        outcome: Outcome::Failed(why.clone()),
-        superseded: false,
-    };
+    let ended = Ended::new(*invocation, Outcome::Failed(why.clone()));
     Ok(Foreseen {
         step: decide(&place.chart, &snapshot.as_world(), event, Some(ended))?,
         obstacle: Some(why),

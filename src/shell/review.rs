@@ -14,7 +14,7 @@ use super::reviews::{self, Note, Running};
 use super::snapshot::Snapshot;
 use super::stuck::{Stuck, io};
 use crate::engine::decide::decide;
-use crate::engine::decision::{Effect, Ended, Invocation, Outcome, Step};
+use crate::engine::decision::{Effect, Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::files::pattern::Pattern;
@@ -75,18 +75,22 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     // A file system that takes no note takes no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
     // A review whose outcome could not be used is not worth its price.
+    let mut effort = Effort::default();
     let outcome = match Inspector::new(&place.chart, &snapshot.as_world()).can_advance() {
-        Ok(()) => run(place, &invocation, &running)?,
+        Ok(()) => run(place, &invocation, &running, &mut effort)?,
         Err(fault) => Outcome::Failed(fault.to_string()),
     };
     drop(note);
     // Before the state: killed in between, the verdict is known of a review that is run again.
-    let _ = journal::add_review(place, ended(place, announced, &outcome));
+    effort.seconds = announced.elapsed().as_secs();
+    effort.by.clone_from(&announced.by);
+    let _ = journal::add_review(place, ended(place, announced, &outcome, &effort));
     Ok(Reviewed::Ran(Box::new(Run {
         ended: Ended {
             invocation,
             outcome,
             superseded: false,
+            effort,
         },
         revision,
         state: snapshot.state.text().map(<[u8]>::to_vec),
@@ -134,7 +138,7 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
 }
 
 /// What is kept of a review that has ended.
-fn ended(place: &Place, announced: Running, outcome: &Outcome) -> journal::Review {
+fn ended(place: &Place, announced: Running, outcome: &Outcome, effort: &Effort) -> journal::Review {
     let file = std::fs::metadata(place.dir().join(&announced.file));
     let (verdict, error) = outcome.in_two();
     journal::Review {
@@ -143,7 +147,9 @@ fn ended(place: &Place, announced: Running, outcome: &Outcome) -> journal::Revie
         bytes: file.map_or(0, |meta| meta.len()),
         verdict: verdict.map(str::to_owned),
         error: error.map(str::to_owned),
-        seconds: announced.elapsed().as_secs(),
+        seconds: effort.seconds,
+        cost: effort.cost,
+        tokens: effort.tokens,
         cycle: announced.cycle,
         n: announced.n,
         file: announced.file,
@@ -151,7 +157,12 @@ fn ended(place: &Place, announced: Running, outcome: &Outcome) -> journal::Revie
     }
 }
 
-fn run(place: &Place, invocation: &Invocation, running: &ReviewLock) -> Result<Outcome, Stuck> {
+fn run(
+    place: &Place,
+    invocation: &Invocation,
+    running: &ReviewLock,
+    effort: &mut Effort,
+) -> Result<Outcome, Stuck> {
     let Some(invoke) = place.chart.invoke.get(&invocation.name) else {
         return Ok(Outcome::Failed(format!(
             "there is no invocation `{}`",
@@ -221,6 +232,8 @@ fn run(place: &Place, invocation: &Invocation, running: &ReviewLock) -> Result<O
             stdout,
         } => (code, signal, stdout),
     };
+    effort.cost = outcome::cost(invoke, &stdout);
+    effort.tokens = outcome::tokens(invoke, &stdout);
     let verdict = match (code, outcome::verdict(invoke, &stdout)) {
         (Some(0), Ok(verdict)) => verdict,
         (Some(0), Err(why)) => return failed(format!("`{program}` failed: {why}")),

@@ -347,7 +347,11 @@ impl Snapshot {
             value.map_or_else(|| Value::from(()), context::to_value)
         };
         let fields = chart.context.keys();
-        let listed = files_in(&whole).map_err(|error| unreadable(&dir, &error));
+        let mut listed = files_in(&whole).map_err(|error| unreadable(&dir, &error));
+        if let Ok(names) = &mut listed {
+            // Such a file stays where it is: no path that could be written here would lead to it.
+            names.retain(|name| !is_odd(name));
+        }
         let sets = || chart.files.iter().filter(|(_, set)| !set.is_nested());
         let files = listed.and_then(|names| {
             sets()

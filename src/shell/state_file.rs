@@ -173,6 +173,14 @@ pub(crate) fn parse_config(
     Ok((config, told.collect()))
 }
 
+/// Returns the `$schema` of a new state in `dir`: the project's copy of the schema, if there is one.
+pub(super) fn schema(root: &Path, home: &str, dir: &Path) -> Option<(String, Json)> {
+    let file = "schemas/state.schema.json";
+    let depth = dir.strip_prefix(home).ok()?.components().count();
+    let is_there = root.join(home).join(file).is_file();
+    is_there.then(|| ("$schema".to_owned(), Json::from("../".repeat(depth) + file)))
+}
+
 /// Returns the state in `old` with `patch` over it, every other value to the letter. Required fields that are absent are
 /// added too, so that the result fits the schema.
 pub(super) fn with(

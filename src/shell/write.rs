@@ -107,10 +107,11 @@ fn new_state(
     let is_written = |name: &String| {
         patch.contains_key(name) || old.is_some() || !place.chart.context[name].optional
     };
-    let absent = absent
-        .into_iter()
-        .filter(is_written)
-        .map(|name| (name.clone(), context[&name].clone()))
+    let fields = absent.into_iter().filter(is_written);
+    let fields = fields.map(|name| (name.clone(), context[&name].clone()));
+    let schema = state_file::schema(&place.root, &place.chart.scope.home, &place.instance.dir);
+    let absent = (schema.filter(|_| old.is_none()).into_iter())
+        .chain(fields)
         .collect();
     state_file::with(old, &absent, patch).map_err(io("the state cannot be made"))
 }

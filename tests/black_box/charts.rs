@@ -214,8 +214,8 @@ fn keys_that_would_be_passed_over() {
             "this one has `allow` and `block`",
         ),
         case(
-            "\ninvoke = \"review\"",
-            "\ninvoke = \"review\"\nmessage = \"x\"",
+            "\ninvoke = \"{{ config.reviewer }}\"",
+            "\ninvoke = \"{{ config.reviewer }}\"\nmessage = \"x\"",
             "conflicting-keys",
             "`message` beside `invoke` has no effect",
         ),
@@ -223,7 +223,7 @@ fn keys_that_would_be_passed_over() {
             "verdicts = [\"PASS\", \"FAIL\"]",
             "verdicts = []",
             "missing-key",
-            "`verdicts` of `review` is empty",
+            "`verdicts` of `claude` is empty",
         ),
         case(
             "\"/is_error\"",

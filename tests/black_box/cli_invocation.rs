@@ -301,3 +301,22 @@ fn nothing_to_review() {
         check(&project, failed(why));
     }
 }
+
+/// What the charts add to the command line: their phases, commands and options, as a user reads of them.
+#[test]
+fn the_help_of_what_the_charts_add() {
+    let project = Project::empty();
+    let mut seen = String::new();
+    for chart in taskie::chart::embedded::CHARTS {
+        let table: toml::Table = chart.text.parse().unwrap();
+        let commands = table["commands"].as_table().unwrap().keys();
+        let commands = commands.map(|name| vec!["run", name]);
+        for words in [vec!["enter"], vec!["run"]].into_iter().chain(commands) {
+            let args = [&["--chart", chart.id][..], &words, &["--help"]].concat();
+            let ran = project.run(&args);
+            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+            seen.push_str(&format!("$ taskie {}\n{}\n", args.join(" "), ran.stdout));
+        }
+    }
+    insta::assert_snapshot!("help", seen);
+}

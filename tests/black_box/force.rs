@@ -286,3 +286,50 @@ fn a_reviewer_that_cleans_up() {
     let again = project.hook_raw("stop", event);
     assert_eq!(again.json()["decision"], "block", "{}", again.stdout);
 }
+
+/// A host that dies while its hook still reads the event: no reviewer is started for nobody.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_host_that_is_gone_before_the_review() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
+    let whole = project.command([] as [&str; 0]);
+    let pid_file = project.bin.join("hook");
+    let mut shell = std::process::Command::new("/bin/sh");
+    shell
+        .args([
+            "-c",
+            "exec 3<&0; \"$0\" hook stop <&3 & echo $! > \"$1\"; wait",
+        ])
+        .arg(whole.get_program())
+        .arg(&pid_file)
+        .current_dir(&project.root)
+        .envs(
+            whole
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null());
+    let mut host = shell.spawn().unwrap();
+    let hook = crate::bench::wait_for_line(&pid_file);
+    // It sleeps: it waits for the event.
+    let mut looks = 0;
+    wait_for("the hook to wait", || {
+        let stat = fs::read_to_string(format!("/proc/{hook}/stat")).ok()?;
+        let is_waiting = stat.contains("(taskie) S ");
+        looks = if is_waiting { looks + 1 } else { 0 };
+        (looks > 3).then_some(())
+    });
+    let mut event = host.stdin.take().unwrap();
+    host.kill().unwrap();
+    host.wait().unwrap();
+    event
+        .write_all(stop_event(&project, false).as_bytes())
+        .unwrap();
+    drop(event);
+    wait_until_gone(&hook);
+    assert_eq!(project.calls().len(), 0);
+    assert_eq!(project.state(), state(json!({})));
+}

@@ -540,3 +540,32 @@ fn charts_that_double_at_each_level() {
         assert!((0..=1).contains(&checked.code), "{checked:?}");
     }
 }
+
+/// Files whose names are not UTF-8, or would change a text, are nobody's tasks: the others are taken over.
+#[test]
+fn tasks_with_odd_names_are_left_where_they_are() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let project = Project::empty();
+    let session = |name: &str| project.root.join(".dr-done/sessions").join(name);
+    for (name, file) in [
+        ("old", &b"20260101T000000\xff.md"[..]),
+        ("old", b"20260101T000001\x1b.md"),
+        ("old", b"20260101T000002.md"),
+        ("mine", b"20260101T000003\xff.stuck.md"),
+        ("mine", b"20260101T000004.stuck.md"),
+    ] {
+        fs::create_dir_all(session(name)).unwrap();
+        fs::write(session(name).join(std::ffi::OsStr::from_bytes(file)), "x").unwrap();
+    }
+    let run = |args: &[&str]| {
+        let all = [&["--chart", "dr-done", "run"], args, &["--session", "mine"]].concat();
+        let ran = project.run(&all);
+        assert_eq!(ran.code, 0, "{args:?}: {}", ran.stderr);
+        ran.stdout
+    };
+    assert!(run(&["unstick"]).starts_with("Unstuck 1 task(s)."));
+    assert_eq!(run(&["adopt", "old"]).matches(".md").count(), 1);
+    let names = |name: &str| fs::read_dir(session(name)).unwrap().count();
+    // The two that were left; and what was stuck, what still is, what was taken over, and the state.
+    assert_eq!((names("old"), names("mine")), (2, 4));
+}

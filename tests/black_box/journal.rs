@@ -44,7 +44,7 @@ fn a_review_and_the_rules_around_it() {
     let rule = |n: usize, about: &str, fired: bool, saw: Value| json!({ "rule": format!("on.Stop[{n}]"), "about": about, "fired": fired, "saw": saw });
     let review = json!({
         "line": "review", "at": AT, "instance": PLAN, "cycle": "code-review", "n": 1, "file": "task-1-review-1.md",
-        "bytes": 9, "verdict": "FAIL", "error": null, "by": "opus", "seconds": 0,
+        "bytes": 9, "verdict": "FAIL", "error": null, "by": "opus", "seconds": 0, "cost": 750, "tokens": null,
     });
     let decision = json!({
         "line": "decision", "at": AT, "instance": PLAN, "event": "Stop", "session": null,
@@ -287,4 +287,188 @@ fn a_followed_log_shows_what_comes() {
     drop(lines);
     let ran = Ran::of(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.stderr), (0, String::new()));
+}
+
+fn fired(project: &Project, args: &[&str]) -> (String, Vec<(String, String)>) {
+    let ran = project.run(args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    let json = ran.json();
+    let rules = json["rules"].as_array().unwrap().iter();
+    let rules = rules.map(|rule| {
+        let what = match rule["fired"].as_bool().unwrap() {
+            true => "fired".to_owned(),
+            false => format!("{} {}", rule["false"].as_str().unwrap(), rule["values"]),
+        };
+        (rule["rule"].as_str().unwrap().to_owned(), what)
+    });
+    (json["answer"].as_str().unwrap().to_owned(), rules.collect())
+}
+
+#[test]
+fn why_names_what_was_false() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let before = project.files();
+    let rule = |n: usize, what: &str| (format!("on.Stop[{n}]"), what.to_owned());
+    let now = fired(&project, &["why", "--now", "--json"]);
+    let due = [
+        rule(0, r#"session is not none {"session":null}"#),
+        rule(1, r#"cycle.limit == 0 {"cycle.limit":8}"#),
+        rule(2, r#"waits is not none {"waits":null}"#),
+        rule(3, "fired"),
+    ];
+    assert_eq!(
+        now,
+        (
+            "code-review 1 runs, and its outcome decides".to_owned(),
+            due.to_vec()
+        )
+    );
+    assert_eq!(project.files(), before);
+    let ran = project.run(&["why"]);
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            1,
+            "taskie: no stop of plan `test-plan` is recorded\n  help: `taskie why --now` explains the next one\n"
+        )
+    );
+
+    project.reviewer(&Reviewer::fail());
+    project.stop();
+    project.write("stray.md", "x");
+    project.stop();
+    let (answer, rules) = fired(&project, &["why", "2", "--json"]);
+    assert_eq!(answer, "blocked");
+    assert_eq!(rules[..4], due);
+    assert_eq!(
+        rules[4..],
+        [
+            rule(4, "fired"),
+            rule(5, r#"cycle.exit {"cycle.exit":false}"#),
+            rule(6, "fired"),
+        ]
+    );
+    let (answer, rules) = fired(&project, &["why", "--json"]);
+    assert_eq!(answer, "blocked");
+    assert_eq!(
+        rules[8..],
+        [
+            rule(8, r#"cycle.due {"cycle.due":false}"#),
+            rule(
+                9,
+                r#"event.stop_hook_active {"event.stop_hook_active":false}"#
+            ),
+            rule(
+                10,
+                r#"not checks.structure {"checks.structure":{"items":1,"first":["Invalid filename: stray.md"]}}"#
+            ),
+            rule(11, "fired"),
+        ]
+    );
+    let ran = project.run(&["why"]);
+    let end = "\
+on.Stop[10]  the plan's files are in order
+             false: not checks.structure (checks.structure is [\"Invalid filename: stray.md\"])
+on.Stop[11]  fired: a flaw in the plan's files: the agent fixes it, once a turn
+";
+    assert!(ran.stdout.ends_with(end), "{}", ran.stdout);
+}
+
+fn priced(n: usize, instance: &str, verdict: &str, by: &str, cost: Value) -> Value {
+    json!({
+        "line": "review", "at": AT, "instance": instance, "cycle": "plan-review", "n": n,
+        "file": format!("plan-review-{n}.md"), "bytes": 1, "verdict": verdict, "error": null, "by": by, "seconds": 65,
+        "cost": cost, "tokens": 10,
+    })
+}
+
+#[test]
+fn stats_sum_up_the_reviews() {
+    let project = history(&[
+        priced(1, PLAN, "FAIL", "opus", json!(210_000)),
+        priced(2, PLAN, "PASS", "sonnet", json!(40_000)),
+        priced(3, PLAN, "PASS", "opus", json!(null)),
+        priced(1, "gone", "PASS", "opus", json!(1_000)),
+        review(
+            "2026-01-30T10:05:00.000Z",
+            json!(null),
+            json!("`claude` exited with code 1"),
+        ),
+    ]);
+    let whole = "\
+5 reviews in 6 min 30 s, cost $0.25 + 2 unknown, 25 % found something
+
+cycle        reviews  PASS  FAIL  failed        time               cost
+plan-review        5     3     1       1  6 min 30 s  $0.25 + 2 unknown
+
+reviewer  reviews  PASS  FAIL  failed        time               cost
+opus            4     2     1       1  5 min 25 s  $0.21 + 2 unknown
+sonnet          1     1     0       0  1 min 05 s              $0.04
+
+Reviews until the first clean one, on average: plan-review 1.5
+";
+    assert_eq!(project.run(&["stats"]).stdout, whole);
+    let ran = project.run(&["stats", "--plan", "gone", "--json"]);
+    assert_eq!(
+        ran.json()["all"],
+        json!({
+            "reviews": 1, "verdicts": { "PASS": 1 }, "failed": 0, "found_percent": 0, "seconds": 65, "cost": 1_000, "unpriced": 0,
+        })
+    );
+    assert_eq!(
+        Project::valid().run(&["stats"]).stdout,
+        "no review is recorded\n"
+    );
+}
+
+#[test]
+fn the_list_shows_all_plans() {
+    let project = history(&[
+        priced(1, PLAN, "FAIL", "opus", json!(210_000)),
+        priced(2, PLAN, "PASS", "sonnet", json!(40_000)),
+    ]);
+    let tasks = project
+        .read("tasks.md")
+        .replace("| 1 | pending", "| 1 | done");
+    project.write("tasks.md", tasks);
+    fs::create_dir_all(project.root.join(".taskie/plans/another")).unwrap();
+    let whole = "\
+plan       phase          next         done  reviews   cost  driver
+another    -              -               -        0      -       -
+test-plan  complete-task  code-review   1/2        2  $0.25       -
+";
+    assert_eq!(project.run(&["list"]).stdout, whole);
+    let json = project.run(&["list", "--json"]).json();
+    assert_eq!(
+        json["list"][1]["progress"],
+        json!({ "tasks": { "done": 1, "all": 2 } })
+    );
+    let status = project.run(&["status"]).stdout;
+    assert!(status.contains("1 of 2 done"), "{status}");
+    assert!(
+        status.contains("2 reviews in 2 min 10 s, cost $0.25, 50 % found something"),
+        "{status}"
+    );
+}
+
+#[test]
+fn what_a_review_cost_is_kept() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let stdout = json!({
+        "is_error": false, "structured_output": { "verdict": "PASS" }, "total_cost_usd": 0.2134567,
+        "usage": { "input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 1 },
+    });
+    project.reviewer(&Reviewer {
+        stdout: Some(stdout.to_string()),
+        ..Reviewer::pass()
+    });
+    project.stop();
+    assert_eq!(
+        (&lines(&project)[0]["cost"], &lines(&project)[0]["tokens"]),
+        (&json!(213_457), &json!(111))
+    );
+    let log = project.run(&["log"]).stdout;
+    assert!(log.contains("PASS by opus in 0 s ($0.21)"), "{log}");
 }

@@ -304,8 +304,13 @@ impl Machine {
     /// The line that says why no program is there.
     fn message(&self, why: &str) -> String {
         let clone = self.clone.display().to_string().replace('\'', "'\\''");
+        let is_for_good = ["lists no release", "no address on the web"];
+        let again = match is_for_good.iter().any(|part| why.contains(part)) {
+            true => "",
+            false => ", or start a new session to try again",
+        };
         format!(
-            "taskie: {why}. Install the program with `cargo install --locked --profile dist --path '{clone}'`, or start a new session to try again."
+            "taskie: {why}. Install the program with `cargo install --locked --profile dist --path '{clone}'`{again}."
         )
     }
 

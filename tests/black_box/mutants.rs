@@ -83,10 +83,10 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"count = "phase_iteration""#, 1, r#"count = "phase_iterations""#, &[("unknown-field", Edit)]),
     mutant(r#"limit = "max_reviews""#, 1, r#"limit = "max_review""#, &[("unknown-field", Edit)]),
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["curent_task"]"#, &[("unknown-field", Edit)]),
-    mutant(r#"review_model = "opus", consecutive"#, 1, r#"review_modle = "opus", consecutive"#, &[("unknown-field", Edit)]),
+    mutant(r#"review_model = "{{ config.models[0] }}", consecutive"#, 1, r#"review_modle = "{{ config.models[0] }}", consecutive"#, &[("unknown-field", Edit)]),
     mutant("assign = { max_reviews =", 1, "assign = { max_review =", &[("unknown-field", Edit)]),
     mutant("{{ review_model }}", 1, "{{ review_modl }}", &[("unknown-name", Edit)]),
-    mutant("consecutive_clean >= 2", 1, "consecutive_cleen >= 2", &[("unknown-name", Edit)]),
+    mutant("consecutive_clean >= config", 1, "consecutive_cleen >= config", &[("unknown-name", Edit)]),
     // Misspelt lets, sources, file sets, tables and their fields.
     mutant(r#""free or phase =="#, 1, r#""fre or phase =="#, &[("unknown-name", Edit)]),
     mutant(r#"block = "{{ flaws }}""#, 1, r#"block = "{{ flaw }}""#, &[("unknown-name", Edit)]),
@@ -104,7 +104,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("rejectattr('id'", 1, "rejectattr('idd'", &[("unknown-name", Edit)]),
     mutant("map(attribute='path')", 1, "map(attribute='paht')", &[("unknown-name", Edit)]),
     mutant("map(attribute='title')", 1, "map(attribute='titel')", &[("unknown-name", Edit)]),
-    mutant("columns = { id =", 1, "columns = { idd =", &[("unknown-name", Line("elif remaining")), ("unknown-name", Line("a task is open again")), ("unknown-name", Line("one_of =")), ("unknown-name", Line("default = \"{{ startable")), ("bad-pattern", Line("path = \"task-{id}")), ("unknown-name", Line("open_ids = \"")), ("unknown-name", Line("remaining = \"")), ("unknown-name", Line("tables.tasks.rows | rejectattr('done')"))]),
+    mutant("columns = { id =", 1, "columns = { idd =", &[("unknown-name", Line("elif remaining")), ("unknown-name", Line("a task is open again")), ("unknown-name", Line("one_of = \"tables")), ("unknown-name", Line("default = \"{{ startable")), ("bad-pattern", Line("path = \"task-{id}")), ("unknown-name", Line("open_ids = \"")), ("unknown-name", Line("remaining = \"")), ("unknown-name", Line("tables.tasks.rows | rejectattr('done')")), ("unknown-name", Line("remaining_ids = \"")), ("unknown-name", Line("rejectattr('id', 'in', remaining_ids)"))]),
     mutant("checks.structure |", 1, "checks.struct |", &[("unknown-name", Edit)]),
     mutant("[[checks.structure]]", 1, "[[checks.struktur]]", &[("unused-name", Edit)]),
     mutant("cycle.due and cycle.limit ==", 1, "cycle.due and cycle.limt ==", &[("unknown-name", Edit)]),
@@ -117,7 +117,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
     // Misspelt templates, filters, tests, invocations, events and types.
     mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
-    mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unknown-template", Edit)]),
+    mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unused-name", Line("[config.instructions]")), ("unknown-template", Edit)]),
     mutant(r#""plugin/taskie"]"#, 1, r#""plugin/taski"]"#, &[
             ("unknown-template", Edit),
             (
@@ -132,8 +132,8 @@ const MUTANTS: &[Mutant] = &[
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
     mutant(r#"| list""#, 1, r#"| lst""#, &[("unknown-filter", Edit)]),
     mutant(r#"current_task is not none""#, 1, r#"current_task is not non""#, &[("unknown-test", Edit)]),
-    mutant(r#"invoke = "review""#, 1, r#"invoke = "reviw""#, &[("unknown-invocation", Edit)]),
-    mutant("[invoke.review]", 1, "[invoke.reviw]", &[("unknown-invocation", Line(r#"invoke = "re"#))]),
+    mutant(r#"one_of = ["claude"]"#, 1, r#"one_of = ["claude", "codex"]"#, &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
+    mutant("[invoke.claude]", 1, "[invoke.claud]", &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
     mutant("[[on.Stop]]", 3, "[[on.Stpo]]", &[("unknown-event", Edit)]),
     mutant("[[on.enter]]", 1, "[[on.entr]]", &[("unknown-event", Edit)]),
     mutant(r#"type = "phase""#, 1, r#"type = "phaze""#, &[("wrong-type", Edit)]),
@@ -149,7 +149,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("minimum = 0\npositional = true", 1, "minimum = 0\none_of = \"names\"\npositional = true", &[("wrong-type", Line(r#"one_of = "names""#))]),
     mutant("{base}-review-{n}.md\"\nanswer", 1, "{base}-review.md\"\nanswer", &[("bad-pattern", Edit)]),
     mutant(r#"base = "tasks""#, 1, r#"base = "plan""#, &[("bad-pattern", Edit)]),
-    mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "timeout = true", &[("wrong-type", Edit)]),
+    mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "timeout = true", &[("unused-name", Line("[config.review_timeout]")), ("wrong-type", Edit)]),
     mutant("advance = true", 1, r#"advance = "yes""#, &[("wrong-type", Edit)]),
     mutant(r#"subject = ["plan.md"]"#, 1, r#"subject = "plan.md""#, &[("wrong-type", Edit)]),
     mutant(r#"home = ".taskie""#, 1, "home = 3", &[("wrong-type", Edit)]),
@@ -188,7 +188,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("[[cycles.plan-review.advance]]\ntarget = \"create-tasks\"\n", 1, "", &[("missing-key", Line("[cycles.plan-review]"))]),
     mutant(r#"exit = "consecutive"#, 1, r#"# "consecutive"#, &[("missing-key", Line("[cycle]"))]),
     mutant("argv = [", 1, "argvv = [", &[("unknown-key", Edit)]),
-    mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "#", &[("missing-key", Line("[invoke.revi"))]),
+    mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "#", &[("unused-name", Line("[config.review_timeout]")), ("missing-key", Line("[invoke.clau"))]),
     mutant("columns = { id = [\"Id\", \"Task ID\", \"Task #\", \"#\", \"Task\"], status = \"Status\" }\n", 1, "", &[("missing-key", Line("[tables.tasks]"))]),
     mutant("about = \"Leave the loop for now\"\n", 1, "", &[("missing-key", Line("[commands.pause]"))]),
     mutant("default = 0\n\n[context.tdd]", 1, "nullable = false\n\n[context.tdd]", &[("bad-default", Line("[context.consecutive_clean]"))]),
@@ -196,8 +196,9 @@ const MUTANTS: &[Mutant] = &[
     mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
     mutant("allow = true\n", 5, "\n", &[("idle-rule", Rule("the agent was blocked in this turn already, and the files are in order"))]),
-    mutant(r#"invoke = "review""#, 1, "", &[
-            ("unused-name", Line("[invoke.revi")),
+    mutant(r#"invoke = "{{ config.reviewer }}""#, 1, "", &[
+            ("unused-name", Line("[config.reviewer]")),
+            ("unused-name", Line("[invoke.clau")),
             (
                 "idle-rule",
                 Rule("a review is due: run it"),
@@ -211,8 +212,8 @@ const MUTANTS: &[Mutant] = &[
     mutant("target = \"complete\"\n", 1, "guard = \"not remaining\"\ntarget = \"complete\"\n", &[("advance-runs-out", Line("[[cycles.all-code-review.advance]]"))]),
     mutant("maximum = 570", 1, "maximum = 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
-    mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit)]),
-    mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit)]),
+    mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit), ("unused-name", Line("[config.max_reviews]"))]),
+    mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit), ("unused-name", Line("[config.max_reviews]"))]),
     mutant("config.permissions == 'bypass'", 1, "config.permissions == 'bypas'", &[("unlike-types", Edit)]),
     mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
@@ -227,7 +228,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"free = "cycle.id is none""#, 1, r#"free = "not free""#, &[("self-reference", Edit)]),
     mutant(r#"verdicts = ["PASS", "FAIL"]"#, 1, r#"verdicts = ["PASS", "FAIL", "PASS"]"#, &[("duplicate-entry", Edit)]),
     mutant("allow = true\n", 5, "allow = true\nblock = \"no\"\n", &[("conflicting-keys", Line(r#"block = "no""#))]),
-    mutant(r#"invoke = "review""#, 1, "invoke = \"review\"\nmessage = \"Reading.\"", &[("conflicting-keys", Line(r#"message = "Rea"#))]),
+    mutant(r#"invoke = "{{ config.reviewer }}""#, 1, "invoke = \"{{ config.reviewer }}\"\nmessage = \"Reading.\"", &[("conflicting-keys", Line(r#"message = "Rea"#))]),
     mutant("{% include 'passed.md' %}", 1, "{{ names | join }}", &[
             ("unused-template", Line("templates")),
             ("message-too-long", Edit),
@@ -260,7 +261,6 @@ const MUTANTS: &[Mutant] = &[
     mutant("cycle.n <= cycle.limit", 2, "cycle.n < cycle.limit", &[("cycle-falls-short", Rule("a review is due: run it"))]),
     // A count that does not count, a verdict that is taken for its contrary.
     mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("not clean yet")), ("rule-never-fires", Rule("the limit is reached: the")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
-    mutant("if review.verdict == 'PASS' else 0", 1, "if review.verdict == 'PASS' else 2", &[("cycle-falls-short", Rule("a review is due: run it"))]),
     // A guard that holds in no state that can be reached.
     mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews"))]),
     mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
@@ -270,7 +270,7 @@ const MUTANTS: &[Mutant] = &[
     // A guard that is true on both sides of the flag that keeps an agent from being blocked forever.
     mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
-            ("rule-never-fires", Rule("it is still there")),
+            ("rule-never-fires", Rule("the flaw is still there")),
         ]),
 ];
 
@@ -361,6 +361,12 @@ const UNNOTICED: &[(&str, usize, &str, &str)] = &[
         "a text for people",
     ),
     ("push to remote'", 1, "push to remoet'", "a text for people"),
+    (
+        "if review.verdict == 'PASS' else 0",
+        1,
+        "if review.verdict == 'PASS' else 3",
+        "how many clean reviews are enough is a setting's to say",
+    ),
     (
         "maximum = 570",
         1,

@@ -478,6 +478,8 @@ fn every_command_line_that_is_named_is_one() {
             // What the engine fills in.
             let filled = line
                 .replace("{{ cycle.post }}", "post-plan-review")
+                .replace("{{action}}", "post-plan-review")
+                .replace("{{plan}}", PLAN)
                 .replace("{{ scope.name }}", PLAN);
             let mut words: Vec<String> = filled
                 .split_whitespace()

@@ -109,6 +109,29 @@ fn the_commands_of_their_page_work() {
     }
 }
 
+/// The page about installing, block by block.
+#[test]
+fn the_ways_of_installing_work() {
+    let project = installed();
+    let blocks = texts("docs/install.md", "sh");
+    assert!(blocks.len() > 2);
+    for block in blocks {
+        let ran = typed(&project, &block);
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (0, ""),
+            "{block}{}",
+            ran.stdout
+        );
+    }
+    let script = project
+        .bin
+        .parent()
+        .unwrap()
+        .join("home/.local/share/bash-completion/completions/taskie");
+    assert!(fs::read_to_string(script).unwrap().contains("check-chart"));
+}
+
 /// The plugins and the marketplace that it names are those of this repository.
 #[test]
 fn what_is_installed_exists() {

@@ -233,9 +233,9 @@ const ASSUME_CYCLE: &str =
     "assume one with --set next_phase=plan-review|tasks-review|code-review|all-code-review";
 
 const NO_REVIEW: &str = "  × no review has run, so there is no `review.n`
-   ╭─[post-review.md:1:37]
- 1 │ …me }} (iteration {{ review.n }}) has been written to {{ review.f…
-   ·                      ────────
+   ╭─[passed.md:1:121]
+ 1 │ …d. (Next: {{ cycle.next }}. Reviews in this cycle: {{ review.n }}.)
+   ·                                                        ────────
    ╰────
   help: assume one with --set review.verdict=PASS|FAIL or --set
         review.error=REASON
@@ -245,7 +245,9 @@ const NO_REVIEW: &str = "  × no review has run, so there is no `review.n`
 #[test]
 fn a_template_about_a_review_needs_one() {
     let project = with_state(json!({}));
-    fails(&project, &["post-review.md"], NO_REVIEW);
+    fails(&project, &["passed.md"], NO_REVIEW);
+    let of_prompt = "taskie: post-review.md: `{{ prompts['post-review'] }}`: prompts.vars.number: `review.n`: no review has run, so there is no `review.n`\n  help: assume one with --set review.verdict=PASS|FAIL or --set review.error=REASON\n";
+    fails(&project, &["post-review.md"], of_prompt);
     assert_eq!(
         text(&project, &["passed.md", "--set", "review.verdict=PASS"]),
         "Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 1.)"

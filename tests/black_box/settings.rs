@@ -89,6 +89,32 @@ fn a_new_plan_takes_its_limit_and_its_first_model_from_the_settings() {
 }
 
 #[test]
+fn a_new_plan_names_the_schema_that_the_project_has() {
+    let project = Project::empty();
+    let home = project.root.join(".taskie");
+    let enter = |plan: &str| {
+        let folder = home.join("plans").join(plan);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("plan.md"), "# Plan\n\n## Overview\n").unwrap();
+        let ran = project.run(&["enter", "new-plan", "--plan", plan]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let text = fs::read_to_string(folder.join("state.json")).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()["$schema"].clone()
+    };
+    assert_eq!(enter("one"), Value::Null);
+    fs::create_dir_all(home.join("schemas")).unwrap();
+    let schema = project.run(&["schema", "state"]).stdout;
+    fs::write(home.join("schemas/state.schema.json"), schema).unwrap();
+    assert_eq!(enter("two"), "../../schemas/state.schema.json");
+    let found = home
+        .join("plans/two")
+        .join("../../schemas/state.schema.json");
+    assert!(found.is_file());
+    // An old one stays as it is.
+    assert_eq!(enter("one"), Value::Null);
+}
+
+#[test]
 fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
     let project = due(json!({}));
     fs::write(project.root.join("rules.md"), "Reject every tab.\n").unwrap();
@@ -155,6 +181,35 @@ fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
 }
 
 #[test]
+fn a_project_has_its_own_message_about_a_review() {
+    let project = due(json!({}));
+    project.reviewer(&Reviewer::fail());
+    let ran = project.run(&["run", "templates"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let file = project.root.join(".taskie/post-review.md");
+    let built_in = fs::read_to_string(&file).unwrap();
+    assert!(
+        built_in.starts_with("{{title}} (iteration {{number}}) has been written to {{review}}")
+    );
+    fs::write(
+        &file,
+        "{{title}} {{number}}: {{answer}}, {{action}}, {{plan}}, {{cycle}}. {{unknown}}\n",
+    )
+    .unwrap();
+    let reason = project.stop().json()["reason"].clone();
+    let answer = format!(".taskie/plans/{PLAN}/task-1-post-review-1.md");
+    assert_eq!(
+        reason,
+        format!(
+            "A code review 1: {answer}, post-code-review, {PLAN}, code-review. {{{{unknown}}}}"
+        )
+    );
+    // It is the user's from then on.
+    project.run(&["run", "templates"]);
+    assert!(fs::read_to_string(&file).unwrap().contains("{{unknown}}"));
+}
+
+#[test]
 fn without_push_nothing_asks_for_one() {
     let project = due(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -193,6 +248,7 @@ fn config_says_where_each_value_comes_from() {
                 "models          [\"opus\",\"sonnet\"]  (default)\n\
                  max_reviews     8  (default)\n\
                  clean           1  (.taskie/config.json)\n\
+                 reviewer        \"claude\"  (default)\n\
                  review_timeout  570  (default)\n\
                  permissions     \"restricted\"  ({user}; the project's own is ignored until you run `taskie trust`)\n\
                  instructions    null  (default)\n\
@@ -231,6 +287,10 @@ fn a_setting_that_is_wrong_decides_nothing() {
         (
             json!({ "clean": 0 }),
             "`clean` is 0, and must be an integer of at least 1",
+        ),
+        (
+            json!({ "reviewer": "./mine" }),
+            "`reviewer` is \"./mine\", and must be one of claude",
         ),
         (
             json!({ "review_timeout": 571 }),

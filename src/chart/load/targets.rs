@@ -2,6 +2,7 @@
 
 use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
 use crate::chart::field::Phases;
+use crate::chart::field::words_of;
 use crate::chart::model::{Action, Rule, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
@@ -71,7 +72,9 @@ impl Resolver<'_> {
                 if let Some(name) = &rule.invoke {
                     let known = source.invoke.keys().map(String::as_str);
                     let path = at!["on", event, index, "invoke"];
-                    self.known(path, Code::UnknownInvocation, name, known);
+                    for name in words_of(&source.config, name) {
+                        self.known(path, Code::UnknownInvocation, name, known.clone());
+                    }
                 }
             }
         }
@@ -96,14 +99,20 @@ impl Resolver<'_> {
             .chain(name_fields(source))
             .collect();
         for (name, invoke) in &source.invoke {
-            let lists = [("verdict", &invoke.verdict), ("reason", &invoke.reason)];
+            let lists = [
+                ("verdict", &invoke.verdict),
+                ("reason", &invoke.reason),
+                ("tokens", &invoke.tokens),
+            ];
             for (key, pointers) in lists {
                 for (index, pointer) in pointers.iter().enumerate() {
                     self.pointer(at!["invoke", name, key, index], pointer);
                 }
             }
-            if let Some(pointer) = &invoke.error {
-                self.pointer(at!["invoke", name, "error"], pointer);
+            for (key, pointer) in [("error", &invoke.error), ("cost", &invoke.cost)] {
+                if let Some(pointer) = pointer {
+                    self.pointer(at!["invoke", name, key], pointer);
+                }
             }
             if invoke.argv.is_empty() {
                 let message = format!("`argv` of `{name}` is empty: there is no program to run");

@@ -13,7 +13,8 @@ use crate::cli::bell::{Bell, PAUSE, Rang};
 use crate::cli::error::CliError;
 use crate::cli::place;
 use crate::page::{
-    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, paint, paint_words, span, unbroken, width,
+    ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, paint, paint_words, span, unbroken,
+    width,
 };
 use crate::shell::journal::{self, Decided, Line, Review};
 use crate::text::shown;
@@ -148,7 +149,10 @@ impl Log<'_> {
         let name = format!("{} {}", shown(&review.cycle), review.n);
         let by = review.by.as_deref().map(|by| format!(" by {}", shown(by)));
         let by = by.unwrap_or_default();
-        let took = unbroken(&span(Duration::from_secs(review.seconds)));
+        let mut took = unbroken(&span(Duration::from_secs(review.seconds)));
+        if let Some(cost) = review.cost {
+            took.push_str(&format!(" ({})", dollars(cost)));
+        }
         let name = paint_words(STRONG, &name);
         match (&review.error, &review.verdict) {
             (Some(why), _) => {

@@ -7,7 +7,9 @@ use serde_json::{Map, Value as Json, json};
 use crate::chart::Chart;
 use crate::chart::model::PhaseType;
 use crate::cli::error::CliError;
+use crate::cli::history::stats::Figures;
 use crate::cli::next;
+use crate::cli::progress::{Progress, progress, progress_json};
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::event::Event;
@@ -40,6 +42,10 @@ pub(super) struct Facts {
     pub(super) context: Context,
     pub(super) cycle: Option<CycleFacts>,
     pub(super) reviews: Vec<Review>,
+    /// How far the tables are that say what is finished.
+    pub(super) progress: Vec<Progress>,
+    /// What all reviews that this machine ran came to.
+    pub(super) figures: Figures,
     pub(super) running: Option<Running>,
     /// The session that drives the instance.
     owner: Option<String>,
@@ -78,6 +84,8 @@ pub(super) struct Review {
     /// The verdict, if it is known for this version of the file.
     pub(super) verdict: Option<String>,
     pub(super) by: Option<String>,
+    seconds: Option<u64>,
+    cost: Option<u64>,
     pub(super) is_answered: bool,
 }
 
@@ -177,8 +185,11 @@ impl Facts {
             .on
             .values()
             .flatten()
-            .find_map(|rule| rule.invoke.as_deref());
-        let by = match invoke {
+            .find_map(|rule| rule.invoke.as_deref())
+            .map(|invoke| view.invocation(invoke))
+            .transpose()
+            .map_err(|fault| CliError::new(fault.to_string()))?;
+        let by = match &invoke {
             Some(invoke) => view
                 .by(invoke)
                 .map_err(|fault| CliError::new(fault.to_string()))?,
@@ -186,6 +197,7 @@ impl Facts {
         };
         let cycle = running_cycle.map(|cycle| {
             let named = invoke
+                .as_ref()
                 .and_then(|invoke| chart.invoke.get(invoke)?.by.as_ref())
                 .map(|by| view.fields_in(&by.0))
                 .unwrap_or_default();
@@ -251,6 +263,10 @@ impl Facts {
                 ),
             };
         }
+        let journal = journal::reviews(place);
+        let names = snapshot
+            .names()
+            .map_err(|fault| CliError::new(fault.to_string()))?;
         Ok(Self {
             name: place.instance.name.clone(),
             dir: place.instance.dir.display().to_string(),
@@ -259,12 +275,9 @@ impl Facts {
             stage,
             is_final,
             cycle,
-            reviews: on_disk(
-                place,
-                snapshot
-                    .names()
-                    .map_err(|fault| CliError::new(fault.to_string()))?,
-            ),
+            reviews: on_disk(place, names, &journal),
+            progress: progress(chart, &snapshot.as_world()),
+            figures: Figures::of(chart, journal.iter()),
             running,
             owner,
             next,
@@ -327,10 +340,14 @@ impl Facts {
                 "file": review.file,
                 "verdict": review.verdict,
                 "by": review.by,
+                "seconds": review.seconds,
+                "cost": review.cost,
                 "answered": review.is_answered,
             })
         });
         put("reviews", reviews.collect());
+        put("spent", self.figures.to_json());
+        put("progress", progress_json(&self.progress));
         put(
             "running",
             json!(self.running.as_ref().map(|running| json!({
@@ -365,12 +382,8 @@ fn text_of<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str> 
 }
 
 /// Returns the reviews on disk, with what this machine knows about them; `names` are sorted.
-fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
+fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<Review> {
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
-    if files.is_empty() {
-        return Vec::new();
-    }
-    let journal = journal::reviews(place);
     let dir = place.dir();
     let with_ending = |file: inspect::ReviewFile| {
         let size = std::fs::metadata(dir.join(&file.name))
@@ -384,6 +397,8 @@ fn on_disk(place: &Place, names: &[String]) -> Vec<Review> {
         Review {
             verdict: ended.and_then(|ended| ended.verdict.clone()),
             by: ended.and_then(|ended| ended.by.clone()),
+            seconds: ended.map(|ended| ended.seconds),
+            cost: ended.and_then(|ended| ended.cost),
             is_answered: names.binary_search(&file.answer).is_ok(),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
             cycle: file.cycle,

@@ -58,6 +58,15 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     if let Some(owner) = facts.owner() {
         row("driven by", format!("session {}", shown(owner)));
     }
+    for part in &facts.progress {
+        row(
+            &part.name.replace('_', " "),
+            format!("{} of {} done", part.done, part.all),
+        );
+    }
+    if facts.figures.reviews > 0 {
+        row("spent", facts.figures.sentence());
+    }
     for (at, line) in reviews(facts).into_iter().enumerate() {
         row(if at == 0 { "reviews" } else { "" }, line);
     }

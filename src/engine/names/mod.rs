@@ -9,6 +9,7 @@ pub mod root;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use indexmap::IndexMap;
 use minijinja::value::Value;
@@ -26,6 +27,7 @@ use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::{Expr, Literal, Text};
 use crate::expr::{ExprError, Expressions, MAX_DEPTH, prompt};
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault, PROSE};
+use crate::page;
 
 /// What a name stands for, or why it has no value; `None` if there is no such name.
 type Looked = Option<Result<Value, Fault>>;
@@ -256,6 +258,12 @@ impl Names {
         }
     }
 
+    /// Returns the name of the invocation that a rule's `invoke` means.
+    pub fn invocation(self: &Arc<Self>, place: &str, invoke: &str) -> Result<String, Fault> {
+        let text = Text(invoke.to_owned());
+        self.text(format_args!("{place}.invoke"), &text, &self.root())
+    }
+
     /// Returns the value of a literal of the chart.
     pub fn literal(
         &self,
@@ -475,13 +483,15 @@ impl Names {
         let Some(Ended {
             invocation,
             outcome,
+            effort,
             ..
         }) = review.as_deref()
         else {
             let value = match key {
                 "ok" => return Some(Ok(Value::from(false))),
-                "n" => Value::from(0),
-                "error" | "verdict" | "file" | "answer" => none(),
+                "n" | "seconds" => Value::from(0),
+                "took" => Value::from(""),
+                "error" | "verdict" | "by" | "cost" | "file" | "answer" => none(),
                 _ => return None,
             };
             let is_needed = preview.is_some_and(|preview| !preview.may_lack_review);
@@ -497,6 +507,10 @@ impl Names {
             ("error", Outcome::Ran { .. }) | ("verdict", Outcome::Failed(_)) => Ok(none()),
             ("verdict", Outcome::Ran { verdict }) => Ok(Value::from(verdict.clone())),
             ("n", _) => Ok(Value::from(invocation.n)),
+            ("by", _) => Ok(Value::from(effort.by.clone())),
+            ("seconds", _) => Ok(Value::from(effort.seconds)),
+            ("took", _) => Ok(Value::from(page::span(Duration::from_secs(effort.seconds)))),
+            ("cost", _) => Ok(Value::from(effort.cost.map(page::dollars))),
             ("file", _) => self.path(&invocation.file).map(Value::from),
             ("answer", _) => match self.chart.cycles.get(&invocation.cycle) {
                 Some(cycle) => self.file_path(cycle, &cycle.answer, invocation.n),

@@ -42,7 +42,7 @@ impl Judge<'_> {
             });
             match rounds.endless_way() {
                 Some(round) => {
-                    let claim = format!("`{goal}` need never become true");
+                    let claim = format!("`{goal}` may never become true");
                     self.endless(claim, &round, path.to_vec())
                 }
                 None => self.holds(detail.clone()),

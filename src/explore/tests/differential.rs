@@ -894,11 +894,7 @@ impl<'c> Walk<'c> {
                     verdict: Some(self.random.pick(&invoke.verdicts)),
                 },
             };
-            let ended = Ended {
-                invocation: (**invocation).clone(),
-                outcome,
-                superseded: false,
-            };
+            let ended = Ended::new((**invocation).clone(), outcome);
             step = decide(self.chart, world, event, Some(ended))?;
         }
         match step {

@@ -333,8 +333,11 @@ fn children_of_others_are_spared() {
 fn a_run_without_an_owner_is_ended() {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let test = Test::new();
+    let child = test.folder.path().join("child");
     let closed = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(300));
+        while !fs::read_to_string(&child).is_ok_and(|text| text.ends_with('\n')) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         drop(theirs);
     });
     let argv = [

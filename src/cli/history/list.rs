@@ -1,0 +1,133 @@
+//! `taskie list`: all instances of a project: where each is, what its reviews cost, and who drives it.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::{Value as Json, json};
+
+use super::stats::Figures;
+use crate::chart::Chart;
+use crate::cli::error::CliError;
+use crate::cli::output::{say, tell};
+use crate::cli::place;
+use crate::cli::progress::{Progress, progress, progress_json};
+use crate::engine::world::World as _;
+use crate::page::{FAINT, Page, aligned, paint, width};
+use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::state_file::Reading;
+use crate::shell::{driver, find, journal};
+use crate::text::shown;
+
+/// The version of the JSON. It changes when a field is removed or changes its meaning.
+const VERSION: u32 = 1;
+
+/// Prints a row for each instance.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let root = place::root(chart)?;
+    let names = find::names(&root, &chart.scope).map_err(|error| {
+        CliError::new(format!(
+            "the {}s cannot be listed: {error}",
+            chart.scope.noun
+        ))
+    })?;
+    let mut rows = Vec::new();
+    for name in names {
+        match place::existing(chart, &root, &name) {
+            Ok(place) => rows.push(Row::of(&place)),
+            Err(why) => tell(&format!("taskie: {why}")),
+        }
+    }
+    if matches.get_flag("json") {
+        let list: Vec<Json> = rows.iter().map(|row| row.to_json(chart)).collect();
+        say(&json!({ "version": VERSION, "list": list }).to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    if rows.is_empty() {
+        say(&format!("there is no {} yet", chart.scope.noun));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let head = [
+        chart.scope.noun.as_str(),
+        "phase",
+        "next",
+        "done",
+        "reviews",
+        "cost",
+        "driver",
+    ];
+    let mut lines = vec![head.map(str::to_owned).to_vec()];
+    lines.extend(rows.iter().map(Row::cells));
+    let mut page = Page::new(width(), 0);
+    for (at, line) in aligned(&lines, 3).into_iter().enumerate() {
+        page.line(if at == 0 { paint(FAINT, line) } else { line });
+    }
+    page.print();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An instance.
+struct Row {
+    name: String,
+    /// `None` where there is no state that can be used.
+    phase: Option<String>,
+    next: Option<String>,
+    progress: Vec<Progress>,
+    figures: Figures,
+    driver: Option<String>,
+}
+
+impl Row {
+    fn of(place: &Place) -> Self {
+        let chart = &place.chart;
+        let snapshot = place.snapshot();
+        let is_sound = matches!(snapshot.state, Reading::Sound { .. });
+        let field = |name: Option<&String>| {
+            let value = snapshot.context().get(name?)?.as_str()?;
+            is_sound.then(|| value.to_owned())
+        };
+        Self {
+            name: place.instance.name.clone(),
+            phase: field(Some(&chart.state)),
+            next: field(chart.next.as_ref()),
+            progress: progress(chart, &snapshot.as_world()),
+            figures: Figures::of(chart, journal::reviews(place).iter()),
+            driver: driver::of(&place.home(), &place.instance.name),
+        }
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let or_none = |text: &Option<String>| shown(text.as_deref().unwrap_or("-")).into_owned();
+        let done = self
+            .progress
+            .iter()
+            .map(|part| format!("{}/{}", part.done, part.all));
+        let done = done.collect::<Vec<_>>().join(" ");
+        // The start of a session's id tells it apart.
+        let driver = self.driver.as_ref().map(|id| id.chars().take(8).collect());
+        vec![
+            self.name.clone(),
+            or_none(&self.phase),
+            or_none(&self.next),
+            if done.is_empty() {
+                "-".to_owned()
+            } else {
+                done
+            },
+            self.figures.reviews.to_string(),
+            if self.figures.reviews == 0 {
+                "-".to_owned()
+            } else {
+                self.figures.price()
+            },
+            or_none(&driver),
+        ]
+    }
+
+    fn to_json(&self, chart: &Chart) -> Json {
+        json!({
+            chart.scope.noun.as_str(): self.name, "phase": self.phase, "due": self.next,
+            "progress": progress_json(&self.progress), "reviews": self.figures.to_json(), "owner": self.driver,
+        })
+    }
+}

@@ -1,0 +1,238 @@
+//! `taskie stats`: what the reviews of a project came to, what they took and what they cost.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ArgMatches;
+use indexmap::IndexMap;
+use serde_json::{Value as Json, json};
+
+use crate::chart::Chart;
+use crate::cli::error::CliError;
+use crate::cli::output::say;
+use crate::cli::place;
+use crate::page::{FAINT, PLAIN, Page, STRONG, aligned, dollars, paint, span, width};
+use crate::shell::journal::{self, Line, Review};
+use crate::text::shown;
+
+/// The version of the JSON. It changes when a field is removed or changes its meaning.
+const VERSION: u32 = 1;
+
+/// Prints the figures.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let home = place::root(chart)?.join(&chart.scope.home);
+    let only = matches.get_one::<String>("instance");
+    let reviews = journal::read_all(&home)
+        .into_iter()
+        .filter_map(|line| match line {
+            Line::Review(review) => Some(review),
+            Line::Decision(_) => None,
+        });
+    let reviews: Vec<Review> = reviews
+        .filter(|review| only.is_none_or(|only| review.instance == *only))
+        .collect();
+    let all = Figures::of(chart, reviews.iter());
+    let cycles = groups(chart, &reviews, |review| review.cycle.clone());
+    let by = |review: &Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
+    let reviewers = groups(chart, &reviews, by);
+    let rounds = rounds(chart, &reviews);
+    if matches.get_flag("json") {
+        let tables = |groups: &IndexMap<String, Figures>| -> Json {
+            let groups = groups.iter();
+            groups
+                .map(|(name, figures)| (name.clone(), figures.to_json()))
+                .collect()
+        };
+        let json = json!({
+            "version": VERSION, "all": all.to_json(), "cycles": tables(&cycles),
+            "reviewers": tables(&reviewers), "rounds_until_clean": rounds,
+        });
+        say(&json.to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    if reviews.is_empty() {
+        say("no review is recorded");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut page = Page::new(width(), 0);
+    page.text(STRONG, &all.sentence());
+    for (title, groups) in [("cycle", &cycles), ("reviewer", &reviewers)] {
+        page.blank();
+        table(chart, title, groups, &mut page);
+    }
+    if !rounds.is_empty() {
+        page.blank();
+        let rounds = rounds.iter().map(|(cycle, rounds)| {
+            let total: u64 = rounds.iter().sum();
+            #[expect(clippy::cast_precision_loss, reason = "nobody reviews that often")]
+            let mean = total as f64 / rounds.len().max(1) as f64;
+            format!("{} {mean:.1}", shown(cycle))
+        });
+        let rounds: Vec<String> = rounds.collect();
+        page.text(
+            PLAIN,
+            &format!(
+                "Reviews until the first clean one, on average: {}",
+                rounds.join(", ")
+            ),
+        );
+    }
+    page.print();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a number of reviews came to.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    pub(crate) reviews: usize,
+    verdicts: IndexMap<String, usize>,
+    /// Those that gave a verdict which is not the best one.
+    found: usize,
+    failed: usize,
+    seconds: u64,
+    /// In millionths of a dollar.
+    cost: u64,
+    /// Those that did not say what they cost.
+    unpriced: usize,
+}
+
+impl Figures {
+    pub(crate) fn of<'r>(chart: &Chart, reviews: impl Iterator<Item = &'r Review>) -> Self {
+        let mut figures = Self::default();
+        for review in reviews {
+            figures.add(chart, review);
+        }
+        figures
+    }
+
+    fn add(&mut self, chart: &Chart, review: &Review) {
+        self.reviews += 1;
+        self.failed += usize::from(review.error.is_some());
+        if let Some(verdict) = &review.verdict {
+            *self.verdicts.entry(verdict.clone()).or_default() += 1;
+            self.found += usize::from(!chart.is_best_verdict(verdict));
+        }
+        self.seconds = self.seconds.saturating_add(review.seconds);
+        match review.cost {
+            Some(cost) => self.cost = self.cost.saturating_add(cost),
+            None => self.unpriced += 1,
+        }
+    }
+
+    /// The share of the verdicts that found something, in percent.
+    fn share(&self) -> Option<usize> {
+        let verdicts: usize = self.verdicts.values().sum();
+        (self.found * 100).checked_div(verdicts)
+    }
+
+    fn time(&self) -> String {
+        span(Duration::from_secs(self.seconds))
+    }
+
+    pub(crate) fn price(&self) -> String {
+        match (self.unpriced, self.reviews) {
+            (unpriced, reviews) if unpriced == reviews => "unknown".to_owned(),
+            (0, _) => dollars(self.cost),
+            (unpriced, _) => format!("{} + {unpriced} unknown", dollars(self.cost)),
+        }
+    }
+
+    pub(crate) fn sentence(&self) -> String {
+        let share = self
+            .share()
+            .map(|share| format!(", {share} % found something"));
+        let count = match self.reviews {
+            1 => "1 review".to_owned(),
+            many => format!("{many} reviews"),
+        };
+        format!(
+            "{count} in {}, cost {}{}",
+            self.time(),
+            self.price(),
+            share.unwrap_or_default()
+        )
+    }
+
+    pub(crate) fn to_json(&self) -> Json {
+        json!({
+            "reviews": self.reviews, "verdicts": self.verdicts, "failed": self.failed,
+            "found_percent": self.share(), "seconds": self.seconds,
+            "cost": if self.unpriced == self.reviews { Json::Null } else { json!(self.cost) },
+            "unpriced": self.unpriced,
+        })
+    }
+}
+
+/// Returns the figures of each group of reviews, in the order of their first one.
+fn groups(
+    chart: &Chart,
+    reviews: &[Review],
+    key: impl Fn(&Review) -> String,
+) -> IndexMap<String, Figures> {
+    let mut groups: IndexMap<String, Figures> = IndexMap::new();
+    for review in reviews {
+        groups.entry(key(review)).or_default().add(chart, review);
+    }
+    groups
+}
+
+/// Returns for each cycle how many reviews it took until the first clean one, each time that it ran.
+fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
+    let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::new();
+    let mut clean: Vec<(&str, &str)> = Vec::new();
+    for review in reviews.iter().filter(|review| review.error.is_none()) {
+        // What was reviewed: the file's name up to its number.
+        let of = review
+            .file
+            .rsplit_once(&review.n.to_string())
+            .map_or("", |(of, _)| of);
+        let thing = (review.instance.as_str(), of);
+        if review.n <= 1 {
+            clean.retain(|other| *other != thing);
+        }
+        let is_clean = review
+            .verdict
+            .as_ref()
+            .is_some_and(|verdict| chart.is_best_verdict(verdict));
+        if is_clean && !clean.contains(&thing) {
+            clean.push(thing);
+            let n = u64::try_from(review.n).unwrap_or_default();
+            rounds.entry(review.cycle.clone()).or_default().push(n);
+        }
+    }
+    rounds
+}
+
+/// Adds a table with a row for each group.
+fn table(chart: &Chart, title: &str, groups: &IndexMap<String, Figures>, page: &mut Page) {
+    let mut verdicts: Vec<&String> = Vec::new();
+    for verdict in chart.invoke.values().flat_map(|invoke| &invoke.verdicts) {
+        if !verdicts.contains(&verdict) {
+            verdicts.push(verdict);
+        }
+    }
+    let head = [title.to_owned(), "reviews".to_owned()];
+    let rest = ["failed", "time", "cost"].map(str::to_owned);
+    let mut rows = vec![
+        head.into_iter()
+            .chain(verdicts.iter().map(|verdict| shown(verdict).into_owned()))
+            .chain(rest)
+            .collect::<Vec<_>>(),
+    ];
+    for (name, figures) in groups {
+        let counts = verdicts
+            .iter()
+            .map(|verdict| figures.verdicts.get(*verdict).copied().unwrap_or(0));
+        let counts = std::iter::once(figures.reviews)
+            .chain(counts)
+            .chain([figures.failed]);
+        let mut row = vec![shown(name).into_owned()];
+        row.extend(counts.map(|count| count.to_string()));
+        row.extend([figures.time(), figures.price()]);
+        rows.push(row);
+    }
+    for (at, line) in aligned(&rows, 1).into_iter().enumerate() {
+        page.line(if at == 0 { paint(FAINT, line) } else { line });
+    }
+}

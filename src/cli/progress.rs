@@ -1,0 +1,48 @@
+//! How much of an instance is done: the tables in which the chart says what counts as finished.
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use crate::chart::Chart;
+use crate::engine::world::{Source, World};
+
+/// The rows of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// The table's name in the chart.
+    pub(super) name: String,
+    pub(super) done: usize,
+    pub(super) all: usize,
+}
+
+/// Returns how far each table is that says which rows are finished. A table whose file depends on the state is about
+/// one part of the work, and is left out.
+pub(super) fn progress(chart: &Chart, world: &Arc<dyn World>) -> Vec<Progress> {
+    let tables = chart.tables.iter();
+    let counted = tables
+        .filter(|(_, table)| !table.finished.is_empty() && table.file.holes().next().is_none());
+    let counted = counted.filter_map(|(name, _)| {
+        let table = world.look(&Source::Table(name.clone())).ok()?;
+        let count = |rows: &str| table.get_attr(rows).ok()?.len();
+        let (all, open) = (count("rows")?, count("open")?);
+        (all > 0).then(|| Progress {
+            name: name.clone(),
+            done: all.saturating_sub(open),
+            all,
+        })
+    });
+    counted.collect()
+}
+
+/// Returns it as JSON, by table.
+pub(super) fn progress_json(parts: &[Progress]) -> Json {
+    let parts = parts.iter();
+    let parts = parts.map(|part| {
+        (
+            part.name.clone(),
+            json!({ "done": part.done, "all": part.all }),
+        )
+    });
+    Json::Object(parts.collect())
+}
