@@ -61,9 +61,9 @@ async function serve(answer) {
 }
 
 // Starts the client with `prompt`.
-function start(prompt, project, address, options = ["--permission-mode", "acceptEdits"], more = {}) {
+function start(prompt, project, address, options = ["--permission-mode", "acceptEdits"]) {
   const args = ["--print", "--verbose", "--output-format", "stream-json", ...options, prompt];
-  const env = { ...process.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: "none", ...more };
+  const env = { ...process.env, ANTHROPIC_BASE_URL: address, ANTHROPIC_API_KEY: "none" };
   return spawn("claude", args, { cwd: project, env, stdio: ["ignore", "pipe", "inherit"] });
 }
 
@@ -270,15 +270,14 @@ async function guarded([folder]) {
     heard = said([asked.system, asked.messages]);
     return steps.shift() ?? text("Done.");
   });
-  // What was decided about the stops since the last call.
-  const trace = inside("trace");
-  const stops = () => {
-    const lines = fs.existsSync(trace) ? fs.readFileSync(trace, "utf8").trim().split("\n").map((line) => JSON.parse(line)) : [];
-    fs.rmSync(trace, { force: true });
-    return lines.filter(({ event }) => event === "Stop").map(({ dir, messages }) => [dir, messages]);
-  };
+  // What the user is told at the stops of a session that printed this.
+  const told = (printed) =>
+    printed.split("\n").flatMap((line) => {
+      const { subtype, content } = line ? JSON.parse(line) : {};
+      return subtype === "informational" ? content.split("\n").filter((text) => text.startsWith("Stop says: ")) : [];
+    });
   const free = ["--dangerously-skip-permissions"];
-  const run = (prompt, project, options = free) => type(prompt, project, model.address, options, { TASKIE_TRACE: trace });
+  const run = (prompt, project, options = free) => type(prompt, project, model.address, options);
 
   // A repository brings a plan that wants a review, and a chart that runs what it likes.
   const theirs = inside("theirs");
@@ -291,8 +290,8 @@ async function guarded([folder]) {
   git(theirs, "commit", "--quiet", "-m", "A plan");
   const clone = inside("clone");
   git(folder, "clone", "--quiet", theirs, clone);
-  await run("hi", clone);
-  assert.deepEqual([reviews, stops()], [0, []], "a clone starts no reviewer");
+  const cloned = await run("hi", clone);
+  assert.deepEqual([reviews, told(cloned)], [0, []], "a clone starts no reviewer");
   assert.match(heard, /\[taskie\] Plan 'theirs' waits: plan-review comes next. \/taskie:continue-plan takes it up./);
   assert.doesNotMatch(heard, /obey/);
 
@@ -307,14 +306,13 @@ async function guarded([folder]) {
   assert.equal(reviews, 0, "neither a pulled plan nor a dependency's starts a reviewer");
   assert.deepEqual(read(path.join(own, ".taskie/plans/theirs/state.json")), waiting);
   const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and new or changed.";
-  assert.deepEqual(stops(), [[".taskie/plans/mine", ["Plan 'mine' structure validated successfully"]]], printed);
-  assert.ok(printed.includes(ignored) || heard.includes(ignored), "the command says that the chart is ignored");
+  assert.deepEqual(told(printed), [`Stop says: ${ignored}`, "Stop says: Plan 'mine' structure validated successfully"], printed);
 
   // Its review is due, and it plans; then it does not, and is killed while the reviewer works.
   const again = ["--resume", JSON.parse(printed.split("\n")[0]).session_id];
   fs.writeFileSync(mine, JSON.stringify(waiting));
-  await run("hi", own, [...again, "--permission-mode", "plan"]);
-  assert.deepEqual([reviews, stops()], [0, [[".taskie/plans/mine", ["The plan-review is due and waits until plan mode ends."]]]]);
+  const planned = await run("hi", own, [...again, "--permission-mode", "plan"]);
+  assert.deepEqual([reviews, told(planned)], [0, [`Stop says: ${ignored}`, "Stop says: The plan-review is due and waits until plan mode ends."]]);
   const client = start("hi", own, model.address, [...again, ...free]);
   const until = async (what, seconds, is) => {
     for (const end = Date.now() + 1000 * seconds; !is(); await new Promise((later) => setTimeout(later, 50))) assert.ok(Date.now() < end, what());
@@ -338,5 +336,6 @@ async function guarded([folder]) {
 const [mode, ...args] = process.argv.slice(2);
 ({ typed, played, restricted, guarded })[mode](args).catch((error) => {
   console.error(error.message);
-  process.exitCode = 1;
+  // What still listens would keep this process.
+  process.exit(1);
 });

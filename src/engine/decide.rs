@@ -293,7 +293,10 @@ impl Deciding {
         }
         self.commit(place, advance, fields);
         self.decision.effects.extend(effects);
-        self.decision.messages.extend(message);
+        // A text that came to nothing says nothing.
+        self.decision
+            .messages
+            .extend(message.filter(|message| !message.is_empty()));
         match (block, action) {
             (Some(reason), _) => {
                 self.decision.answer = Answer::Block(reason);

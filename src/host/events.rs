@@ -31,6 +31,11 @@ pub fn is_stop(event: &str) -> bool {
     matches!(event, "Stop" | "SubagentStop")
 }
 
+/// Returns true for an event whose answer may be JSON with a text for the agent and one for the user.
+pub fn takes_context(event: &str) -> bool {
+    matches!(event, "SessionStart" | "UserPromptSubmit")
+}
+
 /// The documented fields of hook events that an older host may leave out, with the values they then have.
 /// Source: the host's hook reference, and events captured from two of its versions (`tests/fixtures`).
 pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[

@@ -1,13 +1,13 @@
 //! How an answer to a hook event is written.
 //!
 //! A Stop answer is one JSON object on one line with a space after each colon (scripts grep
-//! `"decision": "block"`); other events print plain text or nothing.
+//! `"decision": "block"`); other events print plain text or nothing, or JSON if there is a message to the user too.
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
-use super::events::is_stop;
+use super::events::{is_stop, takes_context};
 
 /// The host shows longer texts only in part.
 const TEXT_LIMIT: usize = 9_900;
@@ -15,8 +15,7 @@ const TEXT_LIMIT: usize = 9_900;
 /// An answer to the host.
 #[derive(Debug)]
 pub struct Reply {
-    /// The event is a stop, which is answered in JSON.
-    is_stop: bool,
+    event: String,
     quiet: bool,
     block: Option<String>,
     messages: Vec<String>,
@@ -49,7 +48,7 @@ impl Reply {
         says: Vec<String>,
     ) -> Self {
         Self {
-            is_stop: is_stop(event),
+            event: event.to_owned(),
             quiet,
             block,
             messages,
@@ -83,13 +82,8 @@ impl Reply {
 
     /// The text for stdout.
     pub fn render(&self) -> String {
-        if !self.is_stop {
-            let text = self.says.join("\n");
-            return if text.is_empty() {
-                text
-            } else {
-                format!("{}\n", cut(&text))
-            };
+        if !is_stop(&self.event) {
+            return self.context();
         }
         let mut object = Map::new();
         if let Some(reason) = self.reason() {
@@ -108,6 +102,28 @@ impl Reply {
             object.insert("suppressOutput".to_owned(), Json::from(true));
         }
         one_line(&Json::Object(object))
+    }
+}
+
+impl Reply {
+    /// The text for stdout where there is nothing to block: what the agent is told, and the user too if the host takes
+    /// both. (Plain text reaches only the agent.)
+    fn context(&self) -> String {
+        let text = cut(&self.says.join("\n"));
+        if !self.messages.is_empty() && takes_context(&self.event) {
+            let message = cut(&self.messages.join("\n"));
+            let mut object = Map::new();
+            object.insert("systemMessage".to_owned(), Json::from(message));
+            if !text.is_empty() {
+                let context = json!({ "hookEventName": self.event, "additionalContext": text });
+                object.insert("hookSpecificOutput".to_owned(), context);
+            }
+            return one_line(&Json::Object(object));
+        }
+        match text.is_empty() {
+            true => text,
+            false => format!("{text}\n"),
+        }
     }
 }
 

@@ -300,7 +300,7 @@ fn every_event_of_the_host_while_a_review_is_due() {
             let expected = match command {
                 "subagent-stop" => silent(),
                 "session-start" => {
-                    "[taskie] Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\n"
+                    "{\"systemMessage\": \"Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\", \"hookSpecificOutput\": {\"hookEventName\": \"SessionStart\", \"additionalContext\": \"[taskie] Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\"}}\n"
                 }
                 _ => "",
             };

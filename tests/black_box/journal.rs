@@ -472,3 +472,67 @@ fn what_a_review_cost_is_kept() {
     let log = project.run(&["log"]).stdout;
     assert!(log.contains("PASS by opus in 0 s ($0.21)"), "{log}");
 }
+
+#[test]
+fn a_session_is_told_each_verdict_once() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    assert_eq!(project.run(&["next", "--session", "mine"]).code, 0);
+    let stop = |verdict: &str, cost: Value| {
+        let stdout = json!({
+            "is_error": false, "structured_output": { "verdict": verdict }, "total_cost_usd": cost,
+        });
+        project.reviewer(&Reviewer {
+            stdout: Some(stdout.to_string()),
+            ..Reviewer::fail()
+        });
+        let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "mine" });
+        project.hook_raw("stop", event.to_string()).json()
+    };
+    let answer = |n: usize| {
+        project.write(&format!("task-1-post-review-{n}.md"), "answered\n");
+        let args = ["enter", "post-code-review", "--session", "mine"];
+        assert_eq!(project.run(&args).code, 0);
+    };
+    let told = |answer: &Value, verdict: &str, message: &str| {
+        assert_eq!(answer["systemMessage"], message);
+        let reason = answer["reason"].as_str().unwrap();
+        let words = format!("by an independent reviewer. Its verdict is {verdict}. Read");
+        assert!(reason.contains(&words), "{reason}");
+    };
+    let first = stop("FAIL", json!(0.84));
+    told(
+        &first,
+        "FAIL",
+        "code-review 1/8: FAIL by opus ($0.84), 0 of 2 clean",
+    );
+    // The agent works on it: nothing is new.
+    assert_eq!(stop("FAIL", json!(0)), json!({ "suppressOutput": true }));
+    answer(1);
+    let second = stop("PASS", json!(null));
+    told(
+        &second,
+        "PASS",
+        "code-review 2/8: PASS by sonnet, 1 of 2 clean",
+    );
+    answer(2);
+    let message = "code-review 3/8: PASS by opus ($0.00), 2 of 2 clean\nCode review passed. Run \
+                   /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 3.)";
+    let third = stop("PASS", json!(0));
+    assert_eq!(
+        third,
+        json!({ "systemMessage": message, "suppressOutput": true })
+    );
+
+    let started = project.hook_raw("session-start", r#"{"hook_event_name":"SessionStart"}"#);
+    let waits = format!(
+        "Plan '{PLAN}' waits: complete-task comes next. /taskie:continue-plan takes it up."
+    );
+    assert_eq!(
+        started.json(),
+        json!({
+            "systemMessage": waits,
+            "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": format!("[taskie] {waits}") },
+        })
+    );
+}

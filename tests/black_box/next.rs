@@ -282,7 +282,13 @@ fn a_new_session_sees_what_waits() {
         )
     };
     let waits = |what: &str| {
-        format!("[taskie] Plan '{PLAN}' waits: {what}. /taskie:continue-plan takes it up.\n")
+        let text = format!("Plan '{PLAN}' waits: {what}. /taskie:continue-plan takes it up.");
+        let context = format!("[taskie] {text}");
+        format!(
+            "{{\"systemMessage\": {}, \"hookSpecificOutput\": {{\"hookEventName\": \"SessionStart\", \"additionalContext\": {}}}}}\n",
+            Value::from(text),
+            Value::from(context)
+        )
     };
     assert_eq!(
         (start().stdout, start().stderr),

@@ -727,12 +727,13 @@ fn records_that_came_with_a_project_are_not_believed() {
     // In the project itself they count, unless git tracks them.
     git(&project.root, &["init", "-q"]);
     git(&project.root, &["add", "-f", ".taskie/.locks"]);
+    git(&project.root, &["commit", "-q", "-m", "Records"]);
     let why = "No review was started: .taskie/.locks is tracked by git, so what it says of sessions is not believed. `git rm -r --cached .taskie/.locks` takes it out of the repository.";
     assert_eq!(stop_of(&project, "mine").json(), allowed(why));
     assert_eq!(project.calls().len(), 0);
     git(
         &project.root,
-        &["rm", "-r", "-q", "--cached", ".taskie/.locks"],
+        &["rm", "-r", "-q", "-f", "--cached", ".taskie/.locks"],
     );
     assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
 }

@@ -7,8 +7,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::bench::{
-    copy_of_chart, finish, is_running, signal, start_stop, stop_with_chart, wait_for,
-    wait_for_line, wait_until_gone, wait_until_it_can_be_run,
+    finish, is_running, signal, start_stop, wait_for, wait_for_line, wait_until_gone,
+    wait_until_it_can_be_run,
 };
 use crate::support::{PLAN, Project, Reviewer, allowed, silent, state, validated};
 
@@ -649,14 +649,13 @@ fn a_reviewer_over_its_deadline_is_ended_with_all_it_started() {
         let project = Project::valid();
         project.set_state(json!({}));
         let before = project.read("state.json");
-        let chart = copy_of_chart(&project, |text| {
-            text.replace("timeout  = 570", &format!("timeout  = {deadline}"))
-        });
+        let settings = json!({ "review_timeout": deadline }).to_string();
+        fs::write(project.root.join(".taskie/config.json"), settings).unwrap();
         project.reviewer(&Reviewer {
             first: STUBBORN.to_owned(),
             ..Reviewer::pass()
         });
-        let ran = stop_with_chart(&project, &chart, false);
+        let ran = project.stop();
         assert_eq!((ran.code, project.read("state.json")), (0, before));
         if !project.bin.join("started").exists() {
             continue;
