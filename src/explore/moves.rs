@@ -642,7 +642,7 @@ impl Moves {
             let commands: Vec<&str> = chart.commands.keys().map(String::as_str).collect();
             lines.push(format!("the user: runs {}", commands.join(", ")));
         }
-        lines.push("files and tables: chosen anew at every event".to_owned());
+        lines.push("files and tables: chosen again at every event".to_owned());
         lines
     }
 }

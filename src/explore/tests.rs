@@ -118,7 +118,7 @@ fn all_is_proved_on_the_base_chart() {
             "events: Stop",
             "the agent: enters any phase whose guard holds, writes the answer to a review or does not, does nothing and stops again",
             "the user: runs limit, skip",
-            "files and tables: chosen anew at every event",
+            "files and tables: chosen again at every event",
         ]
     );
     assert!(report.complete);
@@ -260,7 +260,7 @@ fn what_is_there_in_vain() {
         )],
         &[(
             "phase-unreachable",
-            "phases.lost: no way leads to the phase `lost`",
+            "phases.lost: the phase `lost` cannot be reached",
         )],
     );
     assert_findings(
@@ -270,7 +270,7 @@ fn what_is_there_in_vain() {
         )],
         &[(
             "phase-never-entered",
-            "phases.{cycle}: the guard of the phase `text-review` holds nowhere: it is reached, but never entered",
+            "phases.{cycle}: the guard of the phase `text-review` is never true: it is reached, but never entered",
         )],
     );
     assert_findings(
@@ -280,7 +280,7 @@ fn what_is_there_in_vain() {
         )],
         &[(
             "rule-never-fires",
-            "on.Stop.4: on.Stop[4] never fires: its guard holds nowhere",
+            "on.Stop.4: on.Stop[4] never fires: its guard is never true",
         )],
     );
     assert_findings(
@@ -294,7 +294,7 @@ fn what_is_there_in_vain() {
         &[
             (
                 "phase-unreachable",
-                "phases.post-{cycle}: no way leads to the phase `post-text-review`",
+                "phases.post-{cycle}: the phase `post-text-review` cannot be reached",
             ),
             (
                 "rule-never-fires",
@@ -361,7 +361,7 @@ fn what_is_there_in_vain() {
 }
 
 /// There is a command that allows more reviews than were tried: this is not refuted.
-const STUCK_AT_THE_LIMIT: &str = "bounded: from the phase `text-review` no way leads to a final phase any more, \
+const STUCK_AT_THE_LIMIT: &str = "bounded: from the phase `text-review` no final phase can be reached, \
 max_reviews being 3; a value that was not tried may lead on";
 
 #[test]
@@ -399,7 +399,7 @@ fn round_and_round_without_an_end() {
         ],
         &[(
             "final-out-of-reach",
-            "phases.left: from the phase `left` no way leads to a final phase any more, max_reviews being 3
+            "phases.left: from the phase `left` no final phase can be reached, max_reviews being 3
 0. Nothing is written yet: phase is write.
 1. The agent enters left.
    fires: phases.left
@@ -441,7 +441,7 @@ And again from step 4, without end.";
             (
                 "block-loop",
                 &format!(
-                    "on.Stop.3: the agent is blocked again and again, and what it does leads nowhere\n{story}"
+                    "on.Stop.3: the agent is blocked again and again, and nothing that it does changes that\n{story}"
                 ),
             ),
         ],
@@ -563,7 +563,7 @@ fn blocks_whatever_the_agent_does() {
         ],
         &[(
             "block-loop",
-            "on.Stop.0: the agent is blocked again and again, and what it does leads nowhere
+            "on.Stop.0: the agent is blocked again and again, and nothing that it does changes that
 0. Nothing is written yet: phase is write.
 1. The agent enters left.
    fires: phases.left

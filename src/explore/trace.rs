@@ -19,7 +19,7 @@ use crate::engine::event::Trigger;
 pub struct Trace {
     /// What is wrong, in one sentence.
     pub(crate) claim: String,
-    /// How things stand before the first step; `None` where no way leads there.
+    /// How things stand before the first step; `None` if it cannot be reached.
     pub(crate) start: Option<String>,
     pub(crate) steps: Vec<TraceStep>,
     /// The number of the step that comes again after the last, and so on without end.

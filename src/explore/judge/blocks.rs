@@ -159,7 +159,7 @@ impl Judge<'_> {
         });
         match goes_on.endless_way() {
             Some(round) => {
-                let claim = "the agent is blocked again and again, and what it does leads nowhere"
+                let claim = "the agent is blocked again and again, and nothing that it does changes that"
                     .to_owned();
                 self.endless(claim, &round, self.blocking_rule(&round.0))
             }

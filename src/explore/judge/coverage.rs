@@ -20,11 +20,11 @@ impl Judge<'_> {
             let place = format!("phases.{phase}");
             let path = steps!["phases", &key_of_phase(self.chart, phase)];
             if !seen.contains(phase.as_str()) {
-                let verdict = self.absent(format!("no way leads to the phase `{phase}`"), path);
+                let verdict = self.absent(format!("the phase `{phase}` cannot be reached"), path);
                 results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
             } else if entry.phase.guard.is_some() && !self.has_fired(&place) {
                 let claim = format!(
-                    "the guard of the phase `{phase}` holds nowhere: it is reached, but never entered"
+                    "the guard of the phase `{phase}` is never true: it is reached, but never entered"
                 );
                 results.push(PropertyResult::new(
                     name,
@@ -61,7 +61,7 @@ impl Judge<'_> {
                 let list_id = tree.lists.get_index_of(list);
                 let was_tried = list_id.is_some_and(|list| coverage.tried.contains(&(list, index)));
                 let why = if was_tried {
-                    "its guard holds nowhere"
+                    "its guard is never true"
                 } else if index == 0 {
                     "its event never happens"
                 } else {

@@ -45,7 +45,7 @@ impl Judge<'_> {
         };
         let claim = |state: usize, words: &str| {
             format!(
-                "from the phase `{}` no way leads to a final phase any more{words}",
+                "from the phase `{}` no final phase can be reached{words}",
                 self.phase(state)
             )
         };
@@ -110,7 +110,7 @@ impl Judge<'_> {
             .any(|arrow| leads_on(arrow) && setting.allows(arrow))
     }
 
-    /// The first state from which no way leads to a goal, with the parameters set like that from there on
+    /// The first state from which no goal can be reached, with the parameters set like that from there on
     /// unless a command of the chart sets them otherwise.
     fn lost(&self, goals: &[bool]) -> Option<(usize, &Setting)> {
         if !self.search.complete {
