@@ -301,7 +301,7 @@ async function guarded([folder]) {
   git(own, "init", "--quiet");
   const mine = plan(own, "mine", { ...waiting, phase: "continue-task", next_phase: null });
   plan(path.join(own, "node_modules/evil"), "evil", waiting);
-  steps = [bash("taskie next --plan mine"), bash(`git pull --quiet '${theirs}' HEAD && touch .taskie/plans/theirs/plan.md`), bash("cd node_modules/evil")];
+  steps = [bash("taskie next --plan mine"), bash(`git pull --quiet "${theirs}" HEAD && touch .taskie/plans/theirs/plan.md`), bash("cd node_modules/evil")];
   const printed = await run("hi", own);
   assert.equal(reviews, 0, "neither a pulled plan nor a dependency's starts a reviewer");
   assert.deepEqual(read(path.join(own, ".taskie/plans/theirs/state.json")), waiting);
