@@ -392,9 +392,18 @@ fn round_and_round_without_an_end() {
     let astray = "phase not in ['left', 'right']";
     assert_findings(
         &[
-            ("[phases]\n", "[phases]\nleft = { guard = \"phase in ['write', 'right'] and next_phase is none\" }\nright = { guard = \"phase == 'left'\" }\n"),
-            ("guard = \"free or phase == 'write'\"", &format!("guard = \"(free or phase == 'write') and {astray}\"")),
-            ("\"{cycle}\" = { guard = \"free\"", &format!("\"{{cycle}}\" = {{ guard = \"free and {astray}\"")),
+            (
+                "[phases]\n",
+                "[phases]\nleft = { guard = \"phase in ['write', 'right'] and next_phase is none\" }\nright = { guard = \"phase == 'left'\" }\n",
+            ),
+            (
+                "guard = \"free or phase == 'write'\"",
+                &format!("guard = \"(free or phase == 'write') and {astray}\""),
+            ),
+            (
+                "\"{cycle}\" = { guard = \"free\"",
+                &format!("\"{{cycle}}\" = {{ guard = \"free and {astray}\""),
+            ),
             ("limit = {", "# limit = {"),
         ],
         &[(

@@ -159,8 +159,9 @@ impl Judge<'_> {
         });
         match goes_on.endless_way() {
             Some(round) => {
-                let claim = "the agent is blocked again and again, and nothing that it does changes that"
-                    .to_owned();
+                let claim =
+                    "the agent is blocked again and again, and nothing that it does changes that"
+                        .to_owned();
                 self.endless(claim, &round, self.blocking_rule(&round.0))
             }
             None => self.holds("what the agent does after a block leads on".to_owned()),
