@@ -270,8 +270,8 @@ async function guarded([folder]) {
     heard = said([asked.system, asked.messages]);
     return steps.shift() ?? text("Done.");
   });
-  // What the user is told at the stops of a session that printed this.
-  const told = (printed) =>
+  // What the user sees at the stops of a session that printed this.
+  const seen = (printed) =>
     printed.split("\n").flatMap((line) => {
       const { subtype, content } = line ? JSON.parse(line) : {};
       return subtype === "informational" ? content.split("\n").filter((text) => text.startsWith("Stop says: ")) : [];
@@ -291,7 +291,7 @@ async function guarded([folder]) {
   const clone = inside("clone");
   git(folder, "clone", "--quiet", theirs, clone);
   const cloned = await run("hi", clone);
-  assert.deepEqual([reviews, told(cloned)], [0, []], "a clone starts no reviewer");
+  assert.deepEqual([reviews, seen(cloned)], [0, []], "a clone starts no reviewer");
   assert.match(heard, /\[taskie\] Plan 'theirs' waits: plan-review comes next. \/taskie:continue-plan takes it up./);
   assert.doesNotMatch(heard, /obey/);
 
@@ -306,13 +306,13 @@ async function guarded([folder]) {
   assert.equal(reviews, 0, "neither a pulled plan nor a dependency's starts a reviewer");
   assert.deepEqual(read(path.join(own, ".taskie/plans/theirs/state.json")), waiting);
   const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and new or changed.";
-  assert.deepEqual(told(printed), [`Stop says: ${ignored}`, "Stop says: Plan 'mine' structure validated successfully"], printed);
+  assert.deepEqual(seen(printed), [`Stop says: ${ignored}`, "Stop says: Plan 'mine' structure validated successfully"], printed);
 
   // Its review is due, and it plans; then it does not, and is killed while the reviewer works.
   const again = ["--resume", JSON.parse(printed.split("\n")[0]).session_id];
   fs.writeFileSync(mine, JSON.stringify(waiting));
   const planned = await run("hi", own, [...again, "--permission-mode", "plan"]);
-  assert.deepEqual([reviews, told(planned)], [0, [`Stop says: ${ignored}`, "Stop says: The plan-review is due and waits until plan mode ends."]]);
+  assert.deepEqual([reviews, seen(planned)], [0, [`Stop says: ${ignored}`, "Stop says: The plan-review is due and waits until plan mode ends."]]);
   const client = start("hi", own, model.address, [...again, ...free]);
   const until = async (what, seconds, is) => {
     for (const end = Date.now() + 1000 * seconds; !is(); await new Promise((later) => setTimeout(later, 50))) assert.ok(Date.now() < end, what());

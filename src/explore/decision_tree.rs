@@ -215,7 +215,7 @@ impl Tree {
                     question, options, ..
                 } => (*question, options),
             };
-            let told = match &self.questions[question as usize] {
+            let described = match &self.questions[question as usize] {
                 Question::Field(_) if !options.is_empty() => {
                     looks.add_question(question);
                     None
@@ -249,7 +249,7 @@ impl Tree {
                     .find(|(asked, _)| *asked == question)
                     .map(|(_, value)| *value)
             };
-            match told.or_else(made) {
+            match described.or_else(made) {
                 Some(value) => {
                     let next = self.next(at, value);
                     open.push((next, choices));

@@ -73,7 +73,7 @@ impl Trace {
         let steps = way.iter().map(|(state, number)| {
             let mut step = TraceStep::of(search, *state, *number);
             let (edge, _) = &search.edges[*number];
-            // A parameter is told where it is looked at and is not what it was.
+            // A parameter is shown where a decision looks at it and it has changed.
             for (field, value) in &edge.needs {
                 let Some((name, default)) = tree.default_of(*field) else {
                     continue;
@@ -116,22 +116,22 @@ fn opening(search: &Search) -> String {
 
 impl TraceStep {
     fn tell(&self, name: &dyn Fn(&str) -> String) -> String {
-        let mut told = self.event.clone();
+        let mut shown = self.event.clone();
         if !self.given.is_empty() {
-            told.push_str(&format!(" ({})", self.given.join(", ")));
+            shown.push_str(&format!(" ({})", self.given.join(", ")));
         }
-        told.push('.');
+        shown.push('.');
         if !self.fired.is_empty() {
             let fired: Vec<String> = self.fired.iter().map(|place| name(place)).collect();
-            told.push_str(&format!("\n   fires: {}", fired.join(", ")));
+            shown.push_str(&format!("\n   fires: {}", fired.join(", ")));
         }
         if !self.changes.is_empty() {
-            told.push_str(&format!("\n   {}", self.changes.join(", ")));
+            shown.push_str(&format!("\n   {}", self.changes.join(", ")));
         }
         if self.blocked {
-            told.push_str("\n   the agent is blocked");
+            shown.push_str("\n   the agent is blocked");
         }
-        told
+        shown
     }
 
     fn of(search: &Search, state: usize, number: usize) -> Self {

@@ -106,7 +106,7 @@ impl Reply {
 }
 
 impl Reply {
-    /// The text for stdout where there is nothing to block: what the agent is told, and the user too if the host takes
+    /// The text for stdout where there is nothing to block: what the agent gets, and the user too if the host takes
     /// both. (Plain text reaches only the agent.)
     fn context(&self) -> String {
         let text = cut(&self.says.join("\n"));

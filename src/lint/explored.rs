@@ -32,13 +32,13 @@ pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {
         })
     };
     // A finding that several cycles share is reported once.
-    let mut told: Vec<(Code, &[Step])> = Vec::new();
+    let mut reported: Vec<(Code, &[Step])> = Vec::new();
     let mut flaws = Vec::new();
     for result in &report.results {
         if let Verdict::Refuted { path, .. } = &result.verdict
-            && !told.contains(&(result.code, path.as_slice()))
+            && !reported.contains(&(result.code, path.as_slice()))
         {
-            told.push((result.code, path.as_slice()));
+            reported.push((result.code, path.as_slice()));
             flaws.extend(flaw(result));
         }
     }

@@ -158,7 +158,7 @@ pub(crate) fn parse_config(
     let unknown = raw
         .keys()
         .filter(|key| *key != "$schema" && !chart.config.contains_key(*key));
-    let told = unknown.map(|key| {
+    let warnings = unknown.map(|key| {
         let hint = suggest(key, known()).map_or_else(
             || {
                 format!(
@@ -170,7 +170,7 @@ pub(crate) fn parse_config(
         );
         format!("there is no setting `{}`; {hint}", crate::text::shown(key))
     });
-    Ok((config, told.collect()))
+    Ok((config, warnings.collect()))
 }
 
 /// Returns the `$schema` of a new state in `dir`: the project's copy of the schema, if there is one.

@@ -356,7 +356,7 @@ fn a_review_by_hand_is_written_and_nothing_follows() {
 }
 
 /// Rows 7, 8, 9 and 11: an answer leads back to the review in a cycle, and never after a review by hand.
-/// `phase_iteration` tells them apart.
+/// `phase_iteration` distinguishes them.
 #[test]
 fn an_answer_loops_back_in_a_cycle_only() {
     for cycle in CYCLES {

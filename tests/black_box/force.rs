@@ -236,7 +236,7 @@ fn faults_around_a_process() {
             use std::os::unix::fs::PermissionsExt as _;
             if text.permissions().mode() & 0o400 != 0 {
                 let answer = project.stop().json();
-                // Without a stdout there is nobody who could be told.
+                // Without a stdout there is nobody to answer.
                 let is_blocked = *fault == "exec >&-;"
                     || answer["decision"] == "block"
                     || ran.stdout.contains("\"decision\": \"block\"");

@@ -494,14 +494,14 @@ fn a_session_is_told_each_verdict_once() {
         let args = ["enter", "post-code-review", "--session", "mine"];
         assert_eq!(project.run(&args).code, 0);
     };
-    let told = |answer: &Value, verdict: &str, message: &str| {
+    let verdict_reaches = |answer: &Value, verdict: &str, message: &str| {
         assert_eq!(answer["systemMessage"], message);
         let reason = answer["reason"].as_str().unwrap();
         let words = format!("by an independent reviewer. Its verdict is {verdict}. Read");
         assert!(reason.contains(&words), "{reason}");
     };
     let first = stop("FAIL", json!(0.84));
-    told(
+    verdict_reaches(
         &first,
         "FAIL",
         "code-review 1/8: FAIL by opus ($0.84), 0 of 2 clean",
@@ -510,7 +510,7 @@ fn a_session_is_told_each_verdict_once() {
     assert_eq!(stop("FAIL", json!(0)), json!({ "suppressOutput": true }));
     answer(1);
     let second = stop("PASS", json!(null));
-    told(
+    verdict_reaches(
         &second,
         "PASS",
         "code-review 2/8: PASS by sonnet, 1 of 2 clean",

@@ -387,7 +387,7 @@ const UNNOTICED: &[(&str, usize, &str, &str)] = &[
     ),
 ];
 
-/// Where `part` stands in `text`. A blank in it stands for any number of blanks, so that columns may be aligned anew.
+/// Where `part` stands in `text`. A blank in it stands for any number of blanks, so that columns may be aligned again.
 fn places(text: &str, part: &str) -> Vec<Range<usize>> {
     let length = |rest: &str| {
         let mut at = 0;

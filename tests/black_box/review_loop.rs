@@ -284,7 +284,7 @@ fn the_last_task_leads_to_the_review_of_all_code() {
             "tdd": tdd, "phase": "code-review", "next_phase": target, "phase_iteration": 4, "review_model": "sonnet", "consecutive_clean": 2,
         }));
         if target == "all-code-review" {
-            // A cycle that starts afresh.
+            // A cycle that starts over.
             expected["phase_iteration"] = json!(0);
             expected["review_model"] = json!("opus");
             expected["consecutive_clean"] = json!(0);
@@ -1010,11 +1010,11 @@ fn each_session_drives_its_own_plan() {
     // A stop that names its session says the verdict to both.
     let block = |plan: &str| {
         let mut answer = CYCLES[0].block_in(plan, 1);
-        let (by, told) = (
+        let (by, reported) = (
             "independent reviewer.",
             "independent reviewer. Its verdict is FAIL.",
         );
-        answer["reason"] = json!(answer["reason"].as_str().unwrap().replace(by, told));
+        answer["reason"] = json!(answer["reason"].as_str().unwrap().replace(by, reported));
         answer["systemMessage"] = json!("plan-review 1/8: FAIL by opus (<$0.01), 0 of 2 clean");
         answer
     };

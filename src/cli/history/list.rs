@@ -103,7 +103,7 @@ impl Row {
             .iter()
             .map(|part| format!("{}/{}", part.done, part.all));
         let done = done.collect::<Vec<_>>().join(" ");
-        // The start of a session's id tells it apart.
+        // The start of a session's id identifies it.
         let driver = self.driver.as_ref().map(|id| id.chars().take(8).collect());
         vec![
             self.name.clone(),

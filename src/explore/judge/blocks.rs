@@ -73,13 +73,13 @@ impl Judge<'_> {
                     *known = most.max(*known);
                 }
                 let (name, _) = tree.default_of(field)?;
-                let told = bounds
+                let described = bounds
                     .iter()
                     .rev()
                     .map(|(value, most)| format!("{most} where {name} is {value}"));
-                let told = told.collect::<Vec<_>>().join(", ");
+                let described = described.collect::<Vec<_>>().join(", ");
                 let is_bound = bounds.values().collect::<BTreeSet<_>>().len() > 1;
-                is_bound.then(|| format!("at most {told}"))
+                is_bound.then(|| format!("at most {described}"))
             })
     }
 

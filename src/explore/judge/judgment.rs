@@ -174,9 +174,9 @@ impl<'s> Judge<'s> {
                 _ => PropertyResult::new(name, code, verdict),
             });
         }
-        let mut told: HashSet<(String, usize)> = HashSet::new();
+        let mut reported: HashSet<(String, usize)> = HashSet::new();
         for (list, index, fault) in moves.tree.ground.faults_of_checks() {
-            if !told.insert((list.clone(), index)) {
+            if !reported.insert((list.clone(), index)) {
                 continue;
             }
             let verdict = Verdict::Refuted {
