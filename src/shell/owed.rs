@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::process::{Pid, getpid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 use super::record;
@@ -15,11 +16,20 @@ use crate::engine::decision::{Answer, Decision};
 
 const KIND: &str = "owed";
 
+/// For so many seconds a hook that lives is taken to be about to give its answer.
+const GRACE: u64 = 60;
+
 /// The answer to a stop.
 #[derive(Debug, Serialize, Deserialize)]
 struct Owed {
     /// The state that it belongs to.
     state: u64,
+    /// The hook that is about to give it.
+    #[serde(default)]
+    hook: i32,
+    /// When it was left, in seconds since 1970.
+    #[serde(default)]
+    left: u64,
     block: Option<String>,
     messages: Vec<String>,
 }
@@ -41,6 +51,8 @@ impl Debt {
     ) -> io::Result<Self> {
         let owed = Owed {
             state: mark(text),
+            hook: getpid().as_raw_pid(),
+            left: record::now().as_secs(),
             block: match &decision.answer {
                 Answer::Block(reason) => Some(reason.clone()),
                 _ => None,
@@ -57,6 +69,12 @@ impl Debt {
         let debt = Self::of(home, instance);
         if owed.state != mark(text) {
             debt.settle();
+            return None;
+        }
+        // It is printing the answer now. (A number that another process has by now is not one for long.)
+        let is_recent = record::now().as_secs().saturating_sub(owed.left) < GRACE;
+        let hook = Pid::from_raw(owed.hook);
+        if is_recent && hook.is_some_and(|hook| test_kill_process(hook).is_ok()) {
             return None;
         }
         let decision = Decision {
