@@ -3,6 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
@@ -13,7 +14,8 @@ use crate::chart::embedded::{CHARTS, Choice, Embedded};
 use crate::chart::outdated;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
-use crate::explore::Caps;
+use crate::explore::budget::Caps;
+use crate::explore::report::Report;
 use crate::expr::templates::Templates;
 use crate::lint;
 use crate::lint::report::{Checked, Format};
@@ -55,6 +57,12 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
             .get_one::<u32>("max-states")
             .and_then(|states| usize::try_from(*states).ok())
             .unwrap_or(Caps::default().states),
+        time: matches
+            .get_one::<u32>("max-seconds")
+            .map_or(Caps::default().time, |seconds| {
+                Duration::from_secs((*seconds).into())
+            }),
+        ..Caps::default()
     };
     let mut checked = Vec::new();
     let mut unread = 0_usize;
@@ -90,7 +98,13 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if !text.is_empty() {
         say(text.trim_end());
     }
-    let found = checked.iter().any(|checked| !checked.flaws.is_empty());
+    let is_strict = matches.get_flag("strict");
+    let is_found = |checked: &Checked| {
+        let explored = checked.explored.as_ref();
+        let is_undecided = |report: &Report| report.is_undecided() && is_strict;
+        !checked.flaws.is_empty() || explored.is_some_and(is_undecided)
+    };
+    let found = checked.iter().any(is_found);
     Ok(match (unread, found) {
         (1.., _) => ExitCode::from(NOT_CHECKED),
         (0, true) => ExitCode::FAILURE,

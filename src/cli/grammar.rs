@@ -259,7 +259,20 @@ fn check_chart() -> Command {
                 .long("max-states")
                 .value_name("N")
                 .value_parser(value_parser!(u32).range(1..))
-                .help("Explore at most N states of a chart [default: 100000]"),
+                .help("Explore at most this many states of a chart [default: 100000]"),
+        )
+        .arg(
+            Arg::new("max-seconds")
+                .long("max-seconds")
+                .value_name("N")
+                .value_parser(value_parser!(u32).range(1..))
+                .help("Explore a chart for at most this long [default: 10]"),
+        )
+        .arg(
+            Arg::new("strict")
+                .long("strict")
+                .action(ArgAction::SetTrue)
+                .help("Exit 1 if a property is not decided, too"),
         )
         .arg(
             Arg::new("explain")

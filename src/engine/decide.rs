@@ -53,6 +53,15 @@ pub fn explain(
     Ok((step, deciding.tried))
 }
 
+/// Decides with given names, which may share what has been compiled with other decisions.
+pub fn decide_with(
+    names: Arc<Names>,
+    trigger: &Trigger,
+    ended: Option<Ended>,
+) -> Result<Step, Fault> {
+    Deciding::new(names, ended).decide(trigger)
+}
+
 /// Returns the rules for an event, with the name of their list.
 pub fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Rule]) {
     let list = match trigger {
@@ -98,14 +107,8 @@ pub fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> {
 }
 
 /// Decides one rule alone, with the context as the parts before it have left it.
-pub fn rule(
-    names: Arc<Names>,
-    list: &str,
-    index: usize,
-    rule: &Rule,
-    ended: Option<Ended>,
-) -> Result<Part, Fault> {
-    let mut deciding = Deciding::new(names, ended);
+pub fn rule(names: Arc<Names>, list: &str, index: usize, rule: &Rule) -> Result<Part, Fault> {
+    let mut deciding = Deciding::new(names, None);
     let flow = deciding.rule(list, index, rule)?;
     Ok(deciding.into_part(flow))
 }
@@ -343,9 +346,11 @@ impl Deciding {
         assign
             .iter()
             .map(|(name, literal)| {
-                let value = self
-                    .names
-                    .literal(format_args!("{place}.{name}"), literal, root)?;
+                let at = format_args!("{place}.{name}");
+                let value = match self.names.assigned(at, name, literal, root)? {
+                    Ok(assumed) => return Ok((name.clone(), assumed)),
+                    Err(value) => value,
+                };
                 let json = to_json(&value);
                 let admitted = match (&json, self.names.chart.context.get(name)) {
                     (Some(json), Some(field)) => field

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use super::context::Context;
 use super::fault::Fault;
+use crate::expr::source::Literal;
 
 /// A question about the world.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -51,6 +52,34 @@ pub enum Given<'a> {
     Findings(&'a str),
 }
 
+/// Something that a decision has evaluated, put to a world that may leave it open. `failed`: it has no value here.
+#[derive(Debug, Clone, Copy)]
+pub enum Evaluated<'a> {
+    /// A condition, and whether it holds here.
+    Condition {
+        source: &'a str,
+        holds: Option<bool>,
+    },
+    /// A text.
+    Text { source: &'a str, failed: bool },
+    /// What a context field is assigned; `failed`: it has no value here, or one that the field does not hold.
+    Field {
+        name: &'a str,
+        literal: &'a Literal,
+        failed: bool,
+    },
+}
+
+/// What a world says that something evaluates to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Assumed {
+    Holds(bool),
+    /// The text is made, whatever it says.
+    Made,
+    Value(Json),
+    Fails,
+}
+
 /// The answers to the questions.
 pub trait World: std::fmt::Debug + Send + Sync {
     /// Returns the typed fields of `state.json`, with defaults where keys are absent.
@@ -63,6 +92,12 @@ pub trait World: std::fmt::Debug + Send + Sync {
 
     /// Returns the value that this world supplies for `given`; `None` if the event and the chart say it.
     fn supply(&self, _given: Given<'_>) -> Option<Json> {
+        None
+    }
+
+    /// Returns what something evaluates to that has just been evaluated; `None`: just that. The model checker's world
+    /// knows of some inputs only that they can have any value.
+    fn assume(&self, _evaluated: Evaluated<'_>) -> Option<Assumed> {
         None
     }
 

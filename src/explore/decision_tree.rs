@@ -10,7 +10,8 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
-use super::imagined_world::{Asked, Base, Ground, ImaginedWorld, Question};
+use super::budget::Budget;
+use super::imagined_world::{AS_IT_IS, Asked, Base, Ground, ImaginedWorld, Question};
 use super::state::{Looks, StateRef, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::Context;
@@ -19,7 +20,10 @@ use crate::engine::decision::{Answer, Ended, Fired, Invocation, Step};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::files::pattern::{Pattern, is_slug};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+/// Things by their numbers, and numbers by things.
+type Numbered<T> = IndexSet<T, FxBuildHasher>;
 
 /// A question and the value that was chosen as its answer, by their numbers.
 pub(crate) type Choices = Vec<(u32, u32)>;
@@ -30,8 +34,6 @@ pub(crate) struct Segment {
     pub(crate) what: What,
     /// The run whose outcome is visible.
     pub(crate) review: Option<u32>,
-    /// The run that has ended, for the rule that asked for it.
-    pub(crate) ended: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,6 +44,8 @@ pub(crate) enum What {
     Rule { list: usize, index: usize },
     /// A property's expression.
     Condition(usize),
+    /// Whether a check finds something: by the list and the place in it.
+    Check { list: usize, index: usize },
 }
 
 /// What comes of one part.
@@ -97,17 +101,17 @@ enum Node {
 pub(crate) struct Tree {
     pub(crate) ground: Arc<Ground>,
     pub(crate) chart: Arc<Chart>,
-    pub(crate) values: IndexSet<Json>,
-    pub(crate) questions: IndexSet<Question>,
+    pub(crate) values: Numbered<Json>,
+    pub(crate) questions: Numbered<Question>,
     /// Where rules stand.
-    pub(crate) places: IndexSet<String>,
+    pub(crate) places: Numbered<String>,
     /// Names of lists of rules.
-    pub(crate) lists: IndexSet<String>,
-    pub(crate) conditions: IndexSet<String>,
-    pub(crate) invocations: IndexSet<Invocation>,
-    pub(crate) runs: IndexSet<Ended>,
-    /// How often a part was really evaluated.
-    pub(crate) evaluations: usize,
+    pub(crate) lists: Numbered<String>,
+    pub(crate) conditions: Numbered<String>,
+    pub(crate) invocations: Numbered<Invocation>,
+    pub(crate) runs: Numbered<Ended>,
+    /// What is left of the time; once nothing is, not all that can come of a part is found.
+    pub(super) budget: Budget,
     nodes: Vec<Node>,
     roots: FxHashMap<Segment, u32>,
     /// For each question whether a review is answered, the fields that its file names are made of.
@@ -122,18 +126,40 @@ impl Tree {
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
             values: [json!(false), json!(true)].into_iter().collect(),
-            questions: IndexSet::new(),
-            places: IndexSet::new(),
-            lists: IndexSet::new(),
-            conditions: IndexSet::new(),
-            invocations: IndexSet::new(),
-            runs: IndexSet::new(),
-            evaluations: 0,
+            questions: Numbered::default(),
+            places: Numbered::default(),
+            lists: Numbered::default(),
+            conditions: Numbered::default(),
+            invocations: Numbered::default(),
+            runs: Numbered::default(),
+            budget: Budget::default(),
             nodes: Vec::new(),
             roots: FxHashMap::default(),
             names: FxHashMap::default(),
             known_names: FxHashMap::default(),
         }
+    }
+
+    /// True where something was assumed to come out otherwise than it does.
+    pub(crate) fn is_assumed(&self, choices: &[(u32, u32)]) -> bool {
+        choices.iter().any(|(question, value)| {
+            matches!(self.questions[*question as usize], Question::Assumed { .. })
+                && *self.value(*value) != AS_IT_IS
+        })
+    }
+
+    /// The same of conditions and texts: a field that is assigned what is not known depends on nothing by that.
+    pub(crate) fn is_assumed_of_conditions(&self, choices: &[(u32, u32)]) -> bool {
+        choices.iter().any(|choice| {
+            let value = self.value(choice.1);
+            self.is_assumed(&[*choice])
+                && (value.is_boolean() || value == "fails" || value == "made")
+        })
+    }
+
+    /// How much memory it takes up, by estimate.
+    pub(super) fn bytes(&self) -> usize {
+        self.nodes.len() * 160 + self.values.len() * 200
     }
 
     /// A value by its number.
@@ -202,6 +228,9 @@ impl Tree {
         let mut ends = Vec::new();
         let mut open = vec![(root, Choices::new())];
         while let Some((at, choices)) = open.pop() {
+            if self.budget.is_exhausted() {
+                break;
+            }
             if matches!(self.nodes[at as usize], Node::Unknown) {
                 self.evaluate(segment, root, trigger, state, &[before, &choices].concat());
             }
@@ -237,7 +266,7 @@ impl Tree {
                         self.values.get_index_of(&json!(is_there)).map(number)
                     })
                 }
-                Question::Choice(_) => {
+                Question::Choice(_) | Question::Assumed { .. } => {
                     looks.add_question(question);
                     None
                 }
@@ -296,13 +325,13 @@ impl Tree {
         state: StateRef<'_>,
         choices: &[(u32, u32)],
     ) {
-        self.evaluations += 1;
         let fields = self.chart.context.keys().zip(state.fields());
         let mut context: Context = fields
             .map(|(name, value)| (name.clone(), self.value(*value).clone()))
             .collect();
         let mut answered = Vec::new();
         let mut chosen = Vec::new();
+        let mut assumed = Vec::new();
         let mut tell = |question: u32, is_there: bool| {
             if let Question::Answered { answer, review } = &self.questions[question as usize] {
                 answered.push((answer.clone(), review.clone(), is_there));
@@ -319,6 +348,9 @@ impl Tree {
                 Question::Field(name) => {
                     context.insert(name.clone(), self.value(*value).clone());
                 }
+                question @ Question::Assumed { .. } => {
+                    assumed.push((question.clone(), self.value(*value).clone()))
+                }
                 _ => tell(*question, self.is_true(*value)),
             }
         }
@@ -327,7 +359,14 @@ impl Tree {
             started: state.is_started(),
             answered,
         };
-        let fork = ImaginedWorld::new(&self.ground, base, trigger, chosen);
+        let fork = ImaginedWorld::new(
+            &self.ground,
+            base,
+            trigger,
+            chosen,
+            assumed,
+            format!("{segment:?}"),
+        );
         let leaf = self.leaf(segment, trigger, &fork);
         let mut at = root;
         for Asked {
@@ -337,9 +376,10 @@ impl Tree {
         } in fork.account()
         {
             let question = number(self.questions.insert_full(question).0);
-            let options: Vec<u32> = options.iter().map(|option| self.value_id(option)).collect();
             let answer = self.value_id(&answer);
             if matches!(self.nodes[at as usize], Node::Unknown) {
+                let options: Vec<u32> =
+                    options.iter().map(|option| self.value_id(option)).collect();
                 self.nodes[at as usize] = Node::Ask {
                     question,
                     options,
@@ -366,11 +406,24 @@ impl Tree {
                     Err(fault) => Leaf::Fault(fault),
                 };
             }
+            What::Check { list, index } => {
+                let Some((name, checks)) = self.chart.checks.get_index(list) else {
+                    return Leaf::Holds(false);
+                };
+                let mut found = Vec::new();
+                return match names
+                    .find(&checks[index], &mut found)
+                    .map_err(Fault::at(format!("checks.{name}[{index}]")))
+                {
+                    Ok(()) => Leaf::Holds(!found.is_empty()),
+                    Err(fault) => Leaf::Fault(fault),
+                };
+            }
             What::Head(_) => decide::head(names, trigger),
             What::Rule { list, index } => {
                 let list = &self.lists[list];
-                let ended = segment.ended.map(|ended| self.runs[ended as usize].clone());
-                decide::rule(names, list, index, &self.chart.on[list][index], ended)
+                let rule = &self.chart.on[list][index];
+                decide::rule(names, list, index, rule)
             }
         };
         match part {
@@ -395,15 +448,18 @@ impl Tree {
             Flow::Leave(Step::Invoke(invocation)) => {
                 let invocation = Invocation {
                     argv: Vec::new(),
+                    subject: Vec::new(),
                     ..*invocation
                 };
                 Turn::Invoke(number(self.invocations.insert_full(invocation).0))
             }
             Flow::Leave(Step::Done(_)) => Turn::Gone,
         };
-        let review = decision
-            .ended
-            .map(|ended| number(self.runs.insert_full(ended).0));
+        let review = decision.ended.map(|mut ended| {
+            ended.invocation.subject.clear();
+            ended.invocation.argv.clear();
+            number(self.runs.insert_full(ended).0)
+        });
         let mut settled = Settled {
             turn,
             assigned: Vec::new(),

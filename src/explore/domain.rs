@@ -1,30 +1,28 @@
-//! The values that the model checker tries: for each input of a decision a small set, taken from the
-//! chart's own comparisons.
+//! The values that the model checker tries for each input of a decision, taken from what the chart holds it against.
 //!
-//! A boolean is both; a word of a known set is each; a list is empty or has one witness; an integer is
-//! each number it is compared with, that minus one and plus one; a text is each literal and each context
-//! field it is compared with, and one that is none of them.
+//! A boolean is both; a word of a known set is each; an integer is each number it is compared with, that minus one and
+//! plus one; a text is each literal and each context field it is compared with, and one that is none of them. What
+//! lists are tried with is in [`super::items`].
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json, json};
 
-use super::plain::plain;
+use super::dependence::{Compared, Dependence, LENGTH};
+use super::items::{self, Wanted};
+use super::user_fields::assigns_arg;
 use crate::chart::field::default_of;
-use crate::chart::model::{Arg, Assign, Check, Field, FieldType, Rule};
+use crate::chart::model::{Arg, FieldType};
 use crate::chart::{Chart, FileSet, RowShape, Table};
-use crate::expr::compare::{Comparisons, LENGTH, Term};
-use crate::expr::source::Literal;
-use crate::expr::{Expressions, single_expression};
 use crate::files::pattern::{Capture, HoleKind, Pattern, is_slug};
 use crate::files::table::is_finished;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
 /// A value that a decision looks at and that neither the state nor the chart determines.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Choice {
+pub enum Choice {
     /// `files.NAME`.
     Files(String),
     /// The rows of `tables.NAME`.
@@ -37,47 +35,52 @@ pub(crate) enum Choice {
     Arg(String),
     /// The session that asks.
     Session,
-    /// Who drives the instance.
-    Driver,
     /// What the checks of `checks.NAME` find.
     Findings(String),
+    /// Who drives the instance.
+    Driver,
     /// `git.dirty`.
     Dirty,
     /// `siblings`.
     Siblings,
 }
 
-/// What an input is compared with.
-#[derive(Debug, Default)]
-struct Compared {
-    literals: IndexSet<Json>,
-    /// Context fields.
-    fields: IndexSet<String>,
-    /// There are other inputs among it.
-    has_inputs: bool,
+impl Choice {
+    /// What expressions call it, down to what is chosen as one.
+    pub fn root(&self) -> String {
+        match self {
+            Self::Files(name) => format!("files.{name}"),
+            Self::Rows(name) | Self::Content { table: name, .. } => format!("tables.{name}"),
+            Self::Event(name) => format!("event.{name}"),
+            Self::Arg(name) => format!("args.{name}"),
+            Self::Session => "session".to_owned(),
+            Self::Findings(name) => format!("checks.{name}"),
+            Self::Driver => "driver".to_owned(),
+            Self::Dirty => "git.dirty".to_owned(),
+            Self::Siblings => "siblings".to_owned(),
+        }
+    }
 }
 
 /// Where the values of a chart's inputs come from.
 #[derive(Debug)]
-pub(crate) struct Domain {
-    chart: Arc<Chart>,
-    compared: HashMap<String, Compared>,
+pub struct Domain {
+    pub(super) chart: Arc<Chart>,
+    pub dependence: Dependence,
     /// Settings, and context fields that only a user sets, at any time, with the values that are tried; the default
     /// first.
-    pub(crate) parameters: IndexMap<String, Vec<Json>>,
-    /// Inputs of which guards compute something: not all that can come of that is tried.
-    pub(crate) computed: Vec<String>,
-    /// Inputs of which a comparison asks for more than the values that are tried.
-    pub(crate) untried: Vec<String>,
+    pub parameters: IndexMap<String, Vec<Json>>,
+    /// Inputs with too many values that matter: whatever looks at them is open.
+    pub untried: BTreeSet<String>,
 }
 
 /// What a setting is called beside context fields, whose names have no dot.
-pub(crate) fn config_path(name: &str) -> String {
+pub fn config_path(name: &str) -> String {
     format!("config.{name}")
 }
 
-/// Reads a context field as it stands.
-pub(crate) type Read<'r> = dyn FnMut(&str) -> Json + 'r;
+/// Reads a context field or a setting as it stands.
+pub type Read<'r> = dyn FnMut(&str) -> Json + 'r;
 
 /// Values of no meaning to any chart: what a text is that equals nothing it is compared with.
 fn fresh() -> impl Iterator<Item = String> {
@@ -86,60 +89,24 @@ fn fresh() -> impl Iterator<Item = String> {
 
 impl Domain {
     /// Reads all expressions of `chart`.
-    pub(crate) fn of(chart: &Arc<Chart>) -> Self {
-        let pairs = comparisons(chart);
-        let mut compared: HashMap<String, Compared> = HashMap::new();
-        for (left, right) in &pairs {
-            for (one, other) in [(left, right), (right, left)] {
-                let Term::Path(path) = one else { continue };
-                for path in paths(chart, path) {
-                    let entry = compared.entry(path).or_default();
-                    match other {
-                        Term::Literal(value) => {
-                            entry.literals.insert(value.clone());
-                        }
-                        Term::Path(field) if held(chart, field).is_some() => {
-                            entry.fields.insert(field.clone());
-                        }
-                        Term::Path(_) => entry.has_inputs = true,
-                    }
-                }
-            }
-        }
-        // An option that must be one of a list is what the items of that list are.
-        for (name, arg) in &chart.args {
-            let Some(one_of) = &arg.one_of else { continue };
-            let lets = lets(chart);
-            for term in Comparisons::new(&lets).read(&one_of.0, &[]) {
-                let Term::Path(path) = term else { continue };
-                let Some(items) = paths(chart, &path)
-                    .first()
-                    .and_then(|path| compared.get(path))
-                else {
-                    continue;
-                };
-                let (literals, fields) = (items.literals.clone(), items.fields.clone());
-                let entry = compared.entry(format!("args.{name}")).or_default();
-                entry.literals.extend(literals);
-                entry.fields.extend(fields);
-            }
-        }
-        let (computed, pairs) = computed(chart);
+    pub fn of(chart: &Arc<Chart>) -> Self {
         let mut domain = Self {
             chart: Arc::clone(chart),
-            compared,
+            dependence: Dependence::of(chart),
             parameters: IndexMap::new(),
-            computed,
-            untried: untried(chart, &pairs),
+            untried: BTreeSet::new(),
         };
         domain.parameters = domain.find_parameters();
-        let too_many = domain.too_many();
-        domain.untried.extend(too_many);
+        domain.untried = domain.too_many();
         domain
     }
 
+    fn compared(&self, path: &str) -> Option<&Compared> {
+        self.dependence.compared.get(path)
+    }
+
     /// The values of `choice`; the first one is the quietest. `read` gives context fields as they stand.
-    /// What checks find is not known here.
+    ///
     pub(crate) fn values(&self, choice: &Choice, read: &mut Read<'_>) -> Vec<Json> {
         match choice {
             Choice::Files(set) => self
@@ -155,7 +122,7 @@ impl Domain {
             Choice::Content {
                 table,
                 key: "lines",
-            } => self.integers(&format!("tables.{table}.lines"), 0, 0),
+            } => self.integers(&format!("tables.{table}.lines"), Some(0), 0, read),
             Choice::Content { .. } => vec![json!(false), json!(true)],
             Choice::Event(field) => self.event(field, read),
             Choice::Arg(name) => self
@@ -169,103 +136,10 @@ impl Domain {
                 let known = self.texts("session", read);
                 unknown.into_iter().chain(known).collect()
             }
-            Choice::Findings(_) => Vec::new(),
+            Choice::Findings(_) => vec![json!([]), json!(["a finding"])],
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),
-        }
-    }
-
-    /// The values of `choice` in words.
-    pub(crate) fn in_words(&self, choice: &Choice) -> String {
-        // A context field that a text is compared with shows up as what it holds.
-        let held = |field: &str| format!("what {field} holds");
-        let values = self.values(choice, &mut |field| Json::from(held(field)));
-        let quiet = |nothing: &str, items: &dyn Fn(&Map<String, Json>) -> String| {
-            let lists = values.iter().filter_map(Json::as_array);
-            let is_unlike = |list: &[Json]| list.first() != list.last();
-            let same = lists.clone().filter(|list| !is_unlike(list));
-            let same = same.filter_map(|list| {
-                let item = items(list.first()?.as_object()?);
-                Some(match list.len() {
-                    1 => item,
-                    many => format!("{many} times {item}"),
-                })
-            });
-            let unlike = match lists.filter(|list| is_unlike(list)).map(Vec::len).max() {
-                Some(2) => Some("both".to_owned()),
-                Some(_) => Some("two of these or all".to_owned()),
-                None => None,
-            };
-            std::iter::once(nothing.to_owned())
-                .chain(same)
-                .chain(unlike)
-                .collect::<Vec<_>>()
-                .join("; or ")
-        };
-        let texts = || {
-            values.iter().map(|value| {
-                if value.is_null() {
-                    "left out".to_owned()
-                } else {
-                    plain(value)
-                }
-            })
-        };
-        match choice {
-            Choice::Files(name) => format!(
-                "files.{name}: {}",
-                quiet("none", &|file| {
-                    let name = file.get("name").map(plain).unwrap_or_default();
-                    let lines = file.get("lines").and_then(Json::as_array);
-                    match lines.is_some_and(|lines| !lines.is_empty()) {
-                        true => format!("{name} with such a line"),
-                        false => name,
-                    }
-                })
-            ),
-            Choice::Rows(name) => {
-                let row = |row: &Map<String, Json>| {
-                    let own = row
-                        .iter()
-                        .filter(|(key, _)| !matches!(key.as_str(), "done" | "path"));
-                    own.map(|(key, value)| format!("{key} {}", plain(value)))
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                };
-                format!(
-                    "tables.{name}: no row; or {}",
-                    quiet("", &row).trim_start_matches("; or ")
-                )
-            }
-            Choice::Content { table, key } => format!(
-                "tables.{table}.{key}: {}",
-                texts().collect::<Vec<_>>().join(", ")
-            ),
-            Choice::Event(name) if values.iter().any(Json::is_array) => {
-                format!("event.{name}: none, or one")
-            }
-            Choice::Event(name) => {
-                format!("event.{name}: {}", texts().collect::<Vec<_>>().join(", "))
-            }
-            Choice::Arg(name) => format!(
-                "--{}: {}",
-                name.replace('_', "-"),
-                texts().collect::<Vec<_>>().join(", ")
-            ),
-            Choice::Session => format!(
-                "the session: {}",
-                texts()
-                    .collect::<Vec<_>>()
-                    .join(", ")
-                    .replace("left out", "unknown")
-            ),
-            Choice::Driver => "driver: nobody, this session, another one".to_owned(),
-            Choice::Dirty => "git.dirty: false, true".to_owned(),
-            Choice::Siblings => format!("siblings: none, or one of {}", values.len() - 1),
-            Choice::Findings(name) => {
-                format!("checks.{name}: nothing, or something, whatever else the files hold")
-            }
         }
     }
 
@@ -275,56 +149,96 @@ impl Domain {
         format!("{}/{}/1", scope.home, scope.folder)
     }
 
-    /// The texts that `path` can be: each it is compared with, then one that is none of them. That one is what
-    /// another input is, too; an option that is compared with one is also what that is not.
-    fn texts(&self, path: &str, read: &mut Read<'_>) -> Vec<Json> {
-        let texts = self.known_texts(path, read);
-        let compared = self.compared.get(path);
-        let has_inputs = compared.is_some_and(|compared| compared.has_inputs);
-        let others = if is_option(path) && has_inputs { 2 } else { 1 };
+    /// The texts that `path` can be: each it is compared with, those with the parts that are looked for in it, then
+    /// one that is none of them. Where it is compared with other inputs, there are several of these.
+    pub(super) fn texts(&self, path: &str, read: &mut Read<'_>) -> Vec<Json> {
+        let mut texts = self.known_texts(path, read);
+        let compared = self.compared(path);
+        let parts = self.parts(path, read);
+        let others = if compared.is_some_and(|compared| compared.linked) {
+            2
+        } else {
+            1
+        };
+        let is_none = |text: &String, texts: &IndexSet<String>| {
+            !texts.contains(text) && !parts.iter().any(|part| text.contains(part.as_str()))
+        };
+        let apart = ["·", "|", "~", "#", "^"]
+            .into_iter()
+            .find(|sign| !parts.iter().chain(&texts).any(|text| text.contains(sign)))
+            .unwrap_or("·");
+        // Each subset of the parts, but for the empty one.
+        for subset in 1_usize..1 << parts.len().min(MOST_PARTS) {
+            let chosen = parts.iter().enumerate();
+            let chosen = chosen.filter(|(index, _)| subset >> index & 1 == 1);
+            let chosen: Vec<&str> = chosen.map(|(_, part)| part.as_str()).collect();
+            let mut text = chosen.join(apart);
+            if texts.contains(&text) {
+                text.push_str(apart);
+            }
+            texts.insert(text);
+        }
         let others: Vec<String> = fresh()
-            .filter(|text| !texts.contains(text))
+            .filter(|text| is_none(text, &texts))
             .take(others)
             .collect();
-        texts.into_iter().chain(others).map(Json::from).collect()
+        texts.extend(others);
+        if compared.is_some_and(|compared| compared.trimmed) {
+            let padded: Vec<String> = texts.iter().map(|text| format!(" {text}")).collect();
+            texts.extend(padded);
+        }
+        if compared.is_some_and(|compared| compared.slug) {
+            texts.insert(NO_SLUG.to_owned());
+        }
+        texts.into_iter().map(Json::from).collect()
+    }
+
+    /// What is looked for in the text that `path` is.
+    fn parts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
+        let mut parts = IndexSet::new();
+        if let Some(compared) = self.compared(path) {
+            parts.extend(compared.parts.iter().cloned());
+            let fields = compared.part_fields.iter();
+            parts.extend(fields.filter_map(|field| read(field).as_str().map(str::to_owned)));
+        }
+        parts.shift_remove("");
+        parts
     }
 
     fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
         let mut texts: IndexSet<String> = IndexSet::new();
-        if let Some(compared) = self.compared.get(path) {
-            texts.extend(
-                compared
-                    .literals
-                    .iter()
-                    .filter_map(|value| value.as_str().map(str::to_owned)),
-            );
-            texts.extend(
-                compared
-                    .fields
-                    .iter()
-                    .filter_map(|field| read(field).as_str().map(str::to_owned)),
-            );
+        if let Some(compared) = self.compared(path) {
+            let literals = compared.literals.iter();
+            texts.extend(literals.filter_map(|value| value.as_str().map(str::to_owned)));
+            let fields = compared.fields.iter();
+            texts.extend(fields.filter_map(|field| read(field).as_str().map(str::to_owned)));
         }
         texts
     }
 
     /// The integers that `path` can be: on both sides of each it is compared with.
-    fn integers(&self, path: &str, minimum: i64, fallback: i64) -> Vec<Json> {
+    pub(super) fn integers(
+        &self,
+        path: &str,
+        minimum: Option<i64>,
+        fallback: i64,
+        read: &mut Read<'_>,
+    ) -> Vec<Json> {
         let mut numbers: IndexSet<i64> = IndexSet::new();
-        for number in self
-            .compared
-            .get(path)
-            .into_iter()
-            .flat_map(|compared| &compared.literals)
-        {
-            if let Some(number) = number.as_i64() {
+        if let Some(compared) = self.compared(path) {
+            let literals = compared.literals.iter().filter_map(Json::as_i64);
+            let fields = compared.fields.iter();
+            let held: Vec<i64> = fields.filter_map(|field| read(field).as_i64()).collect();
+            for number in literals.chain(held) {
                 let sides = [number.saturating_sub(1), number, number.saturating_add(1)];
-                numbers.extend(sides.map(|number| number.max(minimum)));
+                numbers.extend(sides.map(|number| number.max(minimum.unwrap_or(i64::MIN))));
             }
         }
         if numbers.is_empty() {
-            numbers.insert(fallback.max(minimum));
+            numbers.insert(fallback.max(minimum.unwrap_or(i64::MIN)));
         }
+        // The least value there is, where something goes into a field that takes none below 0.
+        numbers.insert(minimum.unwrap_or(-1));
         numbers.sort_unstable();
         numbers.into_iter().map(Json::from).collect()
     }
@@ -337,7 +251,9 @@ impl Domain {
             .map(|(_, default)| default)
         {
             Some(FieldDefault::False) => vec![json!(false), json!(true)],
-            Some(FieldDefault::List) => none_or_one(product(self.attributes(field, read))),
+            Some(FieldDefault::List) => {
+                self.lists(&path, items::product(self.attributes(field, read)), read)
+            }
             Some(FieldDefault::Text) | None => self.texts(&path, read),
         }
     }
@@ -345,10 +261,10 @@ impl Domain {
     /// What the items of a list in the event can be, by attribute.
     fn attributes(&self, field: &str, read: &mut Read<'_>) -> IndexMap<String, Vec<Json>> {
         let start = format!("event.{field}.");
-        let mut attributes: Vec<&str> = self
-            .compared
-            .keys()
+        let keys = self.dependence.compared.keys();
+        let mut attributes: Vec<&str> = keys
             .filter_map(|key| key.strip_prefix(&start))
+            .filter(|key| *key != LENGTH)
             .collect();
         attributes.sort_unstable();
         let columns = attributes
@@ -362,7 +278,6 @@ impl Domain {
         let given = match arg.kind {
             FieldType::Boolean => vec![json!(false), json!(true)],
             FieldType::Integer => {
-                let minimum = arg.minimum.unwrap_or(0);
                 let mut numbers: IndexSet<Json> = IndexSet::new();
                 // An option that sets a parameter has the parameter's values.
                 for (field, literal) in self
@@ -375,12 +290,24 @@ impl Domain {
                         numbers.extend(self.parameters.get(field).into_iter().flatten().cloned());
                     }
                 }
-                if numbers.is_empty() || self.compared.contains_key(&path) {
-                    numbers.extend(self.integers(&path, minimum, minimum));
+                let fallback = arg.minimum.unwrap_or(0);
+                if numbers.is_empty() {
+                    numbers.extend(self.integers(&path, arg.minimum, fallback, read));
+                } else if self.compared(&path).is_some() {
+                    // What the user sets is tried beside literals; a count comes to both sides of it.
+                    let unread = &mut |_: &str| Json::Null;
+                    numbers.extend(self.integers(&path, arg.minimum, fallback, unread));
                 }
                 numbers.into_iter().collect()
             }
-            FieldType::String => self.texts(&path, read),
+            FieldType::String => {
+                let mut texts = self.texts(&path, read);
+                if arg.one_of.is_some() {
+                    // What the list has not is refused.
+                    texts.retain(|text| text.as_str() != Some(NO_SLUG));
+                }
+                texts
+            }
             // No option is a list.
             FieldType::List => Vec::new(),
             FieldType::Phase => self.chart.phases.keys().map(|name| json!(name)).collect(),
@@ -419,7 +346,7 @@ impl Domain {
                     let values = match kind {
                         HoleKind::Text => self.texts(&path(hole), read),
                         HoleKind::Integer => self
-                            .integers(&path(hole), 0, 1)
+                            .integers(&path(hole), Some(0), 1, read)
                             .iter()
                             .map(|number| json!(number.to_string()))
                             .collect(),
@@ -451,7 +378,7 @@ impl Domain {
     /// No row, or one: each witness.
     fn rows(&self, name: &str, table: &Table, read: &mut Read<'_>) -> Vec<Json> {
         let columns = self.columns(name, table, read);
-        let rows = product(columns).into_iter().map(|mut row| {
+        let rows = items::product(columns).into_iter().map(|mut row| {
             let text = |row: &Map<String, Json>, key: &str| {
                 row.get(key).and_then(Json::as_str).map(str::to_owned)
             };
@@ -465,51 +392,57 @@ impl Domain {
             row.insert("path".to_owned(), json!(path));
             row
         });
-        self.lists(&format!("tables.{name}.rows"), rows.collect())
+        self.lists(&format!("tables.{name}.rows"), rows.collect(), read)
     }
 
-    /// True where a list's items are compared with more than one value, or its length with a number: only then
-    /// can it matter that they are of unlike kinds.
-    fn asks_for_several(&self, path: &str) -> bool {
-        self.compared.iter().any(|(key, compared)| {
-            let attribute = key
-                .strip_prefix(path)
-                .and_then(|rest| rest.strip_prefix('.'));
-            attribute.is_some_and(|attribute| {
-                attribute.ends_with(LENGTH) || compared.literals.len() + compared.fields.len() > 1
-            })
+    /// The lists of these items that make a difference.
+    fn lists(&self, path: &str, items: Vec<Map<String, Json>>, read: &mut Read<'_>) -> Vec<Json> {
+        items::lists(&items, &self.wanted(path, read)).unwrap_or_else(|| items::few(&items))
+    }
+
+    /// Whether it matters which item is the first. Not where only items of one kind can be.
+    fn first_matters(&self, path: &str, compared: &Compared, read: &mut Read<'_>) -> bool {
+        if compared.first.is_empty() {
+            return false;
+        }
+        let table = path
+            .strip_prefix("tables.")
+            .and_then(|path| path.strip_suffix(".rows"));
+        let table = table.and_then(|name| Some((name, self.chart.tables.get(name)?)));
+        let Some((name, table)) = table else {
+            return true;
+        };
+        let columns = self.columns(name, table, read);
+        let varied: Vec<(&String, usize)> = columns
+            .iter()
+            .map(|(column, values)| (column, values.len()))
+            .filter(|(_, count)| *count > 1)
+            .collect();
+        compared.first.iter().any(|pinned| {
+            let is_free =
+                |(column, count): &(&String, usize)| *count > 2 || !pinned.contains(*column);
+            varied.iter().any(is_free)
         })
     }
 
-    /// The lists of these items: none, one, and as many of one kind as the list's length is compared with.
-    fn lists(&self, path: &str, items: Vec<Map<String, Json>>) -> Vec<Json> {
-        let sizes = self.integers(&format!("{path}.{LENGTH}"), 0, 0);
-        let sizes = sizes.iter().filter_map(Json::as_u64);
-        let sizes: Vec<usize> = sizes
-            .filter_map(|size| usize::try_from(size).ok())
-            .filter(|size| (2..=LONGEST).contains(size))
-            .collect();
-        let longer = |item: &Map<String, Json>| {
-            let many = sizes.iter().map(|size| json!(vec![item; *size]));
-            many.collect::<Vec<_>>()
-        };
-        let longer: Vec<Json> = items.iter().flat_map(longer).collect();
-        // Items of unlike kinds: two at a time, and all at once.
-        let is_mixed = self.asks_for_several(path);
-        let kinds = if is_mixed && items.len() <= KINDS {
-            items.len()
-        } else {
-            0
-        };
-        let two = (1..kinds).flat_map(|second| (0..second).map(move |first| [first, second]));
-        let mut unlike: Vec<Json> = two
-            .map(|[first, second]| json!([items[first], items[second]]))
-            .collect();
-        if is_mixed && items.len() > 2 {
-            unlike.push(json!(items));
+    /// What of a list matters.
+    fn wanted(&self, path: &str, read: &mut Read<'_>) -> Wanted {
+        let length = format!("{path}.{LENGTH}");
+        let counts = self.compared(&length).map(|_| {
+            let sizes = self.integers(&length, Some(0), 0, read);
+            sizes
+                .iter()
+                .filter_map(Json::as_u64)
+                .filter_map(|size| usize::try_from(size).ok())
+                .collect()
+        });
+        let compared = self.compared(path);
+        Wanted {
+            items: compared.is_some_and(|compared| compared.items) || path.starts_with("tables."),
+            first: compared.is_some_and(|compared| self.first_matters(path, compared, read)),
+            last: compared.is_some_and(|compared| compared.last),
+            counts: counts.unwrap_or_default(),
         }
-        let one = none_or_one(items);
-        one.into_iter().chain(longer).chain(unlike).collect()
     }
 
     /// What the holes of a file's name can be.
@@ -523,7 +456,7 @@ impl Domain {
             let path = format!("files.{name}.{hole}");
             let values = match kind {
                 HoleKind::Text => self.texts(&path, read),
-                HoleKind::Integer => self.integers(&path, 0, 1),
+                HoleKind::Integer => self.integers(&path, Some(0), 1, read),
                 HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
             };
             (hole.to_owned(), values)
@@ -531,44 +464,76 @@ impl Domain {
         holes.collect()
     }
 
-    /// The lists whose items could be too many: not each is tried.
-    fn too_many(&self) -> Vec<String> {
+    /// The inputs that have too many values which matter.
+    fn too_many(&self) -> BTreeSet<String> {
         // What a field holds is one value more, whichever.
-        let read = &mut |field: &str| json!(format!("what {field} holds"));
-        let mut found = Vec::new();
-        for (name, table) in &self.chart.tables {
-            if combinations(&self.columns(name, table, read)) > MOST_ITEMS {
-                found.push(format!("tables.{name}.rows"));
+        let read = &mut |field: &str| json!(format!("held-{field}"));
+        let mut found = BTreeSet::new();
+        let mut see = |root: String, path: &str, kinds: usize| {
+            let many: Vec<Map<String, Json>> = vec![Map::new(); kinds.min(items::MOST)];
+            let read = &mut |field: &str| json!(format!("held-{field}"));
+            if kinds > items::MOST || items::lists(&many, &self.wanted(path, read)).is_none() {
+                found.insert(root);
             }
+        };
+        for (name, table) in &self.chart.tables {
+            let kinds = items::combinations(&self.columns(name, table, read));
+            see(
+                format!("tables.{name}"),
+                &format!("tables.{name}.rows"),
+                kinds,
+            );
         }
         for (name, set) in &self.chart.files {
-            let mut patterns = set.with.iter();
-            if patterns.any(|pattern| combinations(&self.holes(name, pattern, read)) > MOST_ITEMS) {
-                found.push(format!("files.{name}"));
-            }
+            let (files, is_all) = self.kinds_of_files(name, set, read);
+            let kinds = if is_all { files.len() } else { usize::MAX };
+            see(format!("files.{name}"), &format!("files.{name}"), kinds);
         }
         for (name, default) in EVENT_DEFAULTS {
-            let is_list = matches!(default, FieldDefault::List);
-            if is_list && combinations(&self.attributes(name, read)) > MOST_ITEMS {
-                found.push(format!("event.{name}"));
+            if matches!(default, FieldDefault::List) {
+                let kinds = items::combinations(&self.attributes(name, read));
+                see(format!("event.{name}"), &format!("event.{name}"), kinds);
             }
         }
+        if !self.siblings_in_use() {
+            return found;
+        }
+        let (kinds, is_all) = self.kinds_of_siblings(read);
+        let kinds = if is_all { kinds.len() } else { usize::MAX };
+        see("siblings".to_owned(), "siblings", kinds);
+        let texts = self.dependence.compared.iter();
+        let texts = texts
+            .filter(|(_, compared)| compared.parts.len() + compared.part_fields.len() > MOST_PARTS);
+        found.extend(texts.map(|(path, _)| super::dependence::root_of(path).to_owned()));
         found
     }
 
-    /// No file, or one: each witness.
-    fn files(&self, name: &str, set: &FileSet, read: &mut Read<'_>) -> Vec<Json> {
-        let mut names: IndexSet<String> = IndexSet::new();
-        for literal in self
+    fn siblings_in_use(&self) -> bool {
+        self.dependence
             .compared
-            .get(&format!("files.{name}.name"))
-            .into_iter()
-            .flat_map(|compared| &compared.literals)
-        {
-            names.extend(literal.as_str().map(str::to_owned));
-        }
+            .keys()
+            .any(|path| path.starts_with("siblings"))
+    }
+
+    /// The lists of files.
+    fn files(&self, name: &str, set: &FileSet, read: &mut Read<'_>) -> Vec<Json> {
+        let (kinds, _) = self.kinds_of_files(name, set, read);
+        self.lists(&format!("files.{name}"), kinds, read)
+    }
+
+    /// The files of a set that differ in what matters; whether that is all of them.
+    fn kinds_of_files(
+        &self,
+        name: &str,
+        set: &FileSet,
+        read: &mut Read<'_>,
+    ) -> (Vec<Map<String, Json>>, bool) {
+        let mut is_all = true;
+        let mut names = self.known_texts(&format!("files.{name}.name"), read);
         for pattern in &set.with {
-            for holes in product(self.holes(name, pattern, read)) {
+            let holes = self.holes(name, pattern, read);
+            is_all &= items::combinations(&holes) <= items::MOST;
+            for holes in items::product(holes) {
                 let fill = |hole: &str| Ok::<_, ()>(holes.get(hole).map(raw).unwrap_or_default());
                 let Ok(name) = pattern.render(fill) else {
                     continue;
@@ -596,52 +561,75 @@ impl Domain {
             }
             Some(file)
         });
-        // Where lines of a file are looked for there are none, or one.
-        let lines = set.line.as_ref().map(|line| {
-            let holes = line.holes().map(|(hole, _)| {
-                let path = format!("files.{name}.lines.{hole}");
-                (
-                    hole.to_owned(),
-                    self.texts(&path, read).into_iter().take(1).collect(),
-                )
-            });
-            none_or_one(product(holes.collect()))
+        let files: Vec<_> = files.collect();
+        // The lines of a file are a list like any other.
+        let Some(line) = &set.line else {
+            return (files, is_all);
+        };
+        let path = format!("files.{name}.lines");
+        let holes = line.holes().map(|(hole, kind)| {
+            let path = format!("{path}.{hole}");
+            let values: Vec<Json> = match kind {
+                HoleKind::Text => self.texts(&path, read),
+                HoleKind::Integer => {
+                    let numbers = self.integers(&path, Some(0), 1, read).into_iter();
+                    let known = self.known_texts(&path, read).into_iter().map(Json::from);
+                    numbers
+                        .map(|number| json!(number.to_string()))
+                        .chain(known)
+                        .collect()
+                }
+                HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
+            };
+            (hole.to_owned(), values)
         });
-        let files = files.flat_map(|file| match &lines {
-            None => vec![file],
-            Some(lines) => {
-                let with = |lines: &Json| {
-                    let mut file = file.clone();
-                    file.insert("lines".to_owned(), lines.clone());
-                    file
-                };
-                lines.iter().map(with).collect()
-            }
-        });
-        let files = files.collect();
-        self.lists(&format!("files.{name}"), files)
+        let holes: IndexMap<String, Vec<Json>> = holes.collect();
+        is_all &= items::combinations(&holes) <= items::MOST;
+        let kinds = items::product(holes);
+        let lines = items::lists(&kinds, &self.wanted(&path, read));
+        is_all &= lines.is_some();
+        let lines = lines.unwrap_or_else(|| items::few(&kinds));
+        is_all &= files.len() * lines.len() <= items::MOST;
+        let with = |file: &Map<String, Json>| {
+            let with = |lines: &Json| {
+                let mut file = file.clone();
+                file.insert("lines".to_owned(), lines.clone());
+                file
+            };
+            lines.iter().map(with).collect::<Vec<_>>()
+        };
+        let all = files.iter().flat_map(with).take(items::MOST);
+        (all.collect(), is_all)
     }
 
-    /// No other instance, or one: each witness. Of its context only what is compared matters, and of its files whether
-    /// there are any.
     fn siblings(&self, read: &mut Read<'_>) -> Vec<Json> {
+        let (kinds, _) = self.kinds_of_siblings(read);
+        self.lists("siblings", kinds, read)
+    }
+
+    /// The other instances that differ in what matters: of a context only what is compared. whether that is
+    /// all of them.
+    fn kinds_of_siblings(&self, read: &mut Read<'_>) -> (Vec<Map<String, Json>>, bool) {
+        let mut is_all = true;
         let chart = Arc::clone(&self.chart);
         let mut columns: IndexMap<String, Vec<Json>> = IndexMap::new();
         columns.insert("name".to_owned(), self.texts("siblings.name", read));
         columns.insert(
             "idle_hours".to_owned(),
-            self.integers("siblings.idle_hours", 0, 0),
+            self.integers("siblings.idle_hours", Some(0), 0, read),
         );
         let contexts = chart.context.iter().map(|(name, field)| {
             let path = format!("siblings.context.{name}");
             let values = match field.kind {
-                _ if !self.compared.contains_key(&path) => vec![default_of(&chart, field)],
+                _ if self.compared(&path).is_none() => vec![default_of(&chart, field)],
                 FieldType::Phase => chart.phases.keys().map(|name| json!(name)).collect(),
                 _ => self.parameter(&path, field),
             };
             (name.clone(), values)
         });
-        let contexts = product(contexts.collect()).into_iter().map(Json::Object);
+        let contexts: IndexMap<String, Vec<Json>> = contexts.collect();
+        is_all &= items::combinations(&contexts) <= items::MOST;
+        let contexts = items::product(contexts).into_iter().map(Json::Object);
         let unread = chart.context.keys().map(|name| (name.clone(), Json::Null));
         let unread = Json::Object(unread.collect());
         columns.insert(
@@ -649,478 +637,38 @@ impl Domain {
             contexts.chain([unread.clone()]).collect(),
         );
         let sets = chart.files.iter().filter(|(_, set)| !set.is_nested());
-        let witnesses: Vec<(String, Vec<Json>)> = sets
-            .map(|(name, set)| (name.clone(), self.files(name, set, read)))
-            .collect();
-        let files = [0, 1].map(|index| {
-            let sets = witnesses.iter().map(|(name, values)| {
-                (
-                    name.clone(),
-                    values.get(index).cloned().unwrap_or_else(|| json!([])),
-                )
-            });
-            Json::Object(sets.collect())
+        let sets = sets.map(|(name, set)| {
+            let looked_at = format!("siblings.files.{name}");
+            let is_looked_at = |(path, _): (&String, &Compared)| path.starts_with(&looked_at);
+            let files = match self.dependence.compared.iter().any(is_looked_at) {
+                true => self.files(name, set, read),
+                false => vec![json!([])],
+            };
+            (name.clone(), files)
         });
-        columns.insert("files".to_owned(), files.to_vec());
-        let rows = product(columns).into_iter().map(|mut row| {
+        let sets: IndexMap<String, Vec<Json>> = sets.collect();
+        is_all &= items::combinations(&sets) <= items::MOST;
+        let files = items::product(sets).into_iter().map(Json::Object);
+        columns.insert("files".to_owned(), files.collect());
+        is_all &= items::combinations(&columns) <= items::MOST;
+        let rows = items::product(columns).into_iter().map(|mut row| {
             let is_unread = row.get("context") == Some(&unread);
             row.insert("unreadable".to_owned(), json!(is_unread));
             row.insert("path".to_owned(), json!(format!("{}2", self.dir())));
             row
         });
-        none_or_one(rows.collect())
-    }
-
-    /// The context fields that are set by commands alone, to what their options or the chart itself say.
-    fn find_parameters(&self) -> IndexMap<String, Vec<Json>> {
-        let chart = &self.chart;
-        let own = [Some(&chart.state), chart.next.as_ref()];
-        let mut assigned: IndexSet<&str> = own.into_iter().flatten().map(String::as_str).collect();
-        let phases = chart.phases.values().map(|entry| &entry.phase.entry);
-        let cycles = chart.cycles.values().map(|cycle| &cycle.entry);
-        let rules = chart.on.values().flatten().map(|rule| &rule.assign);
-        assigned.extend(
-            phases
-                .chain(cycles)
-                .chain(rules)
-                .flat_map(IndexMap::keys)
-                .map(String::as_str),
-        );
-        let commands = || {
-            chart
-                .commands
-                .values()
-                .flat_map(|command| &command.rule.assign)
-        };
-        let is_computed = |literal: &Literal| {
-            !matches!(literal, Literal::Boolean(_) | Literal::Integer(_))
-                && !chart.args.keys().any(|arg| assigns_arg(literal, arg))
-        };
-        assigned.extend(
-            commands()
-                .filter(|(_, literal)| is_computed(literal))
-                .map(|(field, _)| field.as_str()),
-        );
-        let free = chart
-            .context
-            .iter()
-            .filter(|(name, _)| !assigned.contains(name.as_str()));
-        let values = free.map(|(name, field)| {
-            let mut values: IndexSet<Json> = self.parameter(name, field).into_iter().collect();
-            values.extend(commands().filter(|(field, _)| *field == name).filter_map(
-                |(_, literal)| match literal {
-                    Literal::Boolean(_) | Literal::Integer(_) => Some(literal.json()),
-                    Literal::Text(_) | Literal::List(_) | Literal::Null => None,
-                },
-            ));
-            (name.clone(), values.into_iter().collect())
-        });
-        let steering = steering(chart);
-        let settings = chart.config.iter().map(|(name, field)| {
-            let path = config_path(name);
-            // What only texts and arguments say changes nothing that can happen.
-            if !steering.contains(&path) {
-                return (path, vec![default_of(chart, field)]);
-            }
-            let mut values = self.parameter(&path, field);
-            // A large default is as good as a small value, and would multiply the states of whatever counts up to it.
-            let least = field.minimum.unwrap_or(0);
-            let is_small = |value: &Json| {
-                value
-                    .as_i64()
-                    .is_none_or(|number| number <= least.saturating_add(SMALL))
-            };
-            values.retain(is_small);
-            (path, values)
-        });
-        values.chain(settings).collect()
-    }
-
-    /// The default first.
-    fn parameter(&self, name: &str, field: &Field) -> Vec<Json> {
-        let chart = &self.chart;
-        let mut values: IndexSet<Json> = [default_of(chart, field)].into();
-        match field.kind {
-            FieldType::Boolean => values.extend([json!(false), json!(true)]),
-            FieldType::Integer => {
-                let least = field.minimum.unwrap_or(0);
-                values.extend([0, 1, 2].map(|more| Json::from(least.saturating_add(more))));
-                if self.compared.contains_key(name) {
-                    values.extend(self.integers(name, least, least));
-                }
-            }
-            FieldType::String => match &field.one_of {
-                Some(words) => values.extend(words.iter().map(|word| json!(word))),
-                None => values.extend(self.texts(name, &mut |_| Json::Null)),
-            },
-            // Other lists have other items, whatever the chart does with them.
-            FieldType::List => {}
-            FieldType::Phase => values.extend(chart.phases.keys().map(|name| json!(name))),
-        }
-        if field.nullable {
-            values.insert(Json::Null);
-        }
-        values
-            .into_iter()
-            .filter(|value| field.accepts(&chart.phases, value).is_ok())
-            .collect()
+        (rows.collect(), is_all)
     }
 }
 
-/// How far above the least value of a setting its default is still tried.
-const SMALL: i64 = 4;
+/// A text that cannot be part of a file's name.
+const NO_SLUG: &str = "no slug";
 
-/// Of so many kinds of item every two are tried together.
-const KINDS: usize = 6;
-
-/// The longest list that is tried.
-const LONGEST: usize = 100;
-
-/// So many items of a list are tried in every combination of what they hold; of more, each value by itself.
-const MOST_ITEMS: usize = 1000;
-
-fn lets(chart: &Chart) -> impl Fn(&str) -> Option<String> {
-    |name| {
-        // A field hides a let of its name.
-        let is_let = !chart.context.contains_key(name);
-        chart
-            .lets
-            .get(name)
-            .filter(|_| is_let)
-            .map(|expr| expr.0.clone())
-    }
-}
-
-/// The names on which it turns what happens next: those that guards, lists and file names look at, and those that are
-/// assigned to such a field. What only texts and arguments look at is not among them.
-fn steering(chart: &Chart) -> IndexSet<String> {
-    let rules = chart.on.values().flatten();
-    let rules: Vec<&Rule> = rules
-        .chain(chart.commands.values().map(|command| &command.rule))
-        .collect();
-    let phases = || chart.phases.values().map(|entry| &entry.phase);
-    let cycles = || chart.cycles.values();
-    let checks = chart.checks.values().flatten();
-    let actions = rules.iter().flat_map(|rule| &rule.actions);
-    let defaults = chart.args.values().filter_map(|arg| arg.default.as_ref());
-    let exprs = (rules.iter().filter_map(|rule| rule.guard.as_ref()))
-        .chain(phases().filter_map(|phase| phase.guard.as_ref()))
-        .chain(checks.flat_map(|check| check.each.iter().chain(&check.guard)))
-        .chain(actions.flat_map(|action| action.each.iter().chain(&action.guard)))
-        .chain(chart.args.values().filter_map(|arg| arg.one_of.as_ref()))
-        .chain(cycles().flat_map(|cycle| {
-            let targets = cycle.advance.iter();
-            let targets = targets.filter_map(|target| target.guard.as_ref());
-            (std::iter::once(&cycle.exit).chain(&cycle.ready)).chain(targets)
-        }))
-        .chain(
-            (chart.properties.iter()).flat_map(|property| property.claims().map(|(_, expr)| expr)),
-        );
-    let assigned: Vec<(&String, &Literal)> = (rules.iter().map(|rule| &rule.assign))
-        .chain(phases().map(|phase| &phase.entry))
-        .chain(cycles().map(|cycle| &cycle.entry))
-        .flatten()
-        .collect();
-    let bases = cycles().flat_map(|cycle| [&cycle.base, &cycle.review, &cycle.answer]);
-    let files = bases.chain(chart.tables.values().map(|table| &table.file));
-    let holes = files
-        .flat_map(Pattern::holes)
-        .map(|(hole, _)| hole.to_owned());
-    let counts = cycles().flat_map(|cycle| [cycle.count.clone(), cycle.limit.clone()]);
-    let own = [Some(chart.state.clone()), chart.next.clone()];
-    let mut found = IndexSet::new();
-    let mut open: Vec<String> = own
-        .into_iter()
-        .flatten()
-        .chain(counts)
-        .chain(holes)
-        .collect();
-    let expressions = Expressions::new(chart.templates.clone());
-    let subjects = cycles().flat_map(|cycle| &cycle.subject);
-    let sources = exprs
-        .map(|expr| expr.0.as_str())
-        .chain(subjects.map(|text| text.0.as_str()));
-    let sources = sources.chain(defaults.filter_map(source_of));
-    open.extend(sources.flat_map(|source| expressions.names_in(source)));
-    while let Some(name) = open.pop() {
-        if !found.insert(name.clone()) {
-            continue;
-        }
-        let first = name.split('.').next().unwrap_or_default();
-        let of_let = chart.lets.get(first).map(|expr| expr.0.as_str());
-        let of_field = assigned.iter().filter(|(field, _)| field.as_str() == first);
-        let sources = of_field
-            .filter_map(|(_, literal)| source_of(literal))
-            .chain(of_let);
-        open.extend(sources.flat_map(|source| expressions.names_in(source)));
-        found.insert(first.to_owned());
-    }
-    found
-}
-
-/// The text of an assignment or a default.
-fn source_of(literal: &Literal) -> Option<&str> {
-    match literal {
-        Literal::Text(text) => Some(&text.0),
-        _ => None,
-    }
-}
-
-/// The two sides of every comparison in the chart.
-fn comparisons(chart: &Chart) -> IndexSet<(Term, Term)> {
-    let lets = lets(chart);
-    let mut found = Comparisons::new(&lets);
-    let assign = |found: &mut Comparisons<'_>, assign: &Assign| {
-        for literal in assign.values() {
-            if let Literal::Text(text) = literal
-                && let Some(expr) = single_expression(&text.0)
-            {
-                found.read(expr, &[]);
-            }
-        }
-    };
-    let guard = |found: &mut Comparisons<'_>, guard: Option<&crate::expr::source::Expr>| {
-        if let Some(guard) = guard {
-            found.read(&guard.0, &[]);
-        }
-    };
-    for expr in chart.lets.values() {
-        found.read(&expr.0, &[]);
-    }
-    for arg in chart.args.values() {
-        if let Some(Literal::Text(text)) = &arg.default {
-            found.read(single_expression(&text.0).unwrap_or_default(), &[]);
-        }
-    }
-    for check in chart.checks.values().flatten() {
-        let it = check
-            .each
-            .as_ref()
-            .map(|each| found.read(&each.0, &[]))
-            .unwrap_or_default();
-        if let Some(guard) = &check.guard {
-            found.read(&guard.0, &it);
-        }
-    }
-    for entry in chart.phases.values() {
-        guard(&mut found, entry.phase.guard.as_ref());
-        assign(&mut found, &entry.phase.entry);
-    }
-    for cycle in chart.cycles.values() {
-        guard(&mut found, Some(&cycle.exit));
-        guard(&mut found, cycle.ready.as_ref());
-        assign(&mut found, &cycle.entry);
-        for advance in &cycle.advance {
-            guard(&mut found, advance.guard.as_ref());
-        }
-    }
-    let commands = chart.commands.values().map(|command| &command.rule);
-    for rule in chart.on.values().flatten().chain(commands) {
-        guard(&mut found, rule.guard.as_ref());
-        assign(&mut found, &rule.assign);
-    }
-    for property in &chart.properties {
-        for (_, expr) in property.claims() {
-            guard(&mut found, Some(expr));
-        }
-    }
-    found.pairs
-}
-
-/// The inputs of which a guard, or an assignment that guards may look at, computes something.
-/// The comparisons of the same guards come with them.
-fn computed(chart: &Chart) -> (Vec<String>, IndexSet<(Term, Term)>) {
-    let lets = lets(chart);
-    let mut found = Comparisons::new(&lets);
-    let rules = chart.on.values().flatten();
-    let rules = rules.chain(chart.commands.values().map(|command| &command.rule));
-    let assigns = rules
-        .clone()
-        .map(|rule| &rule.assign)
-        .chain(chart.phases.values().map(|entry| &entry.phase.entry))
-        .chain(chart.cycles.values().map(|cycle| &cycle.entry));
-    let steering = steering(chart);
-    let assigned = assigns
-        .flatten()
-        .filter(|(field, _)| steering.contains(*field))
-        .filter_map(|(_, literal)| single_expression(source_of(literal)?));
-    let phases = chart.phases.values();
-    let guards = rules
-        .filter_map(|rule| rule.guard.as_ref())
-        .chain(phases.filter_map(|entry| entry.phase.guard.as_ref()))
-        .chain(chart.cycles.values().flat_map(|cycle| {
-            let targets = cycle.advance.iter();
-            let targets = targets.filter_map(|advance| advance.guard.as_ref());
-            std::iter::once(&cycle.exit)
-                .chain(&cycle.ready)
-                .chain(targets)
-        }))
-        .chain(
-            chart
-                .properties
-                .iter()
-                .flat_map(|property| property.claims().map(|(_, expr)| expr)),
-        );
-    for source in guards.map(|guard| guard.0.as_str()).chain(assigned) {
-        found.read(source, &[]);
-    }
-    (inputs(chart, found.computed), found.pairs)
-}
-
-/// The inputs that these comparisons hold against something of which the values are not tried: a length that
-/// no list that is tried has, a fraction, another input, a number that changes.
-fn untried(chart: &Chart, pairs: &IndexSet<(Term, Term)>) -> Vec<String> {
-    let is_tried = |path: &str, other: &Term| {
-        let parts: Vec<&str> = path.split('.').collect();
-        match (parts.as_slice(), other) {
-            (["files", _, LENGTH] | ["tables", _, "rows", LENGTH], Term::Literal(length)) => length
-                .as_i64()
-                .is_some_and(|length| usize::try_from(length).unwrap_or(0) < LONGEST),
-            ([.., LENGTH], _) => false,
-            (_, Term::Literal(Json::Number(number))) => number.is_i64(),
-            (_, Term::Literal(_)) => true,
-            (["args", name], Term::Path(other)) if held(chart, other).is_none() => {
-                let arg = chart.args.get(*name);
-                arg.is_some_and(|arg| arg.kind == FieldType::String) && !other.ends_with(LENGTH)
-            }
-            (_, Term::Path(field)) => {
-                held(chart, field).is_some_and(|field| field.kind != FieldType::Integer)
-            }
-        }
-    };
-    let mut found: IndexSet<String> = IndexSet::new();
-    for (left, right) in pairs {
-        for (one, other) in [(left, right), (right, left)] {
-            let Term::Path(path) = one else { continue };
-            let is_input = |path: &String| {
-                let root = path.split('.').next().unwrap_or_default();
-                matches!(root, "files" | "tables" | "event" | "args")
-            };
-            let inputs = paths(chart, path).into_iter().filter(is_input);
-            found.extend(inputs.filter(|path| !is_tried(path, other)));
-        }
-    }
-    found.into_iter().collect()
-}
-
-/// The context field or the setting of that name: what it holds is known where a decision looks at it.
-fn held<'c>(chart: &'c Chart, path: &str) -> Option<&'c Field> {
-    match path.strip_prefix("config.") {
-        Some(name) => chart.config.get(name),
-        None => chart.context.get(path),
-    }
-}
-
-fn is_option(path: &str) -> bool {
-    path.starts_with("args.")
-}
-
-/// Those of these names that neither the state nor the chart determines.
-fn inputs(chart: &Chart, paths: impl IntoIterator<Item = String>) -> Vec<String> {
-    let is_input = |path: &String| {
-        let root = path.split('.').next().unwrap_or_default();
-        !(chart.context.contains_key(root) || matches!(root, "cycle" | "review" | "it"))
-    };
-    paths.into_iter().filter(is_input).collect()
-}
-
-/// The inputs of which a check computes something.
-pub(crate) fn computed_by(chart: &Chart, check: &Check) -> Vec<String> {
-    let lets = lets(chart);
-    let mut found = Comparisons::new(&lets);
-    let each = check.each.as_ref();
-    let it = each
-        .map(|each| found.read(&each.0, &[]))
-        .unwrap_or_default();
-    if let Some(guard) = &check.guard {
-        found.read(&guard.0, &it);
-    }
-    inputs(chart, found.computed)
-}
-
-/// The inputs that a dotted name means: the rows that are open are rows, and what a cycle counts is a field,
-/// which comes as far as the cycle's limit does.
-fn paths(chart: &Chart, path: &str) -> Vec<String> {
-    let counts = || chart.cycles.values().filter(|cycle| cycle.count == path);
-    match path {
-        _ if counts().next().is_some() => std::iter::once(path.to_owned())
-            .chain(counts().map(|cycle| cycle.limit.clone()))
-            .collect(),
-        "cycle.limit" => chart
-            .cycles
-            .values()
-            .map(|cycle| cycle.limit.clone())
-            .collect(),
-        "cycle.n" => chart
-            .cycles
-            .values()
-            .flat_map(|cycle| [cycle.count.clone(), cycle.limit.clone()])
-            .collect(),
-        _ => {
-            let mut parts: Vec<&str> = path.split('.').collect();
-            if parts.first() == Some(&"tables") && parts.get(2) == Some(&"open") {
-                parts[2] = "rows";
-            }
-            vec![parts.join(".")]
-        }
-    }
-}
-
-fn assigns_arg(literal: &Literal, name: &str) -> bool {
-    match literal {
-        Literal::Text(text) => {
-            single_expression(&text.0).is_some_and(|expr| expr == format!("args.{name}"))
-        }
-        _ => false,
-    }
-}
+/// So many parts that are looked for in one text are tried in every combination.
+const MOST_PARTS: usize = 5;
 
 fn raw(value: &Json) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// Every combination of the columns' values.
-fn combinations(columns: &IndexMap<String, Vec<Json>>) -> usize {
-    columns
-        .values()
-        .fold(1, |all: usize, values| all.saturating_mul(values.len()))
-}
-
-/// Every combination; where that is too much, each value once beside the first ones of the others.
-fn product(columns: IndexMap<String, Vec<Json>>) -> Vec<Map<String, Json>> {
-    if combinations(&columns) > MOST_ITEMS {
-        let first: Map<String, Json> = columns
-            .iter()
-            .filter_map(|(name, values)| Some((name.clone(), values.first()?.clone())))
-            .collect();
-        let others = columns.iter().flat_map(|(name, values)| {
-            values.iter().skip(1).map(|value| {
-                let mut row = first.clone();
-                row.insert(name.clone(), value.clone());
-                row
-            })
-        });
-        return std::iter::once(first.clone()).chain(others).collect();
-    }
-    columns
-        .into_iter()
-        .fold(vec![Map::new()], |rows, (name, values)| {
-            let extend = |row: &Map<String, Json>, value: &Json| {
-                let mut row = row.clone();
-                row.insert(name.clone(), value.clone());
-                row
-            };
-            rows.iter()
-                .flat_map(|row| values.iter().map(move |value| (row, value)))
-                .map(|(row, value)| extend(row, value))
-                .collect()
-        })
-}
-
-fn none_or_one(items: Vec<Map<String, Json>>) -> Vec<Json> {
-    std::iter::once(json!([]))
-        .chain(items.into_iter().map(|item| json!([item])))
-        .collect()
 }

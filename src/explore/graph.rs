@@ -20,11 +20,25 @@ pub(crate) fn way_to(search: &Search, state: usize) -> Way {
 }
 
 /// The states from which one of `goals` can be reached by arrows that are `kept`.
-pub(crate) fn leads_to(
+pub(super) fn leads_to(
     search: &Search,
     goals: &[bool],
     kept: impl Fn(usize, &Arrow) -> bool,
 ) -> Vec<bool> {
+    let next = ways_to(search, goals, kept);
+    goals
+        .iter()
+        .zip(next)
+        .map(|(goal, next)| *goal || next.is_some())
+        .collect()
+}
+
+/// For each state from which one of `goals` can be reached by arrows that are `kept`, the first edge of a shortest way.
+pub(super) fn ways_to(
+    search: &Search,
+    goals: &[bool],
+    kept: impl Fn(usize, &Arrow) -> bool,
+) -> Vec<Option<usize>> {
     let mut counts = vec![0_usize; search.states.len() + 1];
     let all = || {
         (0..search.states.len())
@@ -39,24 +53,24 @@ pub(crate) fn leads_to(
         counts[index] += counts[index - 1];
     }
     let mut filled = counts.clone();
-    let mut sources = vec![0_usize; counts[counts.len() - 1]];
+    let mut sources = vec![(0_usize, 0_usize); counts[counts.len() - 1]];
     for (from, arrow) in all() {
         if kept(from, arrow) {
-            sources[filled[arrow.to()]] = from;
+            sources[filled[arrow.to()]] = (from, arrow.edge());
             filled[arrow.to()] += 1;
         }
     }
-    let mut reached = goals.to_vec();
-    let mut open: Vec<usize> = (0..goals.len()).filter(|state| goals[*state]).collect();
-    while let Some(state) = open.pop() {
-        for from in &sources[counts[state]..counts[state + 1]] {
-            if !reached[*from] {
-                reached[*from] = true;
-                open.push(*from);
+    let mut next = vec![None; goals.len()];
+    let mut open: VecDeque<usize> = (0..goals.len()).filter(|state| goals[*state]).collect();
+    while let Some(state) = open.pop_front() {
+        for (from, edge) in &sources[counts[state]..counts[state + 1]] {
+            if next[*from].is_none() && !goals[*from] {
+                next[*from] = Some(*edge);
+                open.push_back(*from);
             }
         }
     }
-    reached
+    next
 }
 
 /// Ways made of some arrows only, each of which weighs something or nothing.

@@ -3,6 +3,7 @@
 //! What the state says is answered from the state. Anything else is a choice: the first value of its
 //! domain, unless a value was chosen before. The account says what to choose differently the next time.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,15 +11,16 @@ use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use serde_json::{Value as Json, json};
 
 use super::domain::{Choice, Domain, config_path};
-use crate::chart::Chart;
 use crate::chart::field::name_part;
-use crate::chart::model::Check;
+use crate::chart::model::{Check, FieldType};
+use crate::chart::{Chart, RowShape};
 use crate::engine::context::{Context, to_value};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
-use crate::engine::world::{Given, Source, World};
+use crate::engine::world::{Assumed, Evaluated, Given, Source, World};
 use crate::expr::Expressions;
+use crate::expr::source::Literal;
 use crate::host::events::EVENTS;
 
 /// What a decision asks of a world.
@@ -32,6 +34,24 @@ pub(crate) enum Question {
     Answered { answer: String, review: String },
     /// What neither the state nor the chart determines.
     Choice(Choice),
+    /// What an expression comes to, where no trial of its inputs settles that.
+    Assumed { source: String, place: String },
+}
+
+/// The key of a value of which nothing is known; it says what it came of.
+const UNKNOWN: &str = "unknown value of";
+
+/// The answer to what an expression comes to: what it comes to with what was chosen.
+pub(crate) const AS_IT_IS: &str = "as it is";
+
+/// A field's value of which nothing is known.
+fn unknown(source: &str) -> Json {
+    json!({ UNKNOWN: source })
+}
+
+/// What a value of which nothing is known came of.
+pub(crate) fn is_unknown(value: &Json) -> Option<&str> {
+    value.as_object()?.get(UNKNOWN)?.as_str()
 }
 
 /// One question of a decision, in the order in which they were asked.
@@ -39,7 +59,7 @@ pub(crate) enum Question {
 pub(crate) struct Asked {
     pub(crate) question: Question,
     /// What it can be answered where the state does not say.
-    pub(crate) options: Vec<Json>,
+    pub(crate) options: Arc<[Json]>,
     pub(crate) answer: Json,
 }
 
@@ -49,25 +69,20 @@ pub(crate) struct Ground {
     pub(crate) chart: Arc<Chart>,
     pub(crate) domain: Domain,
     pub(crate) expressions: Arc<Expressions>,
-    findings: Mutex<Vec<Findings>>,
+    /// The options of a field, which has none.
+    none: Arc<[Json]>,
+    /// Values that were made before: by the choice and what they depend on.
+    values: Mutex<HashMap<Choice, Made>>,
+    /// Why a count, a limit or a part of a file's name is not known: then no state that follows is.
+    lost: Mutex<Option<String>>,
 }
 
-/// What the checks of one list can find in one context.
-#[derive(Debug, Clone)]
-struct Findings {
-    name: String,
-    /// The fields that were read, and what they held.
-    read: Vec<(String, Json)>,
-    options: Vec<Json>,
-    /// Per check: whether it finds something.
-    found: Vec<bool>,
-    /// What the checks looked at.
-    choices: Vec<Choice>,
-    faults: Vec<(usize, Fault)>,
+/// The values of one choice: the fields that they depend on, and by what these hold, the values.
+#[derive(Debug, Default)]
+struct Made {
+    fields: Vec<String>,
+    values: HashMap<Vec<Json>, Arc<[Json]>>,
 }
-
-/// How often the paths through one check may fork before the rest is left out.
-const FORKS: usize = 4_096;
 
 impl Ground {
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
@@ -75,49 +90,48 @@ impl Ground {
             chart: Arc::clone(chart),
             domain: Domain::of(chart),
             expressions: Arc::new(Expressions::new(chart.templates.clone())),
-            findings: Mutex::new(Vec::new()),
+            lost: Mutex::new(None),
+            none: Arc::new([]),
+            values: Mutex::new(HashMap::new()),
         }
     }
 
-    /// The checks that have found something somewhere: (list, index).
-    pub(crate) fn checks_that_find(&self) -> Vec<(String, usize)> {
-        let known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = known.iter().flat_map(|findings| {
-            let indices = findings
-                .found
-                .iter()
-                .enumerate()
-                .filter(|(_, found)| **found);
-            indices.map(|(index, _)| (findings.name.clone(), index))
-        });
-        found.collect()
+    /// Why nothing can be said of some states, where that is so.
+    pub(crate) fn lost(&self) -> Option<String> {
+        self.lost
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
-    /// The lists of checks that were asked for.
-    pub(crate) fn checks_asked(&self) -> Vec<String> {
-        let known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
-        known.iter().map(|findings| findings.name.clone()).collect()
+    /// True for a list of checks that looks at no input: what it finds is settled by the state.
+    fn is_settled(&self, checks: &[Check]) -> bool {
+        checks.iter().all(|check| {
+            let conditions = [&check.each, &check.guard].into_iter().flatten();
+            let mut sources = conditions
+                .map(|expr| expr.0.as_str())
+                .chain([check.say.0.as_str()]);
+            sources.all(|source| {
+                let open = self.domain.dependence.open.get(source);
+                open.is_none_or(|open| open.looks.is_empty() && open.inputs.is_empty())
+            })
+        })
     }
 
-    /// What the checks looked at.
-    pub(crate) fn choices_of_checks(&self) -> Vec<Choice> {
-        let known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
-        known
-            .iter()
-            .flat_map(|findings| findings.choices.iter().cloned())
-            .collect()
-    }
-
-    /// What went wrong in checks: where, and what.
-    pub(crate) fn faults_of_checks(&self) -> Vec<(String, usize, Fault)> {
-        let known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
-        let faults = known.iter().flat_map(|findings| {
-            findings
-                .faults
-                .iter()
-                .map(|(index, fault)| (findings.name.clone(), *index, fault.clone()))
-        });
-        faults.collect()
+    /// Whether the engine itself reads a field: its value must be known.
+    fn is_read_by_the_engine(&self, field: &str) -> bool {
+        let chart = &self.chart;
+        let cycles = chart.cycles.values();
+        let patterns = chart.tables.values().map(|table| &table.file);
+        let names = cycles
+            .clone()
+            .flat_map(|cycle| [&cycle.base, &cycle.review, &cycle.answer])
+            .chain(patterns);
+        let mut holes = names
+            .flat_map(|pattern| pattern.holes())
+            .map(|(hole, _)| hole);
+        let mut counts = cycles.flat_map(|cycle| [&cycle.count, &cycle.limit]);
+        counts.any(|name| name == field) || holes.any(|hole| hole == field)
     }
 }
 
@@ -138,6 +152,10 @@ pub(crate) struct ImaginedWorld {
     /// True where the event is a hook's, whose session is a field of the event.
     is_hook: bool,
     chosen: Arc<Vec<(Choice, Json)>>,
+    /// What was assumed before.
+    assumed: Arc<Vec<(Question, Json)>>,
+    /// The part of the decision: each assumes for itself.
+    place: String,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
@@ -154,12 +172,16 @@ impl ImaginedWorld {
         base: Base,
         trigger: &Trigger,
         chosen: Vec<(Choice, Json)>,
+        assumed: Vec<(Question, Json)>,
+        place: String,
     ) -> Self {
         Self {
             ground: Arc::clone(ground),
             base: Arc::new(base),
             is_hook: is_of_the_host(trigger),
             chosen: Arc::new(chosen),
+            assumed: Arc::new(assumed),
+            place,
             asked: Arc::new(Mutex::new(Vec::new())),
         }
     }
@@ -197,7 +219,7 @@ impl ImaginedWorld {
             .map(|asked| asked.answer.clone())
     }
 
-    fn note(&self, question: Question, options: Vec<Json>, answer: &Json) {
+    fn note(&self, question: Question, options: Arc<[Json]>, answer: &Json) {
         self.asked().push(Asked {
             question,
             options,
@@ -221,9 +243,55 @@ impl ImaginedWorld {
         let value = set.cloned().unwrap_or(Json::Null);
         let question = Question::Field(name);
         if self.known(&question).is_none() {
-            self.note(question, options, &value);
+            self.note(question, options.into(), &value);
         }
         value
+    }
+
+    /// The values of a choice, with the fields that they depend on as they stand.
+    fn options(&self, choice: &Choice) -> Arc<[Json]> {
+        let known = |made: &Mutex<HashMap<Choice, Made>>| {
+            let made = made.lock().unwrap_or_else(PoisonError::into_inner);
+            made.get(choice).map(|made| made.fields.clone())
+        };
+        if let Some(fields) = known(&self.ground.values) {
+            let held: Vec<Json> = fields.iter().map(|field| self.read(field)).collect();
+            let made = self
+                .ground
+                .values
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if let Some(values) = made.get(choice).and_then(|made| made.values.get(&held)) {
+                return Arc::clone(values);
+            }
+        }
+        let mut fields: Vec<String> = Vec::new();
+        let values: Arc<[Json]> = self
+            .ground
+            .domain
+            .values(choice, &mut |field| {
+                if !fields.iter().any(|known| known == field) {
+                    fields.push(field.to_owned());
+                }
+                self.read(field)
+            })
+            .into();
+        let mut made = self
+            .ground
+            .values
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let made = made.entry(choice.clone()).or_default();
+        for field in fields {
+            if !made.fields.contains(&field) {
+                // What was made so far does not tell enough apart.
+                made.fields.push(field);
+                made.values.clear();
+            }
+        }
+        let held: Vec<Json> = made.fields.iter().map(|field| self.read(field)).collect();
+        made.values.insert(held, Arc::clone(&values));
+        values
     }
 
     fn choose(&self, choice: Choice) -> Json {
@@ -231,13 +299,7 @@ impl ImaginedWorld {
         if let Some(answer) = self.known(&question) {
             return answer;
         }
-        let options = match &choice {
-            Choice::Findings(name) => self.findings(name),
-            other => self
-                .ground
-                .domain
-                .values(other, &mut |field| self.read(field)),
-        };
+        let options = self.options(&choice);
         let chosen = self
             .chosen
             .iter()
@@ -250,142 +312,116 @@ impl ImaginedWorld {
         answer
     }
 
-    /// What the checks of a list can come to here: nothing found, or what the first check finds that can.
-    fn findings(&self, name: &str) -> Vec<Json> {
-        let known = {
-            let known = self
-                .ground
-                .findings
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let here = |(field, value): &(String, Json)| {
-                self.base.context.get(field).unwrap_or(&Json::Null) == value
-            };
-            known
+    /// True where an open input of an expression has been looked at.
+    fn has_looked_at(&self, input: &str) -> bool {
+        let asked = self.asked();
+        if let Some(field) = input.strip_prefix("field.") {
+            let is_derived = self.ground.domain.dependence.derived.contains(field);
+            return asked.iter().any(|asked| {
+                matches!(&asked.question, Question::Field(name) if name == field)
+                    && (is_derived || is_unknown(&asked.answer).is_some())
+            });
+        }
+        if let Some(name) = input.strip_prefix("config.") {
+            let name = config_path(name);
+            return asked
                 .iter()
-                .find(|known| known.name == name && known.read.iter().all(here))
-                .cloned()
-        };
-        let findings = known.unwrap_or_else(|| {
-            let findings = self.find(name);
-            self.ground
-                .findings
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(findings.clone());
-            findings
-        });
-        for (field, _) in &findings.read {
-            self.read(field);
+                .any(|asked| asked.question == Question::Field(name.clone()));
         }
-        findings.options
+        match super::dependence::root_of(input) {
+            root if matches!(
+                root.split('.').next(),
+                Some(
+                    "files"
+                        | "tables"
+                        | "event"
+                        | "args"
+                        | "session"
+                        | "siblings"
+                        | "checks"
+                        | "git"
+                )
+            ) =>
+            {
+                asked.iter().any(|asked| match &asked.question {
+                    Question::Choice(choice) => {
+                        choice.root() == root
+                            || root == "session" && choice.root() == "event.session_id"
+                    }
+                    _ => false,
+                })
+            }
+            // What is always there and never tried.
+            _ => true,
+        }
     }
 
-    fn find(&self, name: &str) -> Findings {
-        let mut findings = Findings {
-            name: name.to_owned(),
-            read: Vec::new(),
-            options: Vec::new(),
-            found: Vec::new(),
-            choices: Vec::new(),
-            faults: Vec::new(),
+    /// True where an expression has looked at a field of which nothing is known.
+    fn has_looked_at_unknown(&self, source: &str) -> bool {
+        let Some(known) = self.ground.domain.dependence.open.get(source) else {
+            return false;
         };
-        let Some(checks) = self.ground.chart.checks.get(name) else {
-            return findings;
-        };
-        let mut first: Option<Json> = None;
-        for (index, check) in checks.iter().enumerate() {
-            let mut found = false;
-            let place = format!("checks.{name}[{index}]");
-            for (result, chosen) in self.paths_through(&place, check, &[], &mut findings.read) {
-                findings
-                    .choices
-                    .extend(chosen.into_iter().map(|(choice, _)| choice));
-                match result {
-                    Ok(texts) if texts.is_empty() => {}
-                    Ok(texts) => {
-                        found = true;
-                        first.get_or_insert_with(|| json!(texts));
-                    }
-                    Err(fault) => findings.faults.push((index, fault)),
-                }
-            }
-            findings.found.push(found);
-        }
-        let mut read = Vec::new();
-        if self.can_be_quiet(checks, &[], &mut read) {
-            findings.options.push(json!([]));
-        }
-        findings.options.extend(first);
-        for (field, value) in read {
-            if !findings.read.iter().any(|(known, _)| *known == field) {
-                findings.read.push((field, value));
-            }
-        }
-        findings
+        let fields = known.inputs.iter().chain(&known.fails);
+        let mut fields = fields.filter_map(|input| input.strip_prefix("field."));
+        let asked = self.asked();
+        fields.any(|field| {
+            asked.iter().any(|asked| {
+                matches!(&asked.question, Question::Field(name) if name == field)
+                    && is_unknown(&asked.answer).is_some()
+            })
+        })
     }
 
-    /// Whether some choices let none of `checks` find anything.
-    fn can_be_quiet(
-        &self,
-        checks: &[Check],
-        chosen: &[(Choice, Json)],
-        read: &mut Vec<(String, Json)>,
-    ) -> bool {
-        let Some((check, rest)) = checks.split_first() else {
-            return true;
+    /// What is open about an expression in this world, of what it has looked at so far.
+    fn open(&self, source: &str) -> Option<(bool, bool)> {
+        let dependence = &self.ground.domain.dependence;
+        let known = dependence.open.get(source)?;
+        let looked =
+            |inputs: &BTreeSet<String>| inputs.iter().any(|input| self.has_looked_at(input));
+        let is_open = looked(&known.inputs) || {
+            let untried = &self.ground.domain.untried;
+            known
+                .looks
+                .intersection(untried)
+                .any(|input| self.has_looked_at(input))
         };
-        self.paths_through("checks", check, chosen, read)
-            .into_iter()
-            .filter(|(result, _)| result.as_ref().is_ok_and(Vec::is_empty))
-            .any(|(_, chosen)| self.can_be_quiet(rest, &chosen, read))
+        let fails = looked(&known.fails);
+        (is_open || fails).then_some((is_open, fails))
     }
 
-    /// What `check` finds, under every combination of choices that it looks at.
-    fn paths_through(
-        &self,
-        place: &str,
-        check: &Check,
-        chosen: &[(Choice, Json)],
-        read: &mut Vec<(String, Json)>,
-    ) -> Vec<Path> {
-        let trigger = Trigger::Command(String::new());
-        let mut results = Vec::new();
-        let mut open = vec![chosen.to_vec()];
-        while let Some(chosen) = open.pop() {
-            let fork = Self::new(&self.ground, (*self.base).clone(), &trigger, chosen.clone());
-            let mut found = Vec::new();
-            let result = fork
-                .names(&trigger)
-                .find(check, &mut found)
-                .map_err(Fault::at(place));
-            let mut chosen = chosen;
-            for asked in fork.account() {
-                match asked.question {
-                    Question::Field(field) if read.iter().all(|(known, _)| *known != field) => {
-                        read.push((field, asked.answer));
-                    }
-                    Question::Choice(choice) if !chosen.iter().any(|(made, _)| *made == choice) => {
-                        for option in asked
-                            .options
-                            .into_iter()
-                            .filter(|option| *option != asked.answer)
-                        {
-                            let mut other = chosen.clone();
-                            other.push((choice.clone(), option));
-                            open.push(other);
-                        }
-                        chosen.push((choice, asked.answer));
-                    }
-                    _ => {}
-                }
-            }
-            results.push((result.map(|()| found), chosen));
-            if results.len() > FORKS {
-                break;
-            }
+    /// Chooses what an expression comes to.
+    fn assumption(&self, source: &str, options: Vec<Json>) -> Json {
+        let question = Question::Assumed {
+            source: source.to_owned(),
+            place: self.place.clone(),
+        };
+        if let Some(answer) = self.known(&question) {
+            return answer;
         }
-        results
+        let made = self.assumed.iter().find(|(made, _)| *made == question);
+        let answer = made
+            .map(|(_, value)| value.clone())
+            .or_else(|| options.first().cloned())
+            .unwrap_or_default();
+        self.note(question, options.into(), &answer);
+        answer
+    }
+
+    /// The values that a field takes of which nothing is known.
+    fn any_value(&self, name: &str, source: &str) -> Vec<Json> {
+        let chart = &self.ground.chart;
+        let Some(field) = chart.context.get(name) else {
+            return Vec::new();
+        };
+        let mut values = match field.kind {
+            FieldType::Boolean => vec![json!(false), json!(true)],
+            FieldType::Phase => chart.phases.keys().map(|phase| json!(phase)).collect(),
+            FieldType::Integer | FieldType::String | FieldType::List => vec![unknown(source)],
+        };
+        if field.nullable {
+            values.push(Json::Null);
+        }
+        values
     }
 }
 
@@ -393,9 +429,6 @@ impl ImaginedWorld {
 pub(crate) fn is_of_the_host(trigger: &Trigger) -> bool {
     matches!(trigger, Trigger::Hook(name) if EVENTS.iter().any(|(_, event)| event == name))
 }
-
-/// What one path through a check came to, and the choices on it.
-type Path = (Result<Vec<String>, Fault>, Vec<(Choice, Json)>);
 
 impl World for ImaginedWorld {
     fn context(&self) -> &Context {
@@ -414,6 +447,10 @@ impl World for ImaginedWorld {
                 .get(name)
                 .cloned()
                 .unwrap_or_default();
+            let options = match options.is_empty() {
+                true => Arc::clone(&self.ground.none),
+                false => options.into(),
+            };
             self.note(question, options, value);
         }
         Some(value)
@@ -428,7 +465,13 @@ impl World for ImaginedWorld {
                 Choice::Event("session_id".to_owned())
             }
             Given::Session => Choice::Session,
-            Given::Findings(name) => Choice::Findings(name.to_owned()),
+            Given::Findings(name) => {
+                let checks = self.ground.chart.checks.get(name);
+                if checks.is_none_or(|checks| self.ground.is_settled(checks)) {
+                    return None;
+                }
+                Choice::Findings(name.to_owned())
+            }
         };
         Some(self.choose(choice)).filter(|value| !value.is_null())
     }
@@ -437,7 +480,7 @@ impl World for ImaginedWorld {
         Ok(match source {
             Source::Scope => {
                 if self.known(&Question::Started).is_none() {
-                    self.note(Question::Started, Vec::new(), &json!(self.base.started));
+                    self.note(Question::Started, Arc::new([]), &json!(self.base.started));
                 }
                 let scope = &self.ground.chart.scope;
                 Value::from_pairs([
@@ -466,7 +509,7 @@ impl World for ImaginedWorld {
                             .iter()
                             .find(|(known, of, _)| known == answer && of == review);
                         let value = json!(known.is_some_and(|(_, _, value)| *value));
-                        self.note(question, vec![json!(false), json!(true)], &value);
+                        self.note(question, Arc::new([json!(false), json!(true)]), &value);
                         value
                     }
                 };
@@ -476,10 +519,91 @@ impl World for ImaginedWorld {
             Source::Driver { .. } => to_value(&self.choose(Choice::Driver)),
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),
-            // No rule depends on what time it is, on which names are free, or on how a user words a prompt.
             Source::Now => Value::from("20260101T000000"),
             Source::Names(_) => Value::from(Vec::<Value>::new()),
-            Source::Prompt(_) => Value::from(()),
+            // A user's prompt that fills in everything there is.
+            Source::Prompt(_) => {
+                let vars = self.ground.chart.prompts.vars.keys();
+                let holes: Vec<String> = vars.map(|name| format!("{{{{{name}}}}}")).collect();
+                Value::from(holes.join(" "))
+            }
+        })
+    }
+
+    fn assume(&self, evaluated: Evaluated<'_>) -> Option<Assumed> {
+        let fails = || json!("fails");
+        Some(match evaluated {
+            Evaluated::Condition { source, holds } => {
+                let (_, may_fail) = self.open(source)?;
+                // What it comes to with a value of which nothing is known says nothing.
+                if self.has_looked_at_unknown(source) {
+                    let mut options = vec![json!(false), json!(true)];
+                    options.extend(may_fail.then(fails));
+                    return match self.assumption(source, options) {
+                        Json::Bool(holds) => Some(Assumed::Holds(holds)),
+                        _ => Some(Assumed::Fails),
+                    };
+                }
+                let mut options = vec![json!(AS_IT_IS)];
+                options.extend((holds != Some(false)).then_some(json!(false)));
+                options.extend((holds != Some(true)).then_some(json!(true)));
+                options.extend((may_fail && holds.is_some()).then(fails));
+                match self.assumption(source, options) {
+                    as_it_is if as_it_is == AS_IT_IS => return None,
+                    Json::Bool(holds) => Assumed::Holds(holds),
+                    _ => Assumed::Fails,
+                }
+            }
+            Evaluated::Text { source, failed } => {
+                let (_, may_fail) = self.open(source)?;
+                if !may_fail && !failed {
+                    return None;
+                }
+                let other = if failed { json!("made") } else { fails() };
+                match self.assumption(source, vec![json!(AS_IT_IS), other]) {
+                    as_it_is if as_it_is == AS_IT_IS => return None,
+                    other if other == fails() => Assumed::Fails,
+                    _ => Assumed::Made,
+                }
+            }
+            Evaluated::Field {
+                name,
+                literal,
+                failed,
+            } => {
+                let Literal::Text(text) = literal else {
+                    return None;
+                };
+                let (_, may_fail) = self.open(&text.0)?;
+                // A value that does not fit here is one that can be; one that fits is one of many.
+                let mut options = Vec::new();
+                options.extend(failed.then(|| json!(AS_IT_IS)));
+                options.extend(self.any_value(name, &text.0));
+                let field = self.ground.chart.context.get(name)?;
+                let may_misfit = field.kind == FieldType::Integer
+                    || field.kind == FieldType::Phase
+                    || field.pattern.is_some();
+                options.extend((may_fail || may_misfit || failed).then(fails));
+                if self.ground.is_read_by_the_engine(name) {
+                    let mut lost = self
+                        .ground
+                        .lost
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner);
+                    lost.get_or_insert_with(|| {
+                        format!(
+                            "`{name}` is assigned `{}`, of which the value is not known",
+                            text.0
+                        )
+                    });
+                }
+                let key = format!("{name} = {}", text.0);
+                match self.assumption(&key, options) {
+                    as_it_is if as_it_is == AS_IT_IS => return None,
+                    failed if failed == fails() => Assumed::Fails,
+                    value => Assumed::Value(value),
+                }
+            }
         })
     }
 }
@@ -502,11 +626,16 @@ impl TableView {
         let Some(table) = self.fork.ground.chart.tables.get(&self.name) else {
             return false;
         };
-        let file = table.file.render(|hole| {
-            let value = self.fork.read(hole);
-            name_part(&value).ok_or(())
-        });
-        file.is_ok()
+        let part = |hole: &str| name_part(&self.fork.read(hole)).ok_or(());
+        table.file.render(part).is_ok()
+    }
+
+    /// False where no table can lack a column for the id.
+    fn has_id(&self) -> bool {
+        let table = self.fork.ground.chart.tables.get(&self.name);
+        table.is_some_and(
+            |table| matches!(&table.rows, RowShape::Columns(columns) if columns.contains_key("id")),
+        )
     }
 
     fn rows(&self) -> Vec<Json> {
@@ -554,7 +683,9 @@ impl Object for TableView {
                 !self.rows().is_empty() || self.exists() && self.content("head") == json!(true)
             ),
             "prose" => json!(self.exists() && self.content("prose") == json!(true)),
-            "lacks" => json!(self.exists() && self.content("lacks") == json!(true)),
+            "lacks" => {
+                json!(self.has_id() && self.exists() && self.content("lacks") == json!(true))
+            }
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
                 let lines = if self.exists() {

@@ -4,51 +4,44 @@
 //! finds what comes of each move, [`search`] the states, `graph` the ways between them; `judge` proves
 //! or refutes, and a [`trace`] is the counterexample.
 
+pub mod budget;
 pub mod decision_tree;
+pub mod dependence;
 pub mod domain;
+mod domain_in_words;
 mod graph;
 pub mod imagined_world;
+pub mod items;
 mod judge;
 mod moves;
+mod parameters;
 mod plain;
+pub mod possible_world;
+mod replay;
 pub mod report;
 pub mod search;
 mod state;
+mod steering;
 pub mod trace;
+mod user_fields;
 
 use std::sync::Arc;
 
 use crate::chart::Chart;
+use budget::{Caps, Cut};
 use report::Report;
 use search::Search;
 
-/// How far an exploration goes.
-#[derive(Debug, Clone, Copy)]
-pub struct Caps {
-    /// The most states that are looked at.
-    pub states: usize,
-}
-
-impl Default for Caps {
-    fn default() -> Self {
-        Self { states: 100_000 }
-    }
-}
-
 /// Explores `chart`, whose expressions have been checked.
 pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
-    let mut search = Search::of(chart, caps.states);
+    let mut search = Search::of(chart, caps);
     let results = judge::judge(&mut search);
     Report {
         domain: search.moves.domain_in_words(),
         states: search.looked_at(),
         transitions: search.transitions(),
         complete: search.complete,
-        cut: if search.outgrown {
-            "cut off where a text grows too long"
-        } else {
-            "cut off there (--max-states)"
-        },
+        cut: search.cut.as_ref().map(Cut::to_string),
         results,
     }
 }

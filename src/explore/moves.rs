@@ -51,6 +51,10 @@ pub(crate) struct Edge {
     pub(crate) assigned: Vec<(usize, u32)>,
     /// The question whether a review is answered, where this move answers it.
     pub(crate) answered: Option<(u32, bool)>,
+    /// The rules that fire, by their places.
+    pub(crate) fired: Vec<u32>,
+    /// The advance targets that are taken: (cycle, index).
+    pub(crate) advanced: Vec<(usize, usize)>,
     /// The agent is not let go.
     pub(crate) block: bool,
     /// `stop_hook_active`, where it was looked at.
@@ -64,6 +68,13 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
+    /// The parameters that it needs, a bit for each field; those beyond the last bit share it.
+    pub(crate) fn needed(&self) -> u128 {
+        self.needs
+            .iter()
+            .fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
+    }
+
     /// A move that changes nothing.
     fn of(mover: usize) -> Self {
         Self {
@@ -72,6 +83,8 @@ impl Edge {
             sets: Vec::new(),
             assigned: Vec::new(),
             answered: None,
+            fired: Vec::new(),
+            advanced: Vec::new(),
             block: false,
             active: None,
             review: None,
@@ -81,13 +94,8 @@ impl Edge {
     }
 }
 
-/// How an edge comes about; of several ways, one.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Story {
-    /// The rules that fired.
-    pub(crate) fired: Vec<u32>,
-    pub(crate) choices: Choices,
-}
+/// What was chosen for an edge to come about; of several ways, one.
+pub(crate) type Story = Choices;
 
 /// A decision between two of its parts: the state as they have made it, and what was chosen.
 #[derive(Debug, Clone)]
@@ -97,17 +105,18 @@ struct Standing {
 }
 
 /// What comes of a decision from one of its parts on.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Tail {
     end: End,
     assigned: Vec<(usize, u32)>,
     choices: Choices,
     fired: Vec<u32>,
+    advanced: Vec<(usize, usize)>,
     arms: Vec<usize>,
     review: Option<u32>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum End {
     Done { block: bool },
     Fault(u32),
@@ -120,6 +129,7 @@ impl Tail {
             assigned: Vec::new(),
             choices: Vec::new(),
             fired: Vec::new(),
+            advanced: Vec::new(),
             arms: Vec::new(),
             review: None,
         }
@@ -145,8 +155,41 @@ impl Tail {
             assigned: kept.chain(&rest.assigned).copied().collect(),
             choices: [self.choices.as_slice(), &rest.choices].concat(),
             fired: [self.fired.as_slice(), &rest.fired].concat(),
+            advanced: [self.advanced.as_slice(), &rest.advanced].concat(),
             arms: [self.arms.as_slice(), &rest.arms].concat(),
             review: rest.review.or(self.review),
+        }
+    }
+}
+
+/// Tails, each kind of them a few times: what was chosen on the way matters no more but for its story.
+#[derive(Debug, Default)]
+struct Tails {
+    all: Vec<Tail>,
+    known: FxHashMap<(Tail, bool), u8>,
+}
+
+/// So many ways to one outcome are kept.
+const SIMILAR: u8 = 3;
+
+impl Tails {
+    fn push(&mut self, tree: &Tree, tail: Tail) {
+        let questions = &tree.questions;
+        let matters = |(question, _): &&(u32, u32)| match &questions[*question as usize] {
+            Question::Field(_) | Question::Answered { .. } => true,
+            Question::Choice(Choice::Event(name)) => name == ACTIVE,
+            _ => false,
+        };
+        let is_assumed = tree.is_assumed(&tail.choices);
+        let choices = tail.choices.iter().filter(matters).copied().collect();
+        let key = Tail {
+            choices,
+            ..tail.clone()
+        };
+        let count = self.known.entry((key, is_assumed)).or_default();
+        if *count < SIMILAR {
+            *count += 1;
+            self.all.push(tail);
         }
     }
 }
@@ -157,6 +200,9 @@ struct Rest {
     looks: Looks,
     tails: FxHashMap<Box<[u32]>, Rc<[Tail]>>,
 }
+
+/// Whether something holds, and what was chosen for that.
+pub(crate) type Outcomes = (Result<bool, Fault>, Choices);
 
 /// The rules and targets that came to something.
 #[derive(Debug, Default)]
@@ -202,17 +248,20 @@ impl Moves {
                 trigger: Some(trigger),
             }
         };
-        let answer = (!chart.cycles.is_empty()).then_some(Move {
-            actor: Actor::Agent,
-            trigger: None,
-        });
+        let answer = |actor: Actor| {
+            (!chart.cycles.is_empty()).then_some(Move {
+                actor,
+                trigger: None,
+            })
+        };
         let all = hooks
             .into_iter()
             .map(by(Actor::Host))
-            .chain(answer)
+            .chain(answer(Actor::Agent))
             .chain(asked.into_iter().map(by(Actor::Agent)))
             .chain(enters.map(by(Actor::Agent)))
-            .chain(commands.map(by(Actor::User)));
+            .chain(commands.map(by(Actor::User)))
+            .chain(answer(Actor::User));
         Self {
             tree: Tree::of(chart),
             all: all.collect(),
@@ -242,31 +291,30 @@ impl Moves {
         (edges, looks)
     }
 
-    /// Whether a condition holds in a state, under each combination of choices that it looks at; and what it
-    /// looked at.
-    pub(crate) fn holds(
-        &mut self,
-        condition: &str,
-        state: StateRef<'_>,
-    ) -> (Vec<Result<bool, Fault>>, Looks) {
+    /// Whether a condition holds in a state or a check finds something there, under each combination of choices that it
+    /// looks at; and what it looked at.
+    pub(crate) fn holds(&mut self, what: What, state: StateRef<'_>) -> (Vec<Outcomes>, Looks) {
         let mut looks = Looks::default();
-        let index = self.tree.conditions.insert_full(condition.to_owned()).0;
-        let segment = Segment {
-            what: What::Condition(index),
-            review: None,
-            ended: None,
-        };
+        let segment = Segment { what, review: None };
         let trigger = Trigger::Command(String::new());
         let ends = self.tree.walk(segment, &trigger, state, &[], &mut looks);
-        let results = ends.iter().map(|(leaf, _)| match leaf.as_ref() {
-            Leaf::Holds(holds) => Ok(*holds),
-            Leaf::Fault(fault) => Err(fault.clone()),
-            Leaf::Part(_) => Ok(false),
+        let results = ends.into_iter().map(|(leaf, choices)| {
+            let result = match leaf.as_ref() {
+                Leaf::Holds(holds) => Ok(*holds),
+                Leaf::Fault(fault) => Err(fault.clone()),
+                Leaf::Part(_) => Ok(false),
+            };
+            (result, choices)
         });
         (results.collect(), looks)
     }
 
-    /// The agent writes the file that answers the last review of the running cycle.
+    /// The condition by its number.
+    pub(crate) fn condition(&mut self, condition: &str) -> What {
+        What::Condition(self.tree.conditions.insert_full(condition.to_owned()).0)
+    }
+
+    /// The agent writes the file that answers the last review of the running cycle, or the user deletes it.
     fn answer(
         &mut self,
         mover: usize,
@@ -274,6 +322,7 @@ impl Moves {
         looks: &mut Looks,
     ) -> Vec<(Edge, Story)> {
         let chart = Arc::clone(&self.tree.chart);
+        let is_written = self.all[mover].actor == Actor::Agent;
         looks.answered = true;
         if let Some(next) = chart.next.as_ref().and_then(|next| self.tree.field(next)) {
             looks.add(next);
@@ -285,10 +334,10 @@ impl Moves {
             looks.add(field);
         }
         match self.tree.last_answer(cycle, state.fields()) {
-            Some(question) if state.answered() != Some((question, true)) => {
+            Some(question) if is_written != (state.answered() == Some((question, true))) => {
                 vec![(
                     Edge {
-                        answered: Some((question, true)),
+                        answered: Some((question, is_written)),
                         ..Edge::of(mover)
                     },
                     Story::default(),
@@ -316,7 +365,6 @@ impl Moves {
         let head = Segment {
             what: What::Head(mover),
             review: None,
-            ended: None,
         };
         let rules = Segment {
             what: What::Rule { list, index: 0 },
@@ -373,7 +421,6 @@ impl Moves {
                 list,
                 index: index + 1,
             },
-            ended: None,
             ..segment
         };
         self.part(segment, next, trigger, standing, looks)
@@ -393,7 +440,7 @@ impl Moves {
             .tree
             .walk(here, trigger, state, &standing.choices, looks);
         let is_only = ends.len() == 1;
-        let mut tails: Vec<Tail> = Vec::new();
+        let mut tails = Tails::default();
         for (leaf, choices) in ends {
             let part = match leaf.as_ref() {
                 Leaf::Part(part) => part,
@@ -401,10 +448,11 @@ impl Moves {
                 Leaf::Fault(Fault::Argument { .. }) => continue,
                 Leaf::Fault(fault) => {
                     let end = End::Fault(self.fault(fault));
-                    tails.push(Tail {
+                    let tail = Tail {
                         choices,
                         ..Tail::of(end)
-                    });
+                    };
+                    tails.push(&self.tree, tail);
                     continue;
                 }
                 Leaf::Holds(_) => continue,
@@ -418,30 +466,42 @@ impl Moves {
                 assigned: part.assigned.clone(),
                 choices,
                 fired: part.fired.clone(),
+                advanced: part.advance.into_iter().collect(),
                 arms: part.arms.into_iter().collect(),
                 review: part.review,
             };
             if let Some(fault) = &part.swallowed {
                 let end = End::Fault(self.fault(fault));
-                tails.push(first.then(&Tail::of(end)));
+                tails.push(&self.tree, first.then(&Tail::of(end)));
             }
             let next = Segment {
                 review: part.review.or(next.review),
                 ..next
             };
-            let nexts = match part.turn {
+            let ways = match part.turn {
                 Turn::Answered { .. } => {
-                    tails.push(first);
+                    tails.push(&self.tree, first);
                     continue;
                 }
                 Turn::Gone => continue,
-                Turn::On => vec![next],
+                Turn::On => vec![(first, next)],
                 // The second call of `decide` takes the parts so far as the first one did: it is the same world.
-                // So it is taken up at the rule that invokes, once for each way in which the run can end.
-                Turn::Invoke(invocation) => self.endings(invocation, here),
+                // So it is taken up behind the rule that invokes, once for each way in which the run can end.
+                Turn::Invoke(invocation) => {
+                    let place = self.place_of(here);
+                    let runs = self.endings(invocation).into_iter();
+                    let ways = runs.map(|run| {
+                        let review = Some(run);
+                        let mut first = first.clone();
+                        first.fired.extend(place);
+                        first.review = review;
+                        (first, Segment { review, ..next })
+                    });
+                    ways.collect()
+                }
             };
-            let after = self.after(standing, &first);
-            for next in nexts {
+            for (first, next) in ways {
+                let after = self.after(standing, &first);
                 let (rest, mut seen) = self.rest(next, trigger, &after);
                 // What this part has itself assigned or chosen was not there before it.
                 for (field, _) in &part.assigned {
@@ -455,13 +515,15 @@ impl Moves {
                     .iter()
                     .for_each(|(question, _)| seen.remove_question(*question));
                 looks.add_all(&seen);
-                if is_only && first.says_nothing() && matches!(part.turn, Turn::On) {
+                if is_only && first.says_nothing() {
                     return rest;
                 }
-                tails.extend(rest.iter().map(|rest| first.then(rest)));
+                for rest in rest.iter() {
+                    tails.push(&self.tree, first.then(rest));
+                }
             }
         }
-        tails.into()
+        tails.all.into()
     }
 
     /// How a decision stands once a part has been taken.
@@ -501,8 +563,19 @@ impl Moves {
             .any(|cycle| self.tree.last_answer(cycle, fields) == Some(question))
     }
 
+    /// Where the rule of a segment stands, which then counts as one that fires.
+    fn place_of(&mut self, segment: Segment) -> Option<u32> {
+        let What::Rule { list, index } = segment.what else {
+            return None;
+        };
+        let place = format!("on.{}[{index}]", self.tree.lists[list]);
+        let place = number(self.tree.places.insert_full(place).0);
+        self.coverage.fired.insert(place);
+        Some(place)
+    }
+
     /// The ways in which a run can end: each verdict, none, failed.
-    fn endings(&mut self, invocation: u32, here: Segment) -> Vec<Segment> {
+    fn endings(&mut self, invocation: u32) -> Vec<u32> {
         let invocation = self.tree.invocations[invocation as usize].clone();
         let invoke = self.tree.chart.invoke.get(&invocation.name);
         let verdicts = invoke
@@ -518,11 +591,7 @@ impl Moves {
             .collect();
         let runs = endings.into_iter().map(|outcome| {
             let ended = Ended::new(invocation.clone(), outcome);
-            let ended = number(self.tree.runs.insert_full(ended).0);
-            Segment {
-                ended: Some(ended),
-                ..here
-            }
+            number(self.tree.runs.insert_full(ended).0)
         });
         runs.collect()
     }
@@ -578,6 +647,8 @@ impl Moves {
             sets,
             assigned,
             answered,
+            fired: tail.fired.clone(),
+            advanced: tail.advanced.clone(),
             block: tail.end == End::Done { block: true },
             active,
             review: tail.review,
@@ -587,13 +658,7 @@ impl Moves {
                 End::Done { .. } => None,
             },
         };
-        (
-            edge,
-            Story {
-                fired: tail.fired.clone(),
-                choices: tail.choices.clone(),
-            },
-        )
+        (edge, tail.choices.clone())
     }
 
     /// What was tried, one line for each input and each kind of move.
@@ -613,7 +678,7 @@ impl Moves {
                 Question::Choice(choice) => Some(choice.clone()),
                 _ => None,
             });
-        let choices: IndexSet<Choice> = asked.chain(ground.choices_of_checks()).collect();
+        let choices: IndexSet<Choice> = asked.collect();
         lines.extend(choices.iter().map(|choice| ground.domain.in_words(choice)));
         for (name, invoke) in &chart.invoke {
             lines.push(format!(

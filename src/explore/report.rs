@@ -14,8 +14,16 @@ pub struct Report {
     /// Every state was looked at: what is proved is proved for the whole domain.
     pub complete: bool,
     /// Where it was cut off, if it was, in words.
-    pub cut: &'static str,
+    pub cut: Option<String>,
     pub results: Vec<PropertyResult>,
+}
+
+impl Report {
+    /// True where some property is neither proved nor refuted.
+    pub fn is_undecided(&self) -> bool {
+        let mut results = self.results.iter();
+        results.any(|result| matches!(result.verdict, Verdict::Undecided { .. }))
+    }
 }
 
 /// A property, and whether it holds.
@@ -43,8 +51,8 @@ impl PropertyResult {
 pub enum Verdict {
     /// It holds in all of the domain.
     Proved { detail: String },
-    /// It was not refuted as far as the exploration went.
-    Bounded { why: String },
+    /// What was tried settles it neither way.
+    Undecided { why: String },
     /// It does not hold.
     Refuted {
         trace: Trace,
@@ -58,7 +66,7 @@ impl Verdict {
     pub(super) fn steps(&self) -> usize {
         match self {
             Self::Refuted { trace, .. } => trace.steps.len(),
-            Self::Proved { .. } | Self::Bounded { .. } => usize::MAX,
+            Self::Proved { .. } | Self::Undecided { .. } => usize::MAX,
         }
     }
 }

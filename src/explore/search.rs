@@ -7,14 +7,19 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
+use super::budget::{Budget, Caps, Cut, LONGEST_TEXT};
+use super::domain::config_path;
 use super::moves::{Edge, Moves, Story};
 use super::state::{Looks, Situation, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use rustc_hash::FxHashMap;
 
-/// A state with a text of more bytes is not looked at: one that doubles at each step would take all memory.
-pub(crate) const LONGEST_TEXT: usize = 10_000;
+/// In so many states an instance can begin.
+const BEGINNINGS: usize = 64;
+
+/// So many ways in which one edge comes about are kept, and so many examples.
+const WAYS: usize = 12;
 
 /// A move from one state to another.
 #[derive(Debug, Clone, Copy)]
@@ -56,14 +61,20 @@ pub(crate) struct Search {
     pub(crate) states: States,
     /// `None` for the first state.
     pub(crate) parents: Vec<Option<Parent>>,
-    /// What comes of moves, and one way in which it does.
-    pub(crate) edges: Vec<(Edge, Story)>,
-    /// For each fault, the first state and edge in which it was met.
-    pub(crate) faults: HashMap<u32, (usize, usize)>,
+    /// What comes of moves, and some ways in which it does.
+    pub(crate) edges: Vec<(Edge, Vec<Story>)>,
+    /// For each place of a rule, states and edges in which it fires.
+    pub(crate) firing: FxHashMap<u32, Vec<(usize, usize)>>,
+    /// The same for each advance target.
+    pub(crate) advancing: FxHashMap<(usize, usize), Vec<(usize, usize)>>,
+    /// For each fault, states and edges in which it was met.
+    pub(crate) faults: HashMap<u32, Vec<(usize, usize)>>,
+    /// For each state, the parameters that decisions look at there, a bit for each field.
+    pub(crate) needs: Vec<u128>,
     /// True where every state was looked at.
     pub(crate) complete: bool,
-    /// True where a text grew beyond [`LONGEST_TEXT`]: such states are left out.
-    pub(crate) outgrown: bool,
+    /// Where it was cut off first, if it was.
+    pub cut: Option<Cut>,
     arrows: Vec<Arrow>,
     /// The arrows of state `s` are `arrows[ends[s]..ends[s + 1]]`.
     ends: Vec<usize>,
@@ -75,8 +86,8 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Looks at every state that can be reached, but at no more than `most`.
-    pub(crate) fn of(chart: &Arc<Chart>, most: usize) -> Self {
+    /// Looks at every state that can be reached, as far as `caps` allow.
+    pub(crate) fn of(chart: &Arc<Chart>, caps: &Caps) -> Self {
         let moves = Moves::of(chart);
         let mut search = Self {
             known: moves.all.iter().map(|_| Known::default()).collect(),
@@ -84,9 +95,12 @@ impl Search {
             states: States::default(),
             parents: Vec::new(),
             edges: Vec::new(),
+            firing: FxHashMap::default(),
+            advancing: FxHashMap::default(),
             faults: HashMap::new(),
+            needs: Vec::new(),
             complete: false,
-            outgrown: false,
+            cut: None,
             arrows: Vec::new(),
             ends: vec![0],
             numbers: FxHashMap::default(),
@@ -94,30 +108,88 @@ impl Search {
             after: Situation::unstarted(std::iter::empty()),
         };
         search.begin(chart);
+        search.moves.tree.budget = Budget::of(caps);
         let mut at = 0;
-        while at < search.states.len() && at < most {
+        while at < search.states.len() {
+            if at >= caps.states {
+                search.cut = Some(Cut::States(at));
+                break;
+            }
+            let mut needs = 0;
             for mover in 0..search.moves.all.len() {
                 for edge in search.edges_of(mover, at).iter() {
-                    search.follow(at, *edge as usize);
+                    let edge = *edge as usize;
+                    needs |= search.edges[edge].0.needed();
+                    search.follow(at, edge);
                 }
             }
+            if search.bytes() > caps.memory {
+                search.moves.tree.budget.exhaust(Cut::Memory);
+            }
+            if let Some(cut) = search.moves.tree.budget.cut(at) {
+                // What was seen of this state is not all there is to see.
+                search.cut = Some(cut);
+                search.arrows.truncate(search.ends[at]);
+                break;
+            }
+            search.needs.push(needs);
             search.ends.push(search.arrows.len());
             at += 1;
         }
-        search.complete = at == search.states.len() && !search.outgrown;
+        if let Some(lost) = search.moves.tree.ground.lost() {
+            search.cut.get_or_insert(Cut::Lost(lost));
+        }
+        search.complete = search.cut.is_none();
         search
     }
 
-    /// The state in which an instance begins: nothing is written.
+    /// How much memory is in use, by estimate.
+    fn bytes(&self) -> usize {
+        let width = self.moves.tree.chart.context.len() + 2;
+        self.states.len() * (width * 4 + 64)
+            + self.arrows.len() * 8
+            + self.edges.len() * 600
+            + self.moves.tree.bytes()
+    }
+
+    /// The states in which an instance begins: nothing is written, and the settings are one thing or another.
     fn begin(&mut self, chart: &Arc<Chart>) {
         let context = context::initial(chart);
-        let state = Situation::unstarted(
-            context
-                .values()
-                .map(|value| self.moves.tree.value_id(value)),
-        );
-        self.states.insert(&state);
-        self.parents.push(None);
+        let mut beginnings = vec![context.clone()];
+        for (name, field) in &chart.context {
+            let parameters = &self.moves.tree.ground.domain.parameters;
+            let setting = field.setting().map(config_path);
+            let Some(values) = setting.and_then(|setting| parameters.get(&setting)) else {
+                continue;
+            };
+            // What the user sets at any time is chosen where it is looked at.
+            if parameters.contains_key(name) {
+                continue;
+            }
+            let others = values
+                .iter()
+                .filter(|value| context.get(name) != Some(*value));
+            let others: Vec<&Json> = others.collect();
+            if beginnings.len() * (others.len() + 1) > BEGINNINGS {
+                self.cut = Some(Cut::Lost(format!(
+                    "not every value that `{name}` can begin with was tried"
+                )));
+                break;
+            }
+            for index in 0..beginnings.len() {
+                for value in &others {
+                    let mut beginning = beginnings[index].clone();
+                    beginning.insert(name.clone(), (*value).clone());
+                    beginnings.push(beginning);
+                }
+            }
+        }
+        for beginning in beginnings {
+            let tree = &mut self.moves.tree;
+            let values = beginning.values().map(|value| tree.value_id(value));
+            self.states.insert(&Situation::unstarted(values));
+            self.parents.push(None);
+        }
     }
 
     fn edges_of(&mut self, mover: usize, at: usize) -> Rc<[u32]> {
@@ -133,6 +205,7 @@ impl Search {
             .map(|(edge, story)| self.number(edge, story))
             .collect();
         let edges: Rc<[u32]> = edges.into_iter().collect();
+        edges.iter().for_each(|edge| self.keep(at, *edge));
         let known = &mut self.known[mover];
         if known.looks.add_all(&looks) {
             // The keys so far do not tell enough apart any more.
@@ -147,18 +220,51 @@ impl Search {
 
     fn number(&mut self, edge: Edge, story: Story) -> u32 {
         if let Some(known) = self.numbers.get(&edge) {
+            let stories = &mut self.edges[*known as usize].1;
+            let tree = &self.moves.tree;
+            if stories.contains(&story) {
+                return *known;
+            }
+            if stories.len() < WAYS {
+                stories.push(story);
+            } else if !tree.is_assumed(&story)
+                && let Some(other) = stories.iter().position(|other| tree.is_assumed(other))
+            {
+                stories[other] = story;
+            }
             return *known;
         }
         let new = number(self.edges.len());
         self.numbers.insert(edge.clone(), new);
-        self.edges.push((edge, story));
+        self.edges.push((edge, vec![story]));
         new
+    }
+
+    /// Keeps some examples of what an edge shows.
+    fn keep(&mut self, at: usize, edge: u32) {
+        let edge = edge as usize;
+        let (shown, _) = &self.edges[edge];
+        for place in &shown.fired {
+            let known = self.firing.entry(*place).or_default();
+            if known.len() < WAYS {
+                known.push((at, edge));
+            }
+        }
+        for target in &shown.advanced {
+            let known = self.advancing.entry(*target).or_default();
+            if known.len() < WAYS {
+                known.push((at, edge));
+            }
+        }
     }
 
     fn follow(&mut self, from: usize, edge_number: usize) {
         let (edge, _) = &self.edges[edge_number];
         if let Some(fault) = edge.fault {
-            self.faults.entry(fault).or_insert((from, edge_number));
+            let met = self.faults.entry(fault).or_default();
+            if met.len() < WAYS {
+                met.push((from, edge_number));
+            }
             return;
         }
         let tree = &self.moves.tree;
@@ -167,7 +273,7 @@ impl Search {
             text.is_some_and(|text| text.len() > LONGEST_TEXT)
         };
         if edge.assigned.iter().any(is_too_long) {
-            self.outgrown = true;
+            self.cut.get_or_insert(Cut::Text);
             return;
         }
         let before = self.states.get(from);

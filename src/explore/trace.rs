@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::domain::Choice;
 use super::imagined_world::Question;
-use super::moves::Move;
+use super::moves::{Actor, Move};
 use super::plain::plain;
 use super::search::Search;
 use crate::engine::decision::Outcome;
@@ -67,11 +67,16 @@ impl Trace {
     }
 
     /// What is wrong at the end of a way, which goes on from the first state by (state, edge).
-    pub(crate) fn along(search: &Search, claim: String, way: &[(usize, usize)]) -> Self {
+    pub(crate) fn along(
+        search: &Search,
+        claim: String,
+        way: &[(usize, usize)],
+        shown: &dyn Fn(usize) -> usize,
+    ) -> Self {
         let tree = &search.moves.tree;
         let mut parameters: HashMap<usize, u32> = HashMap::new();
         let steps = way.iter().map(|(state, number)| {
-            let mut step = TraceStep::of(search, *state, *number);
+            let mut step = TraceStep::of(search, *state, *number, shown(*number));
             let (edge, _) = &search.edges[*number];
             // A parameter is shown where a decision looks at it and it has changed.
             for (field, value) in &edge.needs {
@@ -134,9 +139,9 @@ impl TraceStep {
         shown
     }
 
-    fn of(search: &Search, state: usize, number: usize) -> Self {
+    fn of(search: &Search, state: usize, number: usize, shown: usize) -> Self {
         let tree = &search.moves.tree;
-        let (edge, story) = &search.edges[number];
+        let (edge, stories) = &search.edges[number];
         let chart = &tree.chart;
         let mut event = match &search.moves.all[edge.mover] {
             Move {
@@ -151,13 +156,20 @@ impl TraceStep {
                 trigger: Some(Trigger::Command(name)),
                 ..
             } => format!("The user runs {name}"),
-            Move { trigger: None, .. } => {
+            Move {
+                trigger: None,
+                actor,
+            } => {
                 let question = edge
                     .answered
                     .map(|(question, _)| &tree.questions[question as usize]);
-                match question {
-                    Some(Question::Answered { answer, .. }) => format!("The agent writes {answer}"),
-                    _ => "The agent writes its answer".to_owned(),
+                let answer = match question {
+                    Some(Question::Answered { answer, .. }) => answer,
+                    _ => "the answer",
+                };
+                match actor {
+                    Actor::Agent => format!("The agent writes {answer}"),
+                    _ => format!("The user deletes {answer}"),
                 }
             }
         };
@@ -174,7 +186,7 @@ impl TraceStep {
                 run.invocation.cycle, run.invocation.n
             );
         }
-        let given = story.choices.iter().filter_map(|(question, value)| {
+        let given = stories[shown].iter().filter_map(|(question, value)| {
             words(&tree.questions[*question as usize], tree.value(*value))
         });
         let changes = edge.assigned.iter().filter_map(|(field, value)| {
@@ -186,7 +198,7 @@ impl TraceStep {
         Self {
             event,
             given: given.collect(),
-            fired: story
+            fired: edge
                 .fired
                 .iter()
                 .map(|place| tree.places[*place as usize].clone())
@@ -218,7 +230,7 @@ fn words(question: &Question, value: &Json) -> Option<String> {
             };
             return Some(format!("{answer} {is_there}"));
         }
-        Question::Field(_) | Question::Started => return None,
+        Question::Field(_) | Question::Started | Question::Assumed { .. } => return None,
         Question::Choice(choice) => choice,
     };
     if value.is_null() {

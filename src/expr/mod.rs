@@ -3,7 +3,6 @@
 //! An expression is evaluated against one root object, the names of a decision. Strict: an undefined
 //! name is an error, and so is a condition that is neither a boolean nor a list.
 
-pub mod compare;
 pub mod infer;
 pub mod prompt;
 pub mod source;
@@ -79,6 +78,19 @@ impl PartialEq for Cause {
 }
 
 impl Eq for Cause {}
+
+impl ExprError {
+    /// Tells that `source` may fail for some values of what it looks at.
+    pub fn open(source: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            detail: "it may have no value".to_owned(),
+            line: None,
+            cause: None,
+            span: None,
+        }
+    }
+}
 
 impl fmt::Display for ExprError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -16,8 +16,9 @@ use std::sync::Arc;
 use crate::chart::{check, load};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
+use crate::explore::budget::Caps;
+use crate::explore::explore;
 use crate::explore::report::Report;
-use crate::explore::{Caps, explore};
 use crate::expr::templates::Templates;
 use subject::Subject;
 

@@ -73,32 +73,43 @@ impl Format {
     pub fn render(self, charts: &[Checked]) -> String {
         match self {
             Self::Human => human(charts),
-            Self::Concise => lines(charts, |file, region, flaw| {
-                format!(
-                    "{file}:{}:{}: {}: {}",
-                    region.start.0,
-                    region.start.1,
-                    flaw.code,
-                    shown(&flaw.message)
-                )
-            }),
-            Self::Github => lines(charts, |file, region, flaw| {
-                let help = flaw
-                    .help
-                    .as_ref()
-                    .map(|help| format!("%0A{}", escaped(help)))
-                    .unwrap_or_default();
-                format!(
-                    "::error file={},line={},col={},endLine={},endColumn={},title={}::{}{help}",
-                    property(file),
-                    region.start.0,
-                    region.start.1,
-                    region.end.0,
-                    region.end.1,
-                    flaw.code,
-                    escaped(&flaw.message)
-                )
-            }),
+            Self::Concise => {
+                let finding = |file: &str, region: &Region, flaw: &Flaw| {
+                    format!(
+                        "{file}:{}:{}: {}: {}",
+                        region.start.0,
+                        region.start.1,
+                        flaw.code,
+                        shown(&flaw.message)
+                    )
+                };
+                lines(charts, finding, |file, code, why| {
+                    format!("{file}: {code}: not decided: {why}")
+                })
+            }
+            Self::Github => {
+                let finding = |file: &str, region: &Region, flaw: &Flaw| {
+                    let help = flaw
+                        .help
+                        .as_ref()
+                        .map(|help| format!("%0A{}", escaped(help)))
+                        .unwrap_or_default();
+                    format!(
+                        "::error file={},line={},col={},endLine={},endColumn={},title={}::{}{help}",
+                        property(file),
+                        region.start.0,
+                        region.start.1,
+                        region.end.0,
+                        region.end.1,
+                        flaw.code,
+                        escaped(&flaw.message)
+                    )
+                };
+                lines(charts, finding, |file, code, why| {
+                    let (file, why) = (property(file), escaped(why));
+                    format!("::notice file={file},title={code}::not decided: {why}")
+                })
+            }
             Self::Json => pretty(&as_json(charts)),
             Self::Sarif => pretty(&as_sarif(charts)),
         }
@@ -110,12 +121,30 @@ fn pretty(json: &Json) -> String {
     serde_json::to_string_pretty(json).unwrap_or_default()
 }
 
-fn lines(charts: &[Checked], line: impl Fn(&str, &Region, &Flaw) -> String) -> String {
+/// Returns the properties that are not decided: their codes, names and reasons.
+fn undecided(chart: &Checked) -> impl Iterator<Item = (Code, String)> {
+    let results = chart.explored.iter().flat_map(|report| &report.results);
+    results.filter_map(|result| match &result.verdict {
+        Verdict::Undecided { why } => Some((result.code, format!("{}: {why}", result.name))),
+        Verdict::Proved { .. } | Verdict::Refuted { .. } => None,
+    })
+}
+
+/// Returns a line for each finding, then one for each property of a chart that is not decided.
+fn lines(
+    charts: &[Checked],
+    line: impl Fn(&str, &Region, &Flaw) -> String,
+    open: impl Fn(&str, Code, &str) -> String,
+) -> String {
     let mut text = String::new();
     for chart in charts {
         for flaw in &chart.flaws {
             let (file, source) = flaw.source(&chart.origin, &chart.text);
             text.push_str(&line(file, &region(source, flaw), flaw));
+            text.push('\n');
+        }
+        for (code, why) in undecided(chart) {
+            text.push_str(&open(&chart.origin, code, &why));
             text.push('\n');
         }
     }
@@ -179,14 +208,18 @@ fn explored(chart: &Checked, width: usize) -> String {
     let refuted = count(|verdict| matches!(verdict, Verdict::Refuted { .. }));
     if refuted > 0 {
         let proved = count(|verdict| matches!(verdict, Verdict::Proved { .. }));
+        let open = match undecided(chart).count() {
+            0 => String::new(),
+            open => format!(", {open} not decided"),
+        };
         return format!(
-            "  {states} states explored: {proved} properties proved, {refuted} refuted.\n"
+            "  {states} states explored: {proved} properties proved, {refuted} refuted{open}.\n"
         );
     }
     let extent = if report.complete {
         "all of them"
     } else {
-        report.cut
+        report.cut.as_deref().unwrap_or("cut off")
     };
     let mut text = format!(
         "\n  {states} states and {} transitions explored, {extent}:\n",
@@ -195,8 +228,8 @@ fn explored(chart: &Checked, width: usize) -> String {
     for result in &report.results {
         let (verdict, detail) = in_words(&result.verdict);
         text.push_str(&item(
-            &format!("{verdict:8}{}: {detail}", result.name),
-            12,
+            &format!("{verdict:12} {}: {detail}", result.name),
+            17,
             width,
         ));
     }
@@ -211,7 +244,7 @@ fn explored(chart: &Checked, width: usize) -> String {
 fn in_words(verdict: &Verdict) -> (&'static str, &str) {
     match verdict {
         Verdict::Proved { detail } => ("proved", detail),
-        Verdict::Bounded { why } => ("bounded", why),
+        Verdict::Undecided { why } => ("not decided", why),
         Verdict::Refuted { trace, .. } => ("refuted", &trace.claim),
     }
 }
@@ -291,6 +324,19 @@ fn as_sarif(charts: &[Checked]) -> Json {
             })
         })
         .collect();
+    let open = charts.iter().flat_map(|chart| {
+        undecided(chart).map(move |(code, why)| {
+            json!({
+                "ruleId": code.as_str(),
+                "kind": "open",
+                "level": "none",
+                "message": { "text": format!("not decided: {why}") },
+                "locations": [{
+                    "physicalLocation": { "artifactLocation": { "uri": uri(&chart.origin) } },
+                }],
+            })
+        })
+    });
     let results: Vec<Json> = charts
         .iter()
         .flat_map(|chart| chart.flaws.iter().map(move |flaw| (chart, flaw)))
@@ -316,6 +362,7 @@ fn as_sarif(charts: &[Checked]) -> Json {
                 }],
             })
         })
+        .chain(open)
         .collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",

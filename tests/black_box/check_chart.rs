@@ -172,7 +172,11 @@ fn holds(code: &str) {
         right.stdout
     );
     // Nothing is left open in it either.
-    assert!(!right.stdout.contains("\n    bounded "), "{}", right.stdout);
+    assert!(
+        !right.stdout.contains("\n    not decided "),
+        "{}",
+        right.stdout
+    );
     let explained = Project::empty().run(&["check-chart", "--explain", code]);
     assert_eq!(
         explained.stdout,
@@ -740,11 +744,14 @@ fn the_charts_compiled_in_are_proved() {
             .filter(|verdict| **verdict == "proved")
             .count();
         assert!(proved > 6, "{report}");
-        // What goes on in the next line is indented.
+        // The snapshot shows why something is not decided: dr-done looks at whole lists of other sessions. What goes
+        // on in the next line is indented.
+        let open = verdicts.iter().filter(|verdict| **verdict == "not decided");
+        assert!(open.count() <= 2, "{report}");
         assert!(
             verdicts
                 .iter()
-                .all(|verdict| ["proved", ""].contains(verdict)),
+                .all(|verdict| ["proved", "not decided", ""].contains(verdict)),
             "{report}"
         );
     }
@@ -803,9 +810,9 @@ fn what_is_computed_of_an_input_refutes_nothing() {
         ("open | length > 4 and open[4].id == '7'", "proved"),
         (
             "files.chapters and files.chapters[0].n + 1 == 12",
-            "bounded",
+            "not decided",
         ),
-        ("event.prompt ~ '!' == 'GO!'", "bounded"),
+        ("event.prompt ~ '!' == 'GO!'", "not decided"),
         ("event.prompt == 'GO'", "proved"),
         ("event.prompt == 'GO' and event.prompt == 'STOP'", "refuted"),
         (

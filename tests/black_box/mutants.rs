@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
 use serde_json::Value;
-use taskie::explore::Caps;
+use taskie::explore::budget::Caps;
 use taskie::expr::templates::Templates;
 use taskie::lint::report::{Checked, Format};
 

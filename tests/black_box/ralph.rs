@@ -49,7 +49,7 @@ fn it_is_proved() {
     for property in properties {
         assert_eq!(property["verdict"], "proved", "{property}");
     }
-    let bound = "at most 3 where config.iterations is 3, 2 where config.iterations is 2, 1 where config.iterations is 1";
+    let bound = "at most 20 where config.iterations is 20, 3 where config.iterations is 3, 2 where config.iterations is 2, 1 where config.iterations is 1";
     assert!(
         properties
             .iter()

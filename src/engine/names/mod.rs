@@ -20,7 +20,7 @@ use super::decision::{Ended, Outcome};
 use super::event::Event;
 use super::fault::Fault;
 use super::saw::{self, Saw};
-use super::world::{Given, Source, World};
+use super::world::{Assumed, Evaluated, Given, Source, World};
 use crate::chart::Chart;
 use crate::chart::model::Check;
 use crate::diagnostic::suggest::did_you_mean;
@@ -197,6 +197,15 @@ impl Names {
     ) -> Result<bool, Fault> {
         guard.map_or(Ok(true), |guard| {
             let holds = self.expressions.holds(&guard.0, root);
+            let evaluated = Evaluated::Condition {
+                source: &guard.0,
+                holds: holds.as_ref().ok().copied(),
+            };
+            let holds = match self.world.assume(evaluated) {
+                None => holds,
+                Some(Assumed::Holds(assumed)) => Ok(assumed),
+                Some(_) => holds.and(Err(ExprError::open(&guard.0))),
+            };
             holds.map_err(Fault::at(place))
         })
     }
@@ -208,7 +217,45 @@ impl Names {
         text: &Text,
         root: &Value,
     ) -> Result<String, Fault> {
-        self.expressions.text(text, root).map_err(Fault::at(place))
+        let made = self.expressions.text(text, root);
+        let evaluated = Evaluated::Text {
+            source: &text.0,
+            failed: made.is_err(),
+        };
+        let made = match self.world.assume(evaluated) {
+            None => made,
+            Some(Assumed::Fails) => made.and(Err(ExprError::open(&text.0))),
+            Some(_) => Ok(made.unwrap_or_default()),
+        };
+        made.map_err(Fault::at(place))
+    }
+
+    /// Returns what a field is assigned: an assumed value is one that the field may hold, another is still to be admitted.
+    pub fn assigned(
+        &self,
+        place: impl fmt::Display,
+        field: &str,
+        literal: &Literal,
+        root: &Value,
+    ) -> Result<Result<Json, Value>, Fault> {
+        let value = self.expressions.literal(literal, root);
+        let fits = |value: &Value| {
+            let (json, kind) = (context::to_json(value), self.chart.context.get(field));
+            let json = json.zip(kind);
+            json.is_some_and(|(json, kind)| kind.accepts(&self.chart.phases, &json).is_ok())
+        };
+        let evaluated = Evaluated::Field {
+            name: field,
+            literal,
+            failed: !value.as_ref().is_ok_and(fits),
+        };
+        match self.world.assume(evaluated) {
+            None => value.map(Err).map_err(Fault::at(place)),
+            Some(Assumed::Value(assumed)) => Ok(Ok(assumed)),
+            Some(_) => value
+                .and(Err(ExprError::open(field)))
+                .map_err(Fault::at(place)),
+        }
     }
 
     /// Returns the name of the invocation that a rule's `invoke` means.

@@ -6,8 +6,9 @@ use super::judgment::Judge;
 use super::place::path_of;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
+use crate::engine::event::Trigger;
 use crate::explore::domain::config_path;
-use crate::explore::graph::{Longest, Way, way_to};
+use crate::explore::graph::{Longest, Way};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
@@ -22,7 +23,8 @@ impl Judge<'_> {
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
         let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
         let mut in_a_row = in_a_row;
-        if let (Verdict::Proved { .. }, Some(detail)) = (&in_a_row, self.bounds_by_setting()) {
+        let is_bounded = !is_endless && !matches!(in_a_row, Verdict::Undecided { .. });
+        if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting()) {
             // How many that is, the user says, who may say more than was tried.
             name = "the blocks in a row while the agent does nothing are bounded".to_owned();
             in_a_row = self.holds(detail);
@@ -88,12 +90,28 @@ impl Judge<'_> {
         edge.block && edge.active != Some(false)
     }
 
+    /// What happens to an agent that does nothing: it is blocked, which counts, or the host tells of something else.
+    fn idle(&self, from: usize, arrow: &Arrow, allows: &dyn Fn(&Arrow) -> bool) -> Option<usize> {
+        let edge = self.edge(arrow);
+        let weight = if Self::is_further_block(edge) {
+            Some(1)
+        } else {
+            (self.is_aside(edge) && arrow.to() != from).then_some(0)
+        };
+        weight.filter(|_| allows(arrow))
+    }
+
+    /// An event of the host beside a stop, in the midst of a turn.
+    fn is_aside(&self, edge: &Edge) -> bool {
+        let trigger = &self.search.moves.all[edge.mover].trigger;
+        let is_event = matches!(trigger, Some(Trigger::Hook(name)) if !matches!(name.as_str(), "Stop" | "UserPromptSubmit"));
+        is_event && !edge.block && self.search.moves.all[edge.mover].actor == Actor::Host
+    }
+
     /// How often an agent that does nothing is blocked.
     fn in_a_row(&self, allows: &dyn Fn(&Arrow) -> bool) -> Verdict {
         let search = self.search;
-        let idle = Longest::of(search, |_, arrow| {
-            (Self::is_further_block(self.edge(arrow)) && allows(arrow)).then_some(1)
-        });
+        let idle = Longest::of(search, |from, arrow| self.idle(from, arrow, allows));
         if let Some(round) = idle.endless_way() {
             let claim = "an agent that does nothing is blocked without end".to_owned();
             return self.endless(claim, &round, self.blocking_rule(&round.0));
@@ -103,8 +121,7 @@ impl Judge<'_> {
             .map_or((None, 0), |(first, most)| (Some(first), most));
         match first {
             Some((state, arrow)) if most > BLOCKS => {
-                let mut way = way_to(search, state);
-                way.push((state, arrow.edge()));
+                let mut way = vec![(state, arrow.edge())];
                 let mut row = idle.way_from(arrow.to());
                 let mut times = most.to_string();
                 // Where the search was cut off, there could be more still: the first too many is enough.
@@ -114,7 +131,7 @@ impl Judge<'_> {
                 }
                 way.extend(row);
                 let claim = format!("an agent that does nothing is blocked {times} times in a row");
-                self.along(claim, &way, self.blocking_rule(&way))
+                self.along(claim, state, &way, self.blocking_rule(&way))
             }
             _ => self.holds(format!("{most} at most")),
         }
@@ -122,9 +139,7 @@ impl Judge<'_> {
 
     /// The same as a number, where it is not endless; with the first one.
     fn most(&self, allows: &dyn Fn(&Arrow) -> bool) -> Option<((usize, &Arrow), usize)> {
-        let idle = Longest::of(self.search, |_, arrow| {
-            (Self::is_further_block(self.edge(arrow)) && allows(arrow)).then_some(1)
-        });
+        let idle = Longest::of(self.search, |from, arrow| self.idle(from, arrow, allows));
         self.first_of_most(&|state| idle.from(state), allows)
     }
 
@@ -153,7 +168,7 @@ impl Judge<'_> {
             let weight = if edge.block {
                 Self::is_further_block(edge).then_some(1)
             } else {
-                is_answer.then_some(0)
+                (is_answer || self.is_aside(edge)).then_some(0)
             };
             weight.filter(|_| allows(arrow))
         });
@@ -174,7 +189,7 @@ impl Judge<'_> {
             .iter()
             .rev()
             .find(|(_, edge)| self.search.edges[*edge].0.block);
-        let place = blocked.and_then(|(_, edge)| self.search.edges[*edge].1.fired.last());
+        let place = blocked.and_then(|(_, edge)| self.search.edges[*edge].0.fired.last());
         let places = &self.search.moves.tree.places;
         place
             .map(|place| path_of(self.chart, &places[*place as usize]))

@@ -2,12 +2,15 @@
 
 use std::collections::HashSet;
 
+use super::checks::CheckSeen;
 use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
-use crate::explore::domain::computed_by;
+use crate::explore::decision_tree::Choices;
+use crate::explore::graph::way_to;
 use crate::explore::report::{PropertyResult, Verdict};
+use crate::explore::state::number;
 
 impl Judge<'_> {
     pub(super) fn phases(&self) -> Vec<PropertyResult> {
@@ -19,8 +22,11 @@ impl Judge<'_> {
         for (phase, entry) in &self.chart.phases {
             let place = format!("phases.{phase}");
             let path = steps!["phases", &key_of_phase(self.chart, phase)];
+            let claim = format!("no way leads to the phase `{phase}`");
             if !seen.contains(phase.as_str()) {
-                let verdict = self.absent(format!("the phase `{phase}` cannot be reached"), path);
+                let verdict = self.absent(claim, path);
+                results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
+            } else if let Some(verdict) = self.doubtful_phase(phase) {
                 results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
             } else if entry.phase.guard.is_some() && !self.has_fired(&place) {
                 let claim = format!(
@@ -31,6 +37,11 @@ impl Judge<'_> {
                     Code::PhaseNeverEntered,
                     self.absent(claim, path),
                 ));
+            } else if entry.phase.guard.is_some()
+                && let Some(verdict) =
+                    self.doubtful(&place, &format!("the phase `{phase}` is never entered"))
+            {
+                results.push(PropertyResult::new(name, Code::PhaseNeverEntered, verdict));
             }
         }
         if results.is_empty() {
@@ -49,11 +60,10 @@ impl Judge<'_> {
         let coverage = &self.search.moves.coverage;
         let mut count = 0;
         let mut results = Vec::new();
-        let mut expect = |is_there: bool, code, absent: Verdict| {
+        let mut expect = |is_there: bool, code, absent: Verdict, doubtful: Option<Verdict>| {
             count += 1;
-            if !is_there {
-                results.push(PropertyResult::new(name, code, absent));
-            }
+            let verdict = if is_there { doubtful } else { Some(absent) };
+            results.extend(verdict.map(|verdict| PropertyResult::new(name, code, verdict)));
         };
         for (list, rules) in &self.chart.on {
             for index in 0..rules.len() {
@@ -72,16 +82,19 @@ impl Judge<'_> {
                     self.has_fired(&place),
                     Code::RuleNeverFires,
                     self.absent(claim, steps!["on", list, index]),
+                    self.doubtful(&place, &format!("{place} never fires")),
                 );
             }
         }
         for command in self.chart.commands.keys() {
-            let has_fired = self.has_fired(&format!("commands.{command}"));
+            let place = format!("commands.{command}");
+            let has_fired = self.has_fired(&place);
             let claim = format!("the command `{command}` applies nowhere");
             expect(
                 has_fired,
                 Code::CommandNeverApplies,
-                self.absent(claim, steps!["commands", command]),
+                self.absent(claim.clone(), steps!["commands", command]),
+                self.doubtful(&place, &claim),
             );
         }
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
@@ -94,34 +107,25 @@ impl Judge<'_> {
                 expect(
                     coverage.advanced.contains(&(at, index)),
                     Code::TargetNeverTaken,
-                    self.absent(claim, path),
+                    self.absent(claim.clone(), path),
+                    self.doubtful_steps(self.search.advancing.get(&(at, index)), &claim),
                 );
             }
         }
-        let faulty = tree
-            .ground
-            .faults_of_checks()
-            .into_iter()
-            .map(|(list, index, _)| (list, index));
-        let found: HashSet<(String, usize)> = tree
-            .ground
-            .checks_that_find()
-            .into_iter()
-            .chain(faulty)
-            .collect();
-        for list in tree.ground.checks_asked() {
-            let checks = self.chart.checks.get(&list).into_iter().flatten();
-            for (index, check) in checks.enumerate() {
-                let has_found = found.contains(&(list.clone(), index));
-                let claim = format!("checks.{list}[{index}] never finds anything");
-                let computed = computed_by(self.chart, check);
-                let absent = if computed.is_empty() {
-                    self.absent(claim, steps!["checks", &list, index])
-                } else {
-                    untried_of(&claim, &computed)
-                };
-                expect(has_found, Code::CheckNeverFinds, absent);
-            }
+        for seen in &self.checks {
+            let CheckSeen { list, index, .. } = seen;
+            let claim = format!("checks.{list}[{index}] never finds anything");
+            let is_open = !seen.open.is_empty();
+            let absent = if is_open {
+                untried_of(&claim, &seen.open)
+            } else {
+                self.absent(claim.clone(), steps!["checks", list, *index])
+            };
+            let is_real = || seen.found.iter().any(|at| self.check_finds(seen, at));
+            let is_there = !seen.found.is_empty() || !seen.faults.is_empty();
+            let doubtful = (is_there && seen.faults.is_empty() && !is_real())
+                .then(|| self.undecided(&claim, &[]));
+            expect(is_there, Code::CheckNeverFinds, absent, doubtful);
         }
         if results.is_empty() {
             let verdict = Verdict::Proved {
@@ -143,17 +147,75 @@ impl Judge<'_> {
                 .iter()
                 .any(|fired| *fired as usize == index)
         });
-        fired
-            || moves.faults.iter().any(|fault| match fault {
-                Fault::Expression { place: at, .. }
-                | Fault::Assignment { place: at, .. }
-                | Fault::NoCycle { place: at } => at
-                    .strip_prefix(place)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
-                Fault::NowhereToAdvance { .. }
-                | Fault::Argument { .. }
-                | Fault::File(_)
-                | Fault::World(_) => false,
-            })
+        fired || self.fails_at(place)
+    }
+
+    /// True where the rule at a place ends in a fault.
+    fn fails_at(&self, place: &str) -> bool {
+        self.search.moves.faults.iter().any(|fault| match fault {
+            Fault::Expression { place: at, .. }
+            | Fault::Assignment { place: at, .. }
+            | Fault::NoCycle { place: at } => at
+                .strip_prefix(place)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
+            Fault::NowhereToAdvance { .. }
+            | Fault::Argument { .. }
+            | Fault::File(_)
+            | Fault::World(_) => false,
+        })
+    }
+
+    /// Where a rule fires in no story that is real.
+    fn doubtful(&self, place: &str, claim: &str) -> Option<Verdict> {
+        if self.fails_at(place) {
+            return None;
+        }
+        let place = self.search.moves.tree.places.get_index_of(place)?;
+        let steps = self.search.firing.get(&number(place));
+        self.doubtful_steps(steps, claim)
+    }
+
+    fn doubtful_steps(&self, steps: Option<&Vec<(usize, usize)>>, claim: &str) -> Option<Verdict> {
+        let steps = steps?;
+        (!self.is_real(steps)).then(|| self.undecided(claim, steps))
+    }
+
+    /// Where a phase is reached in no story that is real.
+    fn doubtful_phase(&self, phase: &str) -> Option<Verdict> {
+        let states = (0..self.search.states.len()).filter(|state| self.phase(*state) == phase);
+        let states: Vec<usize> = states.take(20).collect();
+        let is_reached = |state: &usize| {
+            self.replay
+                .borrow_mut()
+                .reach(self.search, *state)
+                .is_some()
+        };
+        if states.iter().any(is_reached) {
+            return None;
+        }
+        let way = way_to(self.search, *states.first()?);
+        Some(self.undecided(&format!("no way leads to the phase `{phase}`"), &way))
+    }
+
+    fn check_finds(&self, seen: &CheckSeen, (state, choices): &(usize, Choices)) -> bool {
+        let mut replay = self.replay.borrow_mut();
+        let Some(standing) = replay.reach(self.search, *state) else {
+            return false;
+        };
+        replay.finds(self.search, &standing, (&seen.list, seen.index), choices) == Some(Ok(true))
+    }
+
+    /// Whether a check really fails.
+    pub(super) fn check_fails(
+        &self,
+        seen: &CheckSeen,
+        (state, choices): &(usize, Choices),
+    ) -> bool {
+        let mut replay = self.replay.borrow_mut();
+        let Some(standing) = replay.reach(self.search, *state) else {
+            return false;
+        };
+        let found = replay.finds(self.search, &standing, (&seen.list, seen.index), choices);
+        matches!(found, Some(Err(_)))
     }
 }

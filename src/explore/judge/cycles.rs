@@ -12,7 +12,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Trigger;
-use crate::explore::graph::{Longest, way_to};
+use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
@@ -102,11 +102,12 @@ impl Judge<'_> {
             let fits: Vec<bool> = search.edges.iter().map(|(edge, _)| fits(edge)).collect();
             let longest = Longest::of(search, |state: usize, arrow: &Arrow| {
                 let (weight, arms) = edges[arrow.edge()];
-                // Only a user may start a cycle over that has had a review: by what starts it, or by setting its count.
+                // Only a user may start a cycle over that has had a review: by what starts it, or by setting its limit or
+                // its count.
                 let is_of_the_user = self.actor(arrow) == Actor::User;
                 let mut assigned = self.edge(arrow).assigned.iter();
-                let counts_anew = is_of_the_user && assigned.any(|(field, _)| *field == count);
-                let is_fresh = arms && (is_of_the_user || !has_begun(state)) || counts_anew;
+                let is_new = assigned.any(|(field, _)| *field == limit || *field == count);
+                let is_fresh = arms && (is_of_the_user || !has_begun(state)) || is_of_the_user && is_new;
                 (fits[arrow.edge()] && !is_fresh).then_some(weight)
             });
             if let Some(round) = longest.endless_way() {
@@ -119,25 +120,21 @@ impl Judge<'_> {
                 refuted.push(self.endless(claim, &round, path));
                 continue;
             }
-            let held = |state: usize| {
-                given
-                    .unwrap_or_else(|| search.value(state, limit))
-                    .as_i64()
-                    .unwrap_or(0)
-            };
+            // A limit that is not known can be any.
+            let known = |state: usize| given.unwrap_or_else(|| search.value(state, limit)).as_i64();
+            let held = |state: usize| known(state).unwrap_or(0);
             let exceeds = |state: &usize| {
-                usize::try_from(held(*state)).is_ok_and(|held| longest.from(*state) > held)
+                let held = known(*state).and_then(|held| usize::try_from(held).ok());
+                held.is_some_and(|held| longest.from(*state) > held)
             };
             if let Some(state) = (0..search.looked_at()).find(exceeds) {
-                let mut way = way_to(search, state);
-                way.extend(longest.way_from(state));
+                let mut way = longest.way_from(state);
                 let (id, mut reviews) = (&cycle.id, in_words(longest.from(state)));
                 // Where the search was cut off, there could be more still: the first too many is enough.
                 if !search.complete {
                     let held = usize::try_from(held(state)).unwrap_or(0);
                     let counts = |(_, edge): &(usize, usize)| edges[*edge].0 > 0;
-                    let stem = way_to(search, state).len();
-                    let end = way.iter().enumerate().skip(stem);
+                    let end = way.iter().enumerate();
                     let end = end.filter(|(_, step)| counts(step)).nth(held);
                     way.truncate(end.map_or(way.len(), |(index, _)| index + 1));
                     reviews = format!("more than {}", in_words(held));
@@ -148,10 +145,10 @@ impl Judge<'_> {
                     held(state)
                 );
                 let path = self.invoking_rule().unwrap_or_else(path);
-                refuted.push(self.along(claim, &way, path));
+                refuted.push(self.along(claim, state, &way, path));
                 continue;
             }
-            for state in 0..search.looked_at() {
+            for state in (0..search.looked_at()).filter(|state| known(*state).is_some()) {
                 let reviews = most.entry(held(state)).or_default();
                 *reviews = longest.from(state).max(*reviews);
             }

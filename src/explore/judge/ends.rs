@@ -1,13 +1,23 @@
 //! There is an end, and a way to it from everywhere.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use super::judgment::{Judge, Setting};
 use super::place::key_of_phase;
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
-use crate::explore::graph::leads_to;
+use crate::explore::graph::{leads_to, way_to, ways_to};
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
+
+/// The states that are to be reached.
+pub(super) struct Goals<'g> {
+    /// Where it may be that they are.
+    pub(super) perhaps: &'g [bool],
+    pub(super) surely: &'g [bool],
+}
 
 impl Judge<'_> {
     /// Nothing where the chart has no final phase.
@@ -38,8 +48,7 @@ impl Judge<'_> {
                     self.phase(state),
                     setting.words
                 );
-                self.untried(&claim)
-                    .unwrap_or_else(|| self.at(claim, state, path(state)))
+                self.at(claim, state, path(state))
             }
             None => self.holds(format!("{} states", self.search.looked_at())),
         };
@@ -49,7 +58,11 @@ impl Judge<'_> {
                 self.phase(state)
             )
         };
-        let reach = self.within_reach(&ends, "from every state".to_owned(), claim, path);
+        let goals = Goals {
+            perhaps: &ends,
+            surely: &ends,
+        };
+        let reach = self.within_reach(&goals, "from every state".to_owned(), claim, path);
         let is_stuck = matches!(dead_end, Verdict::Refuted { .. });
         let mut results = vec![PropertyResult::new(
             "no dead end before a final phase",
@@ -67,36 +80,104 @@ impl Judge<'_> {
     /// Whether some goal stays within reach of every state. `claim` says where not, and with what setting.
     pub(super) fn within_reach(
         &self,
-        goals: &[bool],
+        goals: &Goals<'_>,
         detail: String,
         claim: impl Fn(usize, &str) -> String,
         path: impl Fn(usize) -> Vec<Step>,
     ) -> Verdict {
-        let Some((state, setting)) = self.lost(goals) else {
-            return self.holds(detail);
+        let Some((state, setting)) = self.lost(goals.perhaps) else {
+            if !self.search.complete {
+                return self.cut_off();
+            }
+            return match self.really_leads(goals.surely) {
+                Ok(()) => self.holds(detail),
+                Err(state) => self.undecided(&claim(state, ""), &way_to(self.search, state)),
+            };
         };
-        // Where a command sets a parameter, values that were not tried may lead on.
-        let sets = |state: usize| {
-            self.search
-                .arrows(state)
-                .iter()
-                .any(|arrow| !self.edge(arrow).sets.is_empty())
-        };
-        let open: Vec<bool> = (0..goals.len())
-            .map(|state| goals[state] || sets(state))
+        // Where a command sets a number that decisions then look at, one that was not tried may lead on.
+        let excused = self.excused();
+        let open: Vec<bool> = goals
+            .perhaps
+            .iter()
+            .zip(excused)
+            .map(|(goal, excused)| *goal || excused)
             .collect();
         match self.lost(&open) {
-            Some((state, setting)) => {
-                let claim = claim(state, &setting.words);
-                self.untried(&claim)
-                    .unwrap_or_else(|| self.at(claim, state, path(state)))
-            }
-            None => Verdict::Bounded {
+            Some((state, setting)) => self.at(claim(state, &setting.words), state, path(state)),
+            None => Verdict::Undecided {
                 why: format!(
                     "{}; a value that was not tried may lead on",
                     claim(state, &setting.words)
                 ),
             },
+        }
+    }
+
+    /// The states in which the user can set a number that decisions look at from there on.
+    fn excused(&self) -> Vec<bool> {
+        let search = self.search;
+        let states = 0..search.states.len();
+        let mut excused = vec![false; states.len()];
+        let parameters = search.moves.tree.ground.domain.parameters.keys();
+        for field in parameters.filter_map(|name| search.field(name)) {
+            let bit = 1_u128 << field.min(127);
+            let looks: Vec<bool> = states
+                .clone()
+                .map(|state| {
+                    search
+                        .needs
+                        .get(state)
+                        .is_some_and(|needs| needs & bit != 0)
+                })
+                .collect();
+            let leads = leads_to(search, &looks, |_, _| true);
+            for state in states.clone() {
+                let sets =
+                    |arrow: &Arrow| self.edge(arrow).sets.iter().any(|(set, _)| *set == field);
+                excused[state] |= leads[state] && search.arrows(state).iter().any(sets);
+            }
+        }
+        excused
+    }
+
+    /// Whether a goal can be reached from every state by steps that can really be taken; else a state from which not.
+    fn really_leads(&self, goals: &[bool]) -> Result<(), usize> {
+        let mut known: HashMap<usize, bool> = HashMap::new();
+        loop {
+            let kept = |arrow: &Arrow| known.get(&arrow.edge()).copied().unwrap_or(true);
+            let next = ways_to(self.search, goals, |_, arrow| kept(arrow));
+            let lost = next
+                .iter()
+                .zip(goals)
+                .position(|(next, goal)| next.is_none() && !goal);
+            if let Some(state) = lost {
+                return Err(state);
+            }
+            let mut steps: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
+            for (state, edge) in next
+                .into_iter()
+                .enumerate()
+                .filter_map(|(state, edge)| Some((state, edge?)))
+            {
+                let examples = steps.entry(edge).or_default();
+                if examples.len() < 5 {
+                    examples.push((state, edge));
+                }
+            }
+            let mut is_settled = true;
+            for (edge, examples) in steps {
+                if let Entry::Vacant(entry) = known.entry(edge) {
+                    let is_real = examples.iter().any(|step| {
+                        let mut replay = self.replay.borrow_mut();
+                        replay.step_from_state(self.search, *step)
+                    });
+                    entry.insert(is_real);
+                    is_settled &= is_real;
+                }
+            }
+            if is_settled {
+                return Ok(());
+            }
         }
     }
 

@@ -1,18 +1,24 @@
 //! What all judgments share: how a result is put, the settings of parameters, and that every event leads to a sound
 //! state.
 
-use std::collections::HashSet;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashSet};
 
+use super::checks::CheckSeen;
 use super::place::path_of_fault;
 use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::fault::Fault;
+use crate::explore::budget::Cut;
+use crate::explore::dependence::in_words;
 use crate::explore::graph::{Way, way_to};
+use crate::explore::imagined_world::is_unknown;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
+use crate::explore::replay::{self, Replay};
 use crate::explore::report::{PropertyResult, Verdict};
-use crate::explore::search::{Arrow, LONGEST_TEXT, Search};
+use crate::explore::search::{Arrow, Search};
 use crate::explore::state::number;
 use crate::explore::trace::Trace;
 
@@ -21,6 +27,10 @@ pub(super) struct Judge<'s> {
     pub(super) search: &'s Search,
     /// The combinations of what a user can set.
     pub(super) settings: Vec<Setting>,
+    /// Tells real stories from others.
+    pub(super) replay: RefCell<Replay>,
+    /// What checks find.
+    pub(super) checks: Vec<CheckSeen>,
 }
 
 /// What the parameters are, all of them or one.
@@ -41,66 +51,86 @@ impl Setting {
 }
 
 impl<'s> Judge<'s> {
-    pub(super) fn of(chart: &'s Chart, search: &'s Search) -> Self {
-        Self {
-            chart,
-            search,
-            settings: settings(search),
-        }
-    }
-
     /// What no state has refuted.
     pub(super) fn holds(&self, detail: String) -> Verdict {
         if !self.search.complete {
             return self.cut_off();
         }
-        match self.untried(&detail) {
-            Some(verdict) => verdict,
-            None => Verdict::Proved { detail },
-        }
+        Verdict::Proved { detail }
     }
 
     /// What was seen nowhere: where the search was cut off, that says nothing.
     pub(super) fn absent(&self, claim: String, path: Vec<Step>) -> Verdict {
-        if let Some(verdict) = self.untried(&claim) {
-            return verdict;
+        if !self.search.complete {
+            return self.cut_off();
         }
-        if self.search.complete {
-            Verdict::Refuted {
-                trace: Trace::absent(claim),
-                path,
-            }
-        } else {
-            self.cut_off()
+        Verdict::Refuted {
+            trace: Trace::absent(claim),
+            path,
         }
     }
 
-    /// Where guards compute something of an input, or compare it with what it was not tried with, not all that
-    /// can come of it is seen: that something was seen nowhere neither proves nor refutes it.
-    pub(super) fn untried(&self, claim: &str) -> Option<Verdict> {
-        let domain = &self.search.moves.tree.ground.domain;
-        if !domain.computed.is_empty() {
-            return Some(untried_of(claim, &domain.computed));
-        }
-        (!domain.untried.is_empty()).then(|| Verdict::Bounded {
-            why: format!(
-                "{claim}, as far as was tried; not every value of {} was",
-                domain.untried.join(", ")
-            ),
+    /// What can be seen is there where one of these steps can really be taken.
+    pub(super) fn is_real(&self, steps: &[(usize, usize)]) -> bool {
+        let mut replay = self.replay.borrow_mut();
+        steps.iter().any(|step| {
+            let standing = replay.reach(self.search, step.0);
+            standing.is_some_and(|standing| replay.step(self.search, &standing, *step).is_some())
         })
+    }
+
+    /// What stands in the way of a claim whose stories are not real.
+    pub(super) fn undecided(&self, claim: &str, way: &[(usize, usize)]) -> Verdict {
+        let assumed = way
+            .iter()
+            .find_map(|step| replay::assumption(self.search, *step));
+        let why = match assumed {
+            Some(assumed) => format!("{claim}, as far as was tried: {assumed}"),
+            None => format!(
+                "{claim}, as far as was tried: no files, options and events were found that lead there"
+            ),
+        };
+        Verdict::Undecided { why }
     }
 
     /// Refuted in a state.
     pub(super) fn at(&self, claim: String, state: usize, path: Vec<Step>) -> Verdict {
-        self.along(claim, &way_to(self.search, state), path)
+        self.along(claim, state, &[], path)
     }
 
-    /// Refuted by a way.
-    pub(super) fn along(&self, claim: String, way: &Way, path: Vec<Step>) -> Verdict {
-        Verdict::Refuted {
-            trace: Trace::along(self.search, claim, way),
-            path,
+    /// Refuted by a way that goes on from a state.
+    pub(super) fn along(
+        &self,
+        claim: String,
+        state: usize,
+        tail: &[(usize, usize)],
+        path: Vec<Step>,
+    ) -> Verdict {
+        match self.story(state, tail) {
+            Some((way, _)) => Verdict::Refuted {
+                trace: self.trace(claim, &way),
+                path,
+            },
+            None => {
+                let way = [way_to(self.search, state).as_slice(), tail].concat();
+                self.undecided(&claim, &way)
+            }
         }
+    }
+
+    pub(super) fn trace(&self, claim: String, way: &[(usize, usize)]) -> Trace {
+        let replay = self.replay.borrow();
+        Trace::along(self.search, claim, way, &|edge| replay.shown(edge))
+    }
+
+    /// The real way to a state and on, and whether it ends as it stood there, but for what the user sets at any time.
+    pub(super) fn story(&self, state: usize, tail: &[(usize, usize)]) -> Option<(Way, bool)> {
+        let mut replay = self.replay.borrow_mut();
+        let before = replay.reach(self.search, state)?;
+        let after = replay.follow(self.search, &before, tail)?;
+        let way = [replay.way_to(state).as_slice(), tail].concat();
+        let domain = &self.search.moves.tree.ground.domain;
+        Some((way, after.is_like(&before, domain)))
     }
 
     /// Refuted by a way whose end leads back to one of its steps, by its number.
@@ -110,26 +140,26 @@ impl<'s> Judge<'s> {
         (way, again): &(Way, usize),
         path: Vec<Step>,
     ) -> Verdict {
-        let trace = Trace {
-            again: Some(*again),
-            ..Trace::along(self.search, claim, way)
+        let (stem, round) = way.split_at(again.saturating_sub(1).min(way.len()));
+        let Some((state, _)) = round.first() else {
+            return self.undecided(&claim, stem);
         };
-        Verdict::Refuted { trace, path }
+        match self.story(*state, round) {
+            Some((way, true)) => Verdict::Refuted {
+                trace: Trace {
+                    again: Some(way.len() - round.len() + 1),
+                    ..self.trace(claim, &way)
+                },
+                path,
+            },
+            _ => self.undecided(&claim, way),
+        }
     }
 
     pub(super) fn cut_off(&self) -> Verdict {
-        if self.search.outgrown {
-            return Verdict::Bounded {
-                why: format!(
-                    "states with a text of more than {LONGEST_TEXT} bytes were not looked at"
-                ),
-            };
-        }
-        Verdict::Bounded {
-            why: format!(
-                "only the first {} states were looked at",
-                self.search.looked_at()
-            ),
+        let cut = self.search.cut.as_ref();
+        Verdict::Undecided {
+            why: cut.map(Cut::to_string).unwrap_or_default(),
         }
     }
 
@@ -152,46 +182,64 @@ impl<'s> Judge<'s> {
         let name = "every event leads to a decision";
         let code = Code::NoDecision;
         let moves = &self.search.moves;
-        let mut met: Vec<(u32, (usize, usize))> = self
+        let mut met: Vec<(u32, &Vec<(usize, usize)>)> = self
             .search
             .faults
             .iter()
-            .map(|(fault, at)| (*fault, *at))
+            .map(|(fault, at)| (*fault, at))
             .collect();
-        met.sort_by_key(|(_, at)| *at);
+        met.sort_by_key(|(_, at)| at.first().copied());
         let mut results: Vec<PropertyResult> = Vec::new();
-        for (fault, (state, edge)) in met {
+        let mut places: HashSet<String> = HashSet::new();
+        for (fault, steps) in met {
             let fault = &moves.faults[fault as usize];
-            let mut way = way_to(self.search, state);
-            way.push((state, edge));
-            let verdict = self.along(fault.to_string(), &way, path_of_fault(self.chart, fault));
-            results.push(match fault {
-                Fault::Assignment { .. } => PropertyResult::new(
-                    "every assignment fits its field",
-                    Code::AssignmentMisfit,
-                    verdict,
-                ),
-                _ => PropertyResult::new(name, code, verdict),
-            });
-        }
-        let mut reported: HashSet<(String, usize)> = HashSet::new();
-        for (list, index, fault) in moves.tree.ground.faults_of_checks() {
-            if !reported.insert((list.clone(), index)) {
+            let claim = fault.to_string();
+            let path = path_of_fault(self.chart, fault);
+            let verdicts = steps
+                .iter()
+                .map(|step| self.along(claim.clone(), step.0, &[*step], path.clone()));
+            let verdict = first_refuted(verdicts).unwrap_or_else(|| self.cut_off());
+            // One place fails in one way: what is not known of it need not be said beside that.
+            let place = format!("{path:?}");
+            let is_refuted = matches!(verdict, Verdict::Refuted { .. });
+            if !is_refuted && places.contains(&place) {
                 continue;
             }
-            let verdict = Verdict::Refuted {
-                trace: Trace::absent(fault.to_string()),
-                path: steps!["checks", &list, index],
+            places.insert(place);
+            let (name, code) = match fault {
+                Fault::Assignment { .. } => {
+                    ("every assignment fits its field", Code::AssignmentMisfit)
+                }
+                _ => (name, code),
             };
             results.push(PropertyResult::new(name, code, verdict));
         }
-        if results.is_empty() {
+        for seen in &self.checks {
+            let path = steps!["checks", &seen.list, seen.index];
+            if let Some((fault, _)) = seen.faults.first() {
+                let is_real = seen.faults.iter().any(|(_, at)| self.check_fails(seen, at));
+                let verdict = if is_real {
+                    Verdict::Refuted {
+                        trace: Trace::absent(fault.to_string()),
+                        path,
+                    }
+                } else {
+                    self.undecided(&fault.to_string(), &[])
+                };
+                results.push(PropertyResult::new(name, code, verdict));
+            } else if !seen.fails.is_empty() {
+                let claim = format!("checks.{}[{}] always has a value", seen.list, seen.index);
+                let verdict = untried_of(&claim, &seen.fails);
+                results.push(PropertyResult::new(name, code, verdict));
+            }
+        }
+        if !results.iter().any(|result| result.code == code) {
             let detail = format!(
                 "{} states, {} kinds of move",
                 self.search.states.len(),
                 moves.all.len()
             );
-            results.push(PropertyResult::new(name, code, self.holds(detail)));
+            results.insert(0, PropertyResult::new(name, code, self.holds(detail)));
         }
         results
     }
@@ -216,7 +264,7 @@ impl<'s> Judge<'s> {
         let mut seen: HashSet<(usize, u32)> = HashSet::new();
         for (state, situation) in self.search.states.iter().enumerate() {
             for (field, value) in situation.fields().iter().enumerate() {
-                if !seen.insert((field, *value)) {
+                if !seen.insert((field, *value)) || is_unknown(tree.value(*value)).is_some() {
                     continue;
                 }
                 let (key, kind) = self.chart.context.get_index(field)?;
@@ -234,20 +282,32 @@ impl<'s> Judge<'s> {
 }
 
 /// A claim that holds for what was tried, which is not all that can come of these inputs.
-pub(super) fn untried_of(claim: &str, inputs: &[String]) -> Verdict {
-    Verdict::Bounded {
+pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {
+    Verdict::Undecided {
         why: format!(
-            "{claim}, as far as was tried; a guard computes something of {}",
-            inputs.join(", ")
+            "{claim}, as far as was tried: it depends on {}, of which not every value that matters is tried",
+            in_words(inputs)
         ),
     }
+}
+
+/// The first verdict that refutes, else the first one.
+pub(super) fn first_refuted(verdicts: impl Iterator<Item = Verdict>) -> Option<Verdict> {
+    let mut first = None;
+    for verdict in verdicts {
+        if matches!(verdict, Verdict::Refuted { .. }) {
+            return Some(verdict);
+        }
+        first.get_or_insert(verdict);
+    }
+    first
 }
 
 /// So many combinations of parameters are looked at one by one; of more, each parameter by itself.
 const SETTINGS: usize = 64;
 
 /// The combinations of what a user can set, the defaults first.
-fn settings(search: &Search) -> Vec<Setting> {
+pub(super) fn settings(search: &Search) -> Vec<Setting> {
     let tree = &search.moves.tree;
     let parameters = tree.ground.domain.parameters.iter();
     let parameters: Vec<(usize, Vec<u32>)> = parameters

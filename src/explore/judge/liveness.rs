@@ -3,7 +3,7 @@
 use super::judgment::Judge;
 use crate::diagnostic::toml::Step;
 use crate::engine::decision::Outcome;
-use crate::explore::graph::{Longest, way_to};
+use crate::explore::graph::Longest;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::Verdict;
 use crate::explore::search::Arrow;
@@ -34,7 +34,7 @@ impl Judge<'_> {
                 let claim = format!(
                     "without the user nothing leads on from here, and `{goal}` is not true"
                 );
-                return self.along(claim, &way_to(self.search, state), path.to_vec());
+                return self.at(claim, state, path.to_vec());
             }
             let rounds = Longest::of(self.search, |from, arrow| {
                 let stays_open = open(from) && open(arrow.to()) && goes_on(from, arrow);

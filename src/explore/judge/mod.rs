@@ -7,6 +7,7 @@ macro_rules! steps {
 }
 
 mod blocks;
+mod checks;
 mod coverage;
 mod cycles;
 mod ends;
@@ -15,18 +16,28 @@ mod liveness;
 mod place;
 mod properties;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::replay::Replay;
 use super::report::PropertyResult;
 use super::search::Search;
-use judgment::Judge;
+use judgment::{Judge, settings};
 
 /// All results, in the order in which a person reads them.
 pub(crate) fn judge(search: &mut Search) -> Vec<PropertyResult> {
     let mut results = Vec::new();
-    let own = properties::own_properties(search);
     let chart = Arc::clone(&search.moves.tree.chart);
-    let judge = Judge::of(&chart, search);
+    let truths = properties::truths(search);
+    let checks = checks::checks(search);
+    let replay = RefCell::new(Replay::of(search));
+    let judge = Judge {
+        chart: &chart,
+        search,
+        settings: settings(search),
+        replay,
+        checks,
+    };
     results.extend(judge.decisions());
     results.push(judge.schema());
     results.extend(judge.phases());
@@ -34,6 +45,6 @@ pub(crate) fn judge(search: &mut Search) -> Vec<PropertyResult> {
     results.extend(judge.finals());
     results.extend(judge.cycles());
     results.extend(judge.blocks());
-    results.extend(own);
+    results.extend(judge.own_properties(&truths));
     results
 }

@@ -1,106 +1,178 @@
 //! The chart's own properties: what always holds, what never does, what stays within reach, what comes to hold.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::judgment::Judge;
-use crate::chart::Chart;
+use rustc_hash::FxHashMap;
+
+use super::ends::Goals;
+use super::judgment::{Judge, first_refuted, untried_of};
 use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
+use crate::explore::decision_tree::Choices;
+use crate::explore::graph::way_to;
+use crate::explore::moves::Outcomes;
 use crate::explore::report::PropertyResult;
 use crate::explore::search::Search;
 use crate::explore::state::Looks;
-use rustc_hash::FxHashMap;
+use crate::expr::source::Expr;
 
-/// Judges each property of the chart.
-pub(super) fn own_properties(search: &mut Search) -> Vec<PropertyResult> {
+/// Where each property of the chart holds.
+pub(super) fn truths(search: &mut Search) -> Vec<Truth> {
     let chart = Arc::clone(&search.moves.tree.chart);
-    let properties = chart.properties.iter().enumerate();
-    properties
-        .filter_map(|(index, property)| own(search, &chart, index, property))
-        .collect()
+    let claims = chart
+        .properties
+        .iter()
+        .map(|property| property.claims().next());
+    let truth = |claim: Option<(&str, &Expr)>| match claim {
+        Some((key, expr)) => Truth::of(search, &expr.0, key != "never"),
+        None => Truth::default(),
+    };
+    claims.map(truth).collect()
 }
 
-fn own(
-    search: &mut Search,
-    chart: &Chart,
-    index: usize,
-    property: &Property,
-) -> Option<PropertyResult> {
-    let name = &property.about;
-    let (key, expr) = property.claims().next()?;
-    let expr = &expr.0;
-    let path = steps!["properties", index, key];
-    let truth = Truth::of(search, expr);
-    let judge = Judge::of(chart, search);
-    if let Some((state, fault)) = truth.fault {
-        let verdict = judge.at(fault.to_string(), state, path);
-        return Some(PropertyResult::new(name, Code::NoDecision, verdict));
+impl Judge<'_> {
+    /// Judges each property of the chart.
+    pub(super) fn own_properties(&self, truths: &[Truth]) -> Vec<PropertyResult> {
+        let properties = self.chart.properties.iter().enumerate();
+        properties
+            .zip(truths)
+            .filter_map(|((index, property), truth)| self.own(index, property, truth))
+            .collect()
     }
-    let detail = format!("{key} {expr}");
-    let refuted = |state: Option<usize>, claim: String| match state {
-        Some(state) => judge.at(claim, state, path.clone()),
-        None => judge.holds(detail.clone()),
-    };
-    let verdict = match key {
-        "always" => refuted(
-            truth.always.iter().position(|holds| !holds),
-            format!("`{expr}` does not hold here"),
-        ),
-        "never" => refuted(
-            truth.sometimes.iter().position(|holds| *holds),
-            format!("`{expr}` holds here"),
-        ),
-        "eventually" => judge.comes_to(&truth.always, expr, detail.clone(), &path),
-        _ => {
-            let claim =
-                |_: usize, words: &str| format!("from here no path leads to `{expr}`{words}");
-            judge.within_reach(&truth.sometimes, detail.clone(), claim, |_| path.clone())
+
+    fn own(&self, index: usize, property: &Property, truth: &Truth) -> Option<PropertyResult> {
+        let name = &property.about;
+        let (key, expr) = property.claims().next()?;
+        let expr = &expr.0;
+        let path = steps!["properties", index, key];
+        if let Some((state, fault)) = &truth.fault {
+            let verdict = self.at(fault.to_string(), *state, path);
+            return Some(PropertyResult::new(name, Code::NoDecision, verdict));
         }
-    };
-    Some(PropertyResult::new(name, Code::PropertyRefuted, verdict))
+        let detail = format!("{key} {expr}");
+        let refuted = |claim: String, expected: bool| {
+            let breaches = truth.breaches.iter();
+            let verdicts = breaches.map(|(state, choices)| {
+                let standing = self.replay.borrow_mut().reach(self.search, *state);
+                let holds = standing.and_then(|standing| {
+                    let mut replay = self.replay.borrow_mut();
+                    replay.holds(self.search, &standing, expr, choices)
+                });
+                if holds == Some(!expected) {
+                    return self.at(claim.clone(), *state, path.clone());
+                }
+                match self.open_condition(expr) {
+                    Some(open) => untried_of(&claim, &open),
+                    None => self.undecided(&claim, &way_to(self.search, *state)),
+                }
+            });
+            first_refuted(verdicts).unwrap_or_else(|| self.holds(detail.clone()))
+        };
+        let verdict = match key {
+            "always" => refuted(format!("`{expr}` does not hold here"), true),
+            "never" => refuted(format!("`{expr}` holds here"), false),
+            "eventually" => self.comes_to(&truth.always, expr, detail.clone(), &path),
+            _ => {
+                let claim =
+                    |_: usize, words: &str| format!("from here no path leads to `{expr}`{words}");
+                let goals = Goals {
+                    perhaps: &truth.sometimes,
+                    surely: &truth.surely,
+                };
+                self.within_reach(&goals, detail.clone(), claim, |_| path.clone())
+            }
+        };
+        Some(PropertyResult::new(name, Code::PropertyRefuted, verdict))
+    }
+
+    /// The inputs of a condition of which not every value that matters is tried.
+    fn open_condition(&self, expr: &str) -> Option<BTreeSet<String>> {
+        let domain = &self.search.moves.tree.ground.domain;
+        let open = domain.dependence.open.get(expr)?;
+        let untried = open.looks.intersection(&domain.untried);
+        let all: BTreeSet<String> = open
+            .inputs
+            .iter()
+            .chain(&open.fails)
+            .chain(untried)
+            .cloned()
+            .collect();
+        (!all.is_empty()).then_some(all)
+    }
 }
 
 /// Where a condition holds, per state.
-#[derive(Default)]
-struct Truth {
+#[derive(Debug, Default)]
+pub(super) struct Truth {
     /// Under all choices that it looks at.
     always: Vec<bool>,
     /// Under some.
     sometimes: Vec<bool>,
+    /// Under some of which nothing is assumed.
+    surely: Vec<bool>,
+    /// States and choices in which it is not as the property says.
+    breaches: Vec<(usize, Choices)>,
     /// The first state in which it has no value.
     fault: Option<(usize, Fault)>,
 }
 
+/// So many breaches are looked at to find one that is real.
+const BREACHES: usize = 20;
+
 impl Truth {
-    fn of(search: &mut Search, condition: &str) -> Self {
+    fn of(search: &mut Search, condition: &str, expected: bool) -> Self {
         let mut truth = Self::default();
-        let mut known: FxHashMap<Box<[u32]>, (bool, bool)> = FxHashMap::default();
+        let mut known: FxHashMap<Box<[u32]>, (bool, bool, bool)> = FxHashMap::default();
         let mut looks = Looks::default();
         let mut key = Vec::new();
+        let what = search.moves.condition(condition);
         for state in 0..search.states.len() {
             looks.project(search.states.get(state), &[], &mut key);
-            if let Some((always, sometimes)) = known.get(key.as_slice()) {
-                truth.always.push(*always);
-                truth.sometimes.push(*sometimes);
+            let is_breached = |(always, sometimes, _): &(bool, bool, bool)| {
+                if expected { !always } else { *sometimes }
+            };
+            let found = known.get(key.as_slice()).copied();
+            let is_wanting = truth.breaches.len() < BREACHES;
+            if let Some(found) = found.filter(|found| !(is_wanting && is_breached(found))) {
+                truth.push(found);
                 continue;
             }
             let situation = search.states.get(state).to_situation();
-            let (results, seen) = search.moves.holds(condition, situation.as_ref());
-            if let Some(fault) = results.iter().find_map(|result| result.as_ref().err()) {
+            let (results, seen) = search.moves.holds(what, situation.as_ref());
+            if let Some(fault) = results.iter().find_map(|(result, _)| result.as_ref().err()) {
                 truth.fault = Some((state, fault.clone()));
                 break;
             }
-            let always = results.iter().all(|result| *result == Ok(true));
-            let sometimes = results.contains(&Ok(true));
+            let tree = &search.moves.tree;
+            let holds = |(result, _): &Outcomes| *result == Ok(true);
+            let found = (
+                results.iter().all(holds),
+                results.iter().any(holds),
+                results
+                    .iter()
+                    .any(|one| holds(one) && !tree.is_assumed(&one.1)),
+            );
+            let breaches = results.iter().filter(|one| holds(one) != expected);
+            truth.breaches.extend(
+                breaches
+                    .take(4)
+                    .map(|(_, choices)| (state, choices.clone())),
+            );
             if looks.add_all(&seen) {
                 known.clear();
             }
             looks.project(situation.as_ref(), &[], &mut key);
-            known.insert(key.as_slice().into(), (always, sometimes));
-            truth.always.push(always);
-            truth.sometimes.push(sometimes);
+            known.insert(key.as_slice().into(), found);
+            truth.push(found);
         }
         truth
+    }
+
+    fn push(&mut self, (always, sometimes, surely): (bool, bool, bool)) {
+        self.always.push(always);
+        self.sometimes.push(sometimes);
+        self.surely.push(surely);
     }
 }

@@ -1,0 +1,139 @@
+//! The lists that an input is tried with: of so many kinds of item, those that differ in what the chart asks of them.
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json, json};
+
+/// More values than these are not tried.
+pub const MOST: usize = 700;
+
+/// The longest list that is tried.
+const LONGEST: usize = 100;
+
+/// What of a list matters.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    /// What its items are; else only how many there are.
+    pub items: bool,
+    /// Which item comes first; which comes last.
+    pub first: bool,
+    pub last: bool,
+    /// The numbers of items that make a difference.
+    pub counts: Vec<usize>,
+}
+
+/// All lists of these kinds of item that differ in what matters; `None` where these are too many.
+pub fn lists(kinds: &[Map<String, Json>], wanted: &Wanted) -> Option<Vec<Json>> {
+    let most = wanted.counts.iter().copied().max().unwrap_or(0);
+    if most > LONGEST || kinds.len() > MOST {
+        return None;
+    }
+    let Some(first) = kinds.first() else {
+        return Some(vec![json!([])]);
+    };
+    if kinds.len() == 1 || !wanted.items {
+        let mut sizes = vec![0, 1];
+        sizes.extend(&wanted.counts);
+        sizes.sort_unstable();
+        sizes.dedup();
+        return Some(
+            sizes
+                .into_iter()
+                .map(|size| json!(vec![first; size]))
+                .collect(),
+        );
+    }
+    // How often each kind may be there, so that every number of every part of them comes about.
+    let often = if wanted.counts.is_empty() {
+        1
+    } else {
+        most.max(1)
+    };
+    let exponent = u32::try_from(kinds.len()).ok()?;
+    let count = often.checked_add(1)?.checked_pow(exponent)?;
+    if count > MOST || wanted.first && wanted.last {
+        return None;
+    }
+    let mut all: Vec<Vec<usize>> = Vec::new();
+    for number in 0..count {
+        let mut rest = number;
+        let mut list = Vec::new();
+        for kind in 0..kinds.len() {
+            list.extend(std::iter::repeat_n(kind, rest % (often + 1)));
+            rest /= often + 1;
+        }
+        if wanted.first || wanted.last {
+            orders(&mut Vec::new(), &list, &mut all);
+        } else {
+            all.push(list);
+        }
+        if all.len() > MOST {
+            return None;
+        }
+    }
+    all.sort_by_key(Vec::len);
+    let items =
+        |list: &Vec<usize>| json!(list.iter().map(|kind| &kinds[*kind]).collect::<Vec<_>>());
+    Some(all.iter().map(items).collect())
+}
+
+/// All orders of `rest` behind `start`, each once.
+fn orders(start: &mut Vec<usize>, rest: &[usize], all: &mut Vec<Vec<usize>>) {
+    if rest.is_empty() {
+        all.push(start.clone());
+        return;
+    }
+    for (index, kind) in rest.iter().enumerate() {
+        if rest[..index].contains(kind) || all.len() > MOST {
+            continue;
+        }
+        let mut others = rest.to_vec();
+        others.remove(index);
+        start.push(*kind);
+        orders(start, &others, all);
+        start.pop();
+    }
+}
+
+/// Some lists, where all would be too many: none, and one of each kind.
+pub fn few(kinds: &[Map<String, Json>]) -> Vec<Json> {
+    let one = kinds.iter().take(MOST).map(|item| json!([item]));
+    std::iter::once(json!([])).chain(one).collect()
+}
+
+/// How many combinations of the columns' values there are.
+pub fn combinations(columns: &IndexMap<String, Vec<Json>>) -> usize {
+    columns
+        .values()
+        .fold(1, |all: usize, values| all.saturating_mul(values.len()))
+}
+
+/// Every combination; where that is too much, each value once beside the first ones of the others.
+pub fn product(columns: IndexMap<String, Vec<Json>>) -> Vec<Map<String, Json>> {
+    if combinations(&columns) > MOST {
+        let first: Map<String, Json> = columns
+            .iter()
+            .filter_map(|(name, values)| Some((name.clone(), values.first()?.clone())))
+            .collect();
+        let others = columns.iter().flat_map(|(name, values)| {
+            values.iter().skip(1).map(|value| {
+                let mut row = first.clone();
+                row.insert(name.clone(), value.clone());
+                row
+            })
+        });
+        return std::iter::once(first.clone()).chain(others).collect();
+    }
+    columns
+        .into_iter()
+        .fold(vec![Map::new()], |rows, (name, values)| {
+            let extend = |row: &Map<String, Json>, value: &Json| {
+                let mut row = row.clone();
+                row.insert(name.clone(), value.clone());
+                row
+            };
+            rows.iter()
+                .flat_map(|row| values.iter().map(move |value| (row, value)))
+                .map(|(row, value)| extend(row, value))
+                .collect()
+        })
+}

@@ -1,0 +1,90 @@
+//! What the checks of a chart find, over all states.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use crate::engine::fault::Fault;
+use crate::explore::decision_tree::{Choices, What};
+use crate::explore::domain::Choice;
+use crate::explore::imagined_world::Question;
+use crate::explore::search::Search;
+use crate::explore::state::Looks;
+
+/// What a check comes to, over all states.
+#[derive(Debug, Default)]
+pub(super) struct CheckSeen {
+    pub(super) list: String,
+    pub(super) index: usize,
+    /// States and choices with which it finds something.
+    pub(super) found: Vec<(usize, Choices)>,
+    /// The same where it fails.
+    pub(super) faults: Vec<(Fault, (usize, Choices))>,
+    /// The inputs of which not every value that matters was tried.
+    pub(super) open: BTreeSet<String>,
+    /// The inputs on which it may fail.
+    pub(super) fails: BTreeSet<String>,
+}
+
+/// So many examples of each are kept.
+const EXAMPLES: usize = 12;
+
+/// What the checks come to that decisions ask for.
+pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
+    let chart = Arc::clone(&search.moves.tree.chart);
+    let mut all = Vec::new();
+    for (list, (name, checks)) in chart.checks.iter().enumerate() {
+        let asked = Question::Choice(Choice::Findings(name.clone()));
+        if !search.moves.tree.questions.contains(&asked) {
+            continue;
+        }
+        for (index, check) in checks.iter().enumerate() {
+            let mut seen = CheckSeen {
+                list: name.clone(),
+                index,
+                ..CheckSeen::default()
+            };
+            let domain = &search.moves.tree.ground.domain;
+            let conditions = [&check.each, &check.guard].into_iter().flatten();
+            for source in conditions
+                .map(|expr| expr.0.as_str())
+                .chain([check.say.0.as_str()])
+            {
+                if let Some(open) = domain.dependence.open.get(source) {
+                    let untried = open.looks.intersection(&domain.untried).cloned();
+                    seen.open.extend(open.inputs.iter().cloned().chain(untried));
+                    seen.fails.extend(open.fails.iter().cloned());
+                }
+            }
+            let mut looks = Looks::default();
+            let mut known: HashSet<Vec<u32>> = HashSet::new();
+            let mut key = Vec::new();
+            for state in 0..search.states.len() {
+                looks.project(search.states.get(state), &[], &mut key);
+                if known.contains(&key) {
+                    continue;
+                }
+                let situation = search.states.get(state).to_situation();
+                let what = What::Check { list, index };
+                let (results, more) = search.moves.holds(what, situation.as_ref());
+                for (result, choices) in results {
+                    match result {
+                        Ok(true) if seen.found.len() < EXAMPLES => {
+                            seen.found.push((state, choices))
+                        }
+                        Err(fault) if seen.faults.len() < EXAMPLES => {
+                            seen.faults.push((fault, (state, choices)))
+                        }
+                        _ => {}
+                    }
+                }
+                if looks.add_all(&more) {
+                    known.clear();
+                }
+                looks.project(situation.as_ref(), &[], &mut key);
+                known.insert(key.clone());
+            }
+            all.push(seen);
+        }
+    }
+    all
+}

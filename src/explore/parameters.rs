@@ -1,0 +1,73 @@
+//! What the user sets at any time: settings, and context fields that a command sets to whatever it is given.
+//!
+//! They are tried at their default, at their least values and around each number that a count of the chart is held
+//! against. A counter comes to both sides of each of these.
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::{Value as Json, json};
+
+use super::domain::{Domain, config_path};
+use super::steering::steering;
+use super::user_fields::fields_of_the_user;
+use crate::chart::field::default_of;
+use crate::chart::model::{Field, FieldType};
+
+/// Beyond this a number is not tried as a setting only because a count is held against it.
+const FAR: i64 = 100;
+
+impl Domain {
+    /// What the user can set at any time, with the values that are tried.
+    pub(super) fn find_parameters(&self) -> IndexMap<String, Vec<Json>> {
+        let chart = &self.chart;
+        let free = fields_of_the_user(chart);
+        let free = chart
+            .context
+            .iter()
+            .filter(|(name, _)| free.contains(name.as_str()));
+        let values = free.map(|(name, field)| (name.clone(), self.parameter(name, field)));
+        let steering = steering(chart);
+        let settings = chart.config.iter().map(|(name, field)| {
+            let path = config_path(name);
+            let mut begins = chart.context.values().filter_map(Field::setting);
+            if !steering.contains(&path) && !begins.any(|begun| begun == name) {
+                return (path, vec![default_of(chart, field)]);
+            }
+            let values = self.parameter(&path, field);
+            (path, values)
+        });
+        values.chain(settings).collect()
+    }
+
+    /// The default first.
+    pub(super) fn parameter(&self, name: &str, field: &Field) -> Vec<Json> {
+        let chart = &self.chart;
+        let mut values: IndexSet<Json> = [default_of(chart, field)].into();
+        match field.kind {
+            FieldType::Boolean => values.extend([json!(false), json!(true)]),
+            FieldType::Integer => {
+                let least = field.minimum.unwrap_or(0);
+                values.extend([0, 1, 2].map(|more| Json::from(least.saturating_add(more))));
+                let numbers = self.dependence.numbers.iter();
+                let sides =
+                    numbers.flat_map(|number| [-1, 0, 1].map(|side| number.saturating_add(side)));
+                let near = sides.filter(|number| *number >= least && *number <= FAR);
+                values.extend(near.map(Json::from));
+                values.extend(self.integers(name, Some(least), least, &mut |_| Json::Null));
+            }
+            FieldType::String => match &field.one_of {
+                Some(words) => values.extend(words.iter().map(|word| json!(word))),
+                None => values.extend(self.texts(name, &mut |_| Json::Null)),
+            },
+            // What a list holds is not tried.
+            FieldType::List => {}
+            FieldType::Phase => values.extend(chart.phases.keys().map(|name| json!(name))),
+        }
+        if field.nullable {
+            values.insert(Json::Null);
+        }
+        values
+            .into_iter()
+            .filter(|value| field.accepts(&chart.phases, value).is_ok())
+            .collect()
+    }
+}

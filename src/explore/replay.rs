@@ -1,0 +1,748 @@
+//! Whether a story of the model checker can really happen: each step is taken by `decide` in a world of files.
+//!
+//! What was chosen for a step is laid on a disk in memory, and the sets of files, tables and checks are read back from
+//! there. A step is real where that leads to what the search says. A choice that no disk can hold is in no story.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json, json};
+
+use super::decision_tree::{Choices, Leaf, Segment, What};
+use super::domain::{Choice, Domain};
+use super::imagined_world::{Question, is_of_the_host, is_unknown};
+use super::moves::Edge;
+use super::possible_world::{Disk, PossibleWorld, Sibling, event};
+use super::search::Search;
+use super::state::Looks;
+use crate::chart::field::{default_of, name_part};
+use crate::chart::model::Field;
+use crate::chart::{Chart, FileSet, RowShape};
+use crate::engine::context::Context;
+use crate::engine::decide::decide_with;
+use crate::engine::decision::{Answer, Decision, Ended, Step};
+use crate::engine::event::{Event, Trigger};
+use crate::engine::fault::Fault;
+use crate::engine::names::Names;
+use crate::engine::world::World;
+
+/// How an instance really stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Standing {
+    pub(super) context: Context,
+    pub(super) started: bool,
+}
+
+impl Standing {
+    /// True where nothing differs but what the user sets at any time.
+    pub(super) fn is_like(&self, other: &Self, domain: &Domain) -> bool {
+        let kept = |standing: &Self| {
+            let fields = standing.context.iter();
+            let kept = fields.filter(|(name, _)| !domain.parameters.contains_key(*name));
+            kept.map(|(name, value)| (name.clone(), value.clone()))
+                .collect::<Context>()
+        };
+        self.started == other.started && kept(self) == kept(other)
+    }
+}
+
+/// Steps that have been replayed.
+#[derive(Debug)]
+pub(super) struct Replay {
+    chart: Arc<Chart>,
+    /// By state: how an instance really stands there and the step that led to it, where one did.
+    reached: HashMap<usize, Option<(Standing, Option<(usize, usize)>)>>,
+    /// What lets a list of checks find nothing, and something.
+    checks: HashMap<String, [Option<Choices>; 2]>,
+    /// By state, the arrows that lead to it; made once it is asked for.
+    sources: Vec<Vec<(usize, usize)>>,
+    left: usize,
+    /// By edge, which of its stories is real.
+    real: HashMap<usize, usize>,
+}
+
+/// So many decisions are made to find real stories.
+const DECISIONS: usize = 20_000;
+
+impl Replay {
+    /// Nothing is replayed yet.
+    pub(super) fn of(search: &mut Search) -> Self {
+        let chart = Arc::clone(&search.moves.tree.chart);
+        let lists: Vec<String> = chart.checks.keys().cloned().collect();
+        let checks = lists.into_iter().map(|name| {
+            let found = [quiet(search, &name), finding(search, &name)];
+            (name, found)
+        });
+        Self {
+            checks: checks.collect(),
+            chart,
+            reached: HashMap::new(),
+            sources: Vec::new(),
+            left: DECISIONS,
+            real: HashMap::new(),
+        }
+    }
+
+    /// How an instance stands in a state; `None` where something of it is not known.
+    fn standing(&self, search: &Search, state: usize) -> Option<Standing> {
+        let tree = &search.moves.tree;
+        let state = search.states.get(state);
+        let fields = self.chart.context.keys().zip(state.fields());
+        let context: Context = fields
+            .map(|(name, value)| (name.clone(), tree.value(*value).clone()))
+            .collect();
+        Some(Standing {
+            context,
+            started: state.is_started(),
+        })
+        .filter(|standing| {
+            !standing
+                .context
+                .values()
+                .any(|value| is_unknown(value).is_some())
+        })
+    }
+
+    /// The same, with some value for what is not known: good for steps that do not depend on it.
+    fn some_standing(&self, search: &Search, state: usize) -> Standing {
+        let tree = &search.moves.tree;
+        let state = search.states.get(state);
+        let fields = self.chart.context.iter().zip(state.fields());
+        let value = |field: &Field, value: &Json| match is_unknown(value) {
+            Some(_) => default_of(&self.chart, field),
+            None => value.clone(),
+        };
+        Standing {
+            context: fields
+                .map(|((name, field), held)| (name.clone(), value(field, tree.value(*held))))
+                .collect(),
+            started: state.is_started(),
+        }
+    }
+
+    /// How an instance really stands in a state; `None` where no story leads there.
+    pub(super) fn reach(&mut self, search: &Search, state: usize) -> Option<Standing> {
+        // Outermost last: a state is reached by way of others, each of which was found before it.
+        let mut open = vec![state];
+        while let Some(at) = open.last().copied() {
+            if self.reached.contains_key(&at) {
+                open.pop();
+                continue;
+            }
+            let Some(parent) = search.parents[at] else {
+                let start = self.standing(search, at).map(|standing| (standing, None));
+                self.reached.insert(at, start);
+                continue;
+            };
+            if !self.reached.contains_key(&parent.from) {
+                open.push(parent.from);
+                continue;
+            }
+            let found = self.arrive(search, at, (parent.from, parent.edge));
+            self.reached.insert(at, found);
+        }
+        self.reached
+            .get(&state)?
+            .as_ref()
+            .map(|(standing, _)| standing.clone())
+    }
+
+    fn arrive(
+        &mut self,
+        search: &Search,
+        at: usize,
+        first: (usize, usize),
+    ) -> Option<(Standing, Option<(usize, usize)>)> {
+        if let Some(found) = self.from(search, first) {
+            return Some(found);
+        }
+        if self.sources.is_empty() {
+            self.sources = vec![Vec::new(); search.states.len()];
+            for state in 0..search.looked_at() {
+                for arrow in search.arrows(state) {
+                    if arrow.to() != state {
+                        self.sources[arrow.to()].push((state, arrow.edge()));
+                    }
+                }
+            }
+        }
+        let known: Vec<(usize, usize)> = self.sources[at].clone();
+        let known = known.into_iter().filter(|step| *step != first).take(24);
+        for step in known.collect::<Vec<_>>() {
+            // Only by way of what is known already: a state is not reached by way of itself.
+            if matches!(self.reached.get(&step.0), Some(Some(_)))
+                && let Some(found) = self.from(search, step)
+            {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    fn from(
+        &mut self,
+        search: &Search,
+        step: (usize, usize),
+    ) -> Option<(Standing, Option<(usize, usize)>)> {
+        let (before, _) = self.reached.get(&step.0)?.clone()?;
+        let after = self.step(search, &before, step)?;
+        Some((after, Some(step)))
+    }
+
+    /// The real way to a state that has been reached.
+    pub(super) fn way_to(&self, state: usize) -> Vec<(usize, usize)> {
+        let mut way = Vec::new();
+        let mut at = state;
+        while let Some(Some((_, Some(step)))) = self.reached.get(&at) {
+            way.push(*step);
+            at = step.0;
+        }
+        way.reverse();
+        way
+    }
+
+    /// How an instance stands after a way from how it stands before; `None` where that is not real.
+    pub(super) fn follow(
+        &mut self,
+        search: &Search,
+        before: &Standing,
+        way: &[(usize, usize)],
+    ) -> Option<Standing> {
+        way.iter().try_fold(before.clone(), |standing, step| {
+            self.step(search, &standing, *step)
+        })
+    }
+
+    /// Takes one step for real from where the search says that it begins.
+    pub(super) fn step_from_state(&mut self, search: &Search, step: (usize, usize)) -> bool {
+        let before = self.some_standing(search, step.0);
+        self.take(search, &before, step, false).is_some()
+    }
+
+    /// Takes one step for real.
+    pub(super) fn step(
+        &mut self,
+        search: &Search,
+        before: &Standing,
+        step: (usize, usize),
+    ) -> Option<Standing> {
+        self.take(search, before, step, true)
+    }
+
+    /// The same; with what was assumed on the way, too, or without.
+    fn take(
+        &mut self,
+        search: &Search,
+        before: &Standing,
+        (state, number): (usize, usize),
+        with_assumed: bool,
+    ) -> Option<Standing> {
+        let tree = &search.moves.tree;
+        let (edge, stories) = &search.edges[number];
+        let mover = &search.moves.all[edge.mover];
+        let Some(trigger) = &mover.trigger else {
+            return Some(before.clone());
+        };
+        let mut before = before.clone();
+        let mut config = Map::new();
+        for (field, value) in &edge.needs {
+            let (name, _) = tree.default_of(*field)?;
+            let value = tree.value(*value).clone();
+            match name.strip_prefix("config.") {
+                Some(setting) => {
+                    config.insert(setting.to_owned(), value);
+                }
+                None => {
+                    // Setting it would have written a state.
+                    if !before.started && before.context.get(name) != Some(&value) {
+                        return None;
+                    }
+                    before.context.insert(name.to_owned(), value);
+                }
+            }
+        }
+        let known = search.states.get(state).answered();
+        let known = known.map(|(question, is_there)| (question, json!(is_there)));
+        for (index, story) in stories.iter().enumerate() {
+            if !with_assumed && tree.is_assumed_of_conditions(story) {
+                continue;
+            }
+            self.left = self.left.checked_sub(1)?;
+            let chosen = story.iter();
+            let chosen = chosen.map(|(question, value)| (*question, tree.value(*value).clone()));
+            let chosen: Vec<(u32, Json)> = known.clone().into_iter().chain(chosen).collect();
+            let Some((event, mut disk)) = self.lay_out(search, trigger, &before.context, &chosen)
+            else {
+                continue;
+            };
+            disk.config.extend(config.clone());
+            let after = self.decide(search, &before, &event, disk, edge);
+            if after.is_some() {
+                self.real.insert(number, index);
+                return after;
+            }
+        }
+        None
+    }
+
+    /// Which story of an edge is to be told.
+    pub(super) fn shown(&self, edge: usize) -> usize {
+        self.real.get(&edge).copied().unwrap_or(0)
+    }
+
+    /// Whether a condition really holds, or does not.
+    pub(super) fn holds(
+        &mut self,
+        search: &Search,
+        standing: &Standing,
+        expr: &str,
+        choices: &Choices,
+    ) -> Option<bool> {
+        let tree = &search.moves.tree;
+        let chosen = choices.iter();
+        let chosen: Vec<(u32, Json)> = chosen
+            .map(|(question, value)| (*question, tree.value(*value).clone()))
+            .collect();
+        let trigger = Trigger::Command(String::new());
+        let (standing, config) = self.with_parameters(search, standing, &chosen);
+        let (event, mut disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
+        disk.config.extend(config);
+        let world = self.world(&standing, disk);
+        let names = self.names(search, &world, &event);
+        names.expressions.holds(expr, &names.root()).ok()
+    }
+
+    /// Whether a check really finds something, or fails.
+    pub(super) fn finds(
+        &mut self,
+        search: &Search,
+        standing: &Standing,
+        (list, index): (&str, usize),
+        choices: &Choices,
+    ) -> Option<Result<bool, String>> {
+        let tree = &search.moves.tree;
+        let chosen = choices.iter();
+        let chosen: Vec<(u32, Json)> = chosen
+            .map(|(question, value)| (*question, tree.value(*value).clone()))
+            .collect();
+        let trigger = Trigger::Command(String::new());
+        let (standing, config) = self.with_parameters(search, standing, &chosen);
+        let (event, mut disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
+        disk.config.extend(config);
+        let world = self.world(&standing, disk);
+        let names = self.names(search, &world, &event);
+        let mut found = Vec::new();
+        let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
+        Some(
+            result
+                .map(|()| !found.is_empty())
+                .map_err(|error| error.to_string()),
+        )
+    }
+
+    /// The same instance with what was chosen of that which a user sets.
+    fn with_parameters(
+        &self,
+        search: &Search,
+        standing: &Standing,
+        chosen: &[(u32, Json)],
+    ) -> (Standing, Map<String, Json>) {
+        let mut standing = standing.clone();
+        let mut config = Map::new();
+        for (question, value) in chosen {
+            let Question::Field(name) = &search.moves.tree.questions[*question as usize] else {
+                continue;
+            };
+            match name.strip_prefix("config.") {
+                Some(setting) => {
+                    config.insert(setting.to_owned(), value.clone());
+                }
+                None => {
+                    standing.context.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        (standing, config)
+    }
+
+    /// The names of a decision, which share what the search has compiled.
+    fn names(&self, search: &Search, world: &Arc<dyn World>, event: &Event) -> Arc<Names> {
+        let expressions = Arc::clone(&search.moves.tree.ground.expressions);
+        Names::with(expressions, &self.chart, world, event)
+    }
+
+    fn world(&self, standing: &Standing, disk: Disk) -> Arc<dyn World> {
+        Arc::new(PossibleWorld {
+            chart: Arc::clone(&self.chart),
+            context: standing.context.clone(),
+            started: standing.started,
+            disk,
+        })
+    }
+
+    fn decide(
+        &self,
+        search: &Search,
+        before: &Standing,
+        event: &Event,
+        disk: Disk,
+        edge: &Edge,
+    ) -> Option<Standing> {
+        let tree = &search.moves.tree;
+        let world = self.world(before, disk);
+        let names = || self.names(search, &world, event);
+        let mut step = decide_with(names(), &event.trigger, None);
+        if let Ok(Step::Invoke(invocation)) = &step {
+            let outcome = tree.runs[edge.review? as usize].outcome.clone();
+            let ended = Ended::new((**invocation).clone(), outcome);
+            step = decide_with(names(), &event.trigger, Some(ended));
+        }
+        if let Some(fault) = edge.fault {
+            let fault = &search.moves.faults[fault as usize];
+            let is_same = match step {
+                Err(found) => place_of(&found) == place_of(fault),
+                // A fault in a text for a reviewer is a review that fails.
+                Ok(_) => place_of(fault).is_some_and(|place| place.starts_with("invoke.")),
+            };
+            return is_same.then(|| before.clone());
+        }
+        let Ok(Step::Done(decision)) = step else {
+            return None;
+        };
+        self.is_as_told(search, &decision, edge).then(|| {
+            let mut after = before.clone();
+            after.started |= !decision.patch.is_empty();
+            after.context.extend(decision.patch);
+            after
+        })
+    }
+
+    fn is_as_told(&self, search: &Search, decision: &Decision, edge: &Edge) -> bool {
+        let tree = &search.moves.tree;
+        let fired = edge.fired.iter().map(|place| &tree.places[*place as usize]);
+        let assigned = edge.assigned.iter().chain(&edge.sets);
+        let mut assigned = assigned.filter_map(|(field, value)| {
+            Some((self.chart.context.get_index(*field)?.0, tree.value(*value)))
+        });
+        fired.eq(decision.fired.iter().map(|fired| &fired.place))
+            && matches!(decision.answer, Answer::Block(_)) == edge.block
+            && assigned.all(|(name, value)| {
+                is_unknown(value).is_some() || decision.patch.get(name) == Some(value)
+            })
+    }
+
+    /// An event and a disk on which what was chosen is so, as far as that can be.
+    fn lay_out(
+        &self,
+        search: &Search,
+        trigger: &Trigger,
+        context: &Context,
+        chosen: &[(u32, Json)],
+    ) -> Option<(Event, Disk)> {
+        let tree = &search.moves.tree;
+        let mut disk = Disk {
+            now: "20260101T000000".to_owned(),
+            ..Disk::default()
+        };
+        let mut event = event(trigger.clone(), Map::new());
+        let mut fields = Map::new();
+        let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
+        let mut more: Vec<(u32, Json)> = Vec::new();
+        for (question, value) in chosen {
+            if let Question::Choice(Choice::Findings(name)) = &tree.questions[*question as usize] {
+                let has_found = value.as_array().is_some_and(|found| !found.is_empty());
+                let choices = self.checks.get(name)?[usize::from(has_found)].as_ref()?;
+                let values = choices.iter();
+                more.extend(
+                    values.map(|(question, value)| (*question, tree.value(*value).clone())),
+                );
+            }
+        }
+        for (question, value) in more.iter().chain(chosen) {
+            let choice = match &tree.questions[*question as usize] {
+                Question::Answered { answer, review } => {
+                    disk.files.insert(review.clone(), (String::new(), 1));
+                    if *value == json!(true) {
+                        disk.files.insert(answer.clone(), (String::new(), 2));
+                    }
+                    continue;
+                }
+                Question::Choice(choice) => choice,
+                Question::Field(_) | Question::Started | Question::Assumed { .. } => continue,
+            };
+            match choice {
+                Choice::Files(name) => {
+                    let set = self.chart.files.get(name)?;
+                    let files = files_of(set, value)?;
+                    disk.files
+                        .extend(files.into_iter().map(|(name, text)| (name, (text, 0))));
+                }
+                Choice::Rows(name) => {
+                    tables
+                        .entry(name)
+                        .or_default()
+                        .insert("rows".to_owned(), value.clone());
+                }
+                Choice::Content { table, key } => {
+                    tables
+                        .entry(table)
+                        .or_default()
+                        .insert((*key).to_owned(), value.clone());
+                }
+                Choice::Event(name) => {
+                    fields.insert(name.clone(), value.clone());
+                }
+                Choice::Arg(name) if !value.is_null() => {
+                    event.args.insert(name.clone(), value.clone());
+                }
+                Choice::Session => event.session = value.as_str().map(str::to_owned),
+                Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
+                Choice::Dirty => disk.dirty = *value == json!(true),
+                Choice::Siblings => disk.siblings = self.siblings(value)?,
+                Choice::Arg(_) | Choice::Findings(_) => {}
+            }
+        }
+        for (name, chosen) in tables {
+            if let Some((file, text)) = self.table(name, &chosen, context) {
+                disk.files.insert(file, (text, 0));
+            }
+        }
+        if is_of_the_host(trigger) {
+            let session = fields.get("session_id").and_then(Json::as_str);
+            let session = session.filter(|id| !id.is_empty()).map(str::to_owned);
+            event.session = session.or(event.session);
+        }
+        event.fields = json!(fields);
+        Some((event, disk))
+    }
+
+    fn siblings(&self, value: &Json) -> Option<Vec<Sibling>> {
+        let mut all: Vec<Sibling> = Vec::new();
+        for sibling in value.as_array()? {
+            let is_unreadable = sibling.get("unreadable") == Some(&json!(true));
+            let context = sibling.get("context")?.as_object()?.clone();
+            let mut files = BTreeMap::new();
+            for (name, list) in sibling.get("files")?.as_object()? {
+                files.extend(files_of(self.chart.files.get(name)?, list)?);
+            }
+            let mut name = sibling.get("name")?.as_str()?.to_owned();
+            // A name that means nothing is as good as another.
+            if all.iter().any(|known| known.name == name) {
+                name.push_str("-too");
+            }
+            all.push(Sibling {
+                name,
+                context: (!is_unreadable).then(|| context.into_iter().collect()),
+                files,
+                idle_hours: sibling.get("idle_hours")?.as_u64()?,
+            });
+        }
+        Some(all)
+    }
+
+    /// The file of a table and what it holds; `None` where there is none.
+    fn table(
+        &self,
+        name: &str,
+        chosen: &Map<String, Json>,
+        context: &Context,
+    ) -> Option<(String, String)> {
+        let table = self.chart.tables.get(name)?;
+        let part = |hole: &str| context.get(hole).and_then(name_part).ok_or(());
+        let file = table.file.render(part).ok()?;
+        let rows = chosen
+            .get("rows")
+            .and_then(Json::as_array)
+            .map_or(&[][..], Vec::as_slice);
+        let is_true = |key: &str| chosen.get(key) == Some(&json!(true));
+        let wanted = chosen.get("lines").and_then(Json::as_u64).unwrap_or(0);
+        if rows.is_empty() && !is_true("exists") {
+            return None;
+        }
+        let mut lines: Vec<String> = Vec::new();
+        if is_true("prose") {
+            lines.push("Words.".to_owned());
+        }
+        let cell = |row: &Json, name: &str| {
+            let text = row.get(name).and_then(Json::as_str).unwrap_or_default();
+            text.replace('|', "\\|")
+        };
+        match &table.rows {
+            RowShape::Columns(columns) => {
+                let separator = format!("|{}", "---|".repeat(columns.len()));
+                if is_true("lacks") {
+                    // A table of its own that has no column for the id.
+                    lines.push(format!("|{}", " Other |".repeat(columns.len())));
+                    lines.push(separator.clone());
+                }
+                if !rows.is_empty() || is_true("head") && !is_true("lacks") {
+                    let headings = columns.values().filter_map(|names| names.first());
+                    let headings: Vec<&str> = headings.map(String::as_str).collect();
+                    lines.push(format!("| {} |", headings.join(" | ")));
+                    lines.extend(is_true("lacks").then_some(separator));
+                }
+                for row in rows {
+                    let cells: Vec<String> = columns.keys().map(|name| cell(row, name)).collect();
+                    lines.push(format!("| {} |", cells.join(" | ")));
+                }
+            }
+            RowShape::Line(pattern) => {
+                for row in rows {
+                    lines.push(pattern.render(|hole| Ok::<_, ()>(cell(row, hole))).ok()?);
+                }
+            }
+        }
+        while (lines.len() as u64) < wanted.min(100_000) {
+            lines.push(String::new());
+        }
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        Some((file, text))
+    }
+}
+
+/// The files of a list that was chosen for a set, with the lines that it asks for.
+fn files_of(set: &FileSet, list: &Json) -> Option<Vec<(String, String)>> {
+    let file = |file: &Json| {
+        let name = file.get("name")?.as_str()?.to_owned();
+        let lines = file
+            .get("lines")
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten();
+        let lines = lines.map(|line| {
+            let text = |hole: &str| line.get(hole).and_then(Json::as_str).unwrap_or_default();
+            let rendered = set
+                .line
+                .as_ref()?
+                .render(|hole| Ok::<_, ()>(text(hole).to_owned()));
+            Some(rendered.ok()? + "\n")
+        });
+        Some((name, lines.collect::<Option<String>>()?))
+    };
+    let mut files: Vec<(String, String)> = Vec::new();
+    for (name, text) in list
+        .as_array()?
+        .iter()
+        .map(file)
+        .collect::<Option<Vec<_>>>()?
+    {
+        let is_taken = |name: &str| files.iter().any(|(taken, _)| taken == name);
+        let name = match is_taken(&name) {
+            false => name,
+            true => (1..1_000_u32)
+                .flat_map(|number| others_like(&name, number))
+                .find(|other| !is_taken(other) && set.matches(other).is_some())?,
+        };
+        files.push((name, text));
+    }
+    Some(files)
+}
+
+/// Names that are like another: with another number in it, or a number more.
+fn others_like(name: &str, number: u32) -> Vec<String> {
+    let end = name
+        .rfind(|sign: char| sign.is_ascii_digit())
+        .map_or(0, |at| at + 1);
+    let start = name[..end]
+        .rfind(|sign: char| !sign.is_ascii_digit())
+        .map_or(0, |at| at + 1);
+    let dot = name.find('.').unwrap_or(name.len());
+    let renumbered = format!("{}{}{}", &name[..start], 1_000 + number, &name[end..]);
+    let more = format!("{}{number}{}", &name[..dot], &name[dot..]);
+    match end {
+        0 => vec![more],
+        _ => vec![renumbered, more],
+    }
+}
+
+fn place_of(fault: &Fault) -> Option<&str> {
+    match fault {
+        Fault::Expression { place, .. }
+        | Fault::Assignment { place, .. }
+        | Fault::NoCycle { place } => Some(place),
+        Fault::NowhereToAdvance { cycle } => Some(cycle),
+        Fault::Argument { .. } | Fault::File(_) | Fault::World(_) => None,
+    }
+}
+
+/// So many ways through the checks are looked at to find one in which they find nothing.
+const PATHS: usize = 2_000;
+
+/// Choices under which no check of a list finds anything, in the first state.
+fn quiet(search: &mut Search, name: &str) -> Option<Choices> {
+    let chart = Arc::clone(&search.moves.tree.chart);
+    let (list, _, checks) = chart.checks.get_full(name)?;
+    let state = search.states.get(0).to_situation();
+    let trigger = Trigger::Command(String::new());
+    let mut open = vec![(0, Choices::new())];
+    for _ in 0..PATHS {
+        let (index, chosen) = open.pop()?;
+        if index == checks.len() {
+            return Some(chosen);
+        }
+        let segment = Segment {
+            what: What::Check { list, index },
+            review: None,
+        };
+        let tree = &mut search.moves.tree;
+        let ends = tree.walk(
+            segment,
+            &trigger,
+            state.as_ref(),
+            &chosen,
+            &mut Looks::default(),
+        );
+        let quiet = ends.into_iter().rev();
+        let quiet = quiet.filter(|(leaf, _)| matches!(leaf.as_ref(), Leaf::Holds(false)));
+        open.extend(quiet.map(|(_, more)| (index + 1, [chosen.as_slice(), &more].concat())));
+    }
+    None
+}
+
+/// Choices under which some check of a list finds something, in the first state.
+fn finding(search: &mut Search, name: &str) -> Option<Choices> {
+    let chart = Arc::clone(&search.moves.tree.chart);
+    let (list, _, checks) = chart.checks.get_full(name)?;
+    let state = search.states.get(0).to_situation();
+    (0..checks.len()).find_map(|index| {
+        let (ends, _) = search
+            .moves
+            .holds(What::Check { list, index }, state.as_ref());
+        let mut ends = ends.into_iter();
+        ends.find(|(result, _)| *result == Ok(true))
+            .map(|(_, choices)| choices)
+    })
+}
+
+/// What was assumed in a story, in words; `None` where nothing was.
+pub(super) fn assumption(search: &Search, (_, number): (usize, usize)) -> Option<String> {
+    let tree = &search.moves.tree;
+    let (_, stories) = &search.edges[number];
+    let assumed = stories.iter().flatten();
+    let assumed = assumed.filter(|choice| tree.is_assumed(&[**choice]));
+    let questions = assumed.map(|(question, _)| &tree.questions[*question as usize]);
+    let mut sources = questions.filter_map(|question| match question {
+        Question::Assumed { source, .. } => Some(source),
+        _ => None,
+    });
+    let source = sources.next()?;
+    let dependence = &tree.ground.domain.dependence;
+    let expression = source
+        .split_once(" = ")
+        .map_or(source.as_str(), |(_, source)| source);
+    let open = dependence
+        .open
+        .get(source)
+        .or_else(|| dependence.open.get(expression))?;
+    let mut inputs = open.inputs.clone();
+    inputs.extend(open.fails.iter().cloned());
+    inputs.extend(
+        open.looks
+            .intersection(&tree.ground.domain.untried)
+            .cloned(),
+    );
+    Some(format!(
+        "`{expression}` depends on {}, of which not every value that matters is tried",
+        super::dependence::in_words(&inputs)
+    ))
+}
