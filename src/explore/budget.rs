@@ -71,7 +71,7 @@ impl fmt::Display for Cut {
 pub(crate) const LONGEST_TEXT: usize = 10_000;
 
 /// The time that is left.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Budget {
     end: Option<Instant>,
     stop: Option<&'static AtomicBool>,

@@ -85,7 +85,7 @@ pub(crate) enum Turn {
     Gone,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Node {
     Unknown,
     Ask {
@@ -97,7 +97,7 @@ enum Node {
 }
 
 /// All parts of a chart's decisions, as far as they were asked for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Tree {
     pub(crate) ground: Arc<Ground>,
     pub(crate) chart: Arc<Chart>,
@@ -112,6 +112,8 @@ pub(crate) struct Tree {
     pub(crate) runs: Numbered<Ended>,
     /// What is left of the time; once nothing is, not all that can come of a part is found.
     pub(super) budget: Budget,
+    /// For each context field that a user sets at any time, the question what it holds.
+    parameters: Vec<Option<u32>>,
     nodes: Vec<Node>,
     roots: FxHashMap<Segment, u32>,
     /// For each question whether a review is answered, the fields that its file names are made of.
@@ -121,12 +123,19 @@ pub(crate) struct Tree {
 
 impl Tree {
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
+        let ground = Ground::of(chart);
+        let mut questions = Numbered::default();
+        let fields = chart.context.keys().map(|name| {
+            let is_parameter = ground.domain.parameters.contains_key(name);
+            is_parameter.then(|| number(questions.insert_full(Question::Field(name.clone())).0))
+        });
         Self {
-            ground: Arc::new(Ground::of(chart)),
+            parameters: fields.collect(),
+            ground: Arc::new(ground),
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
             values: [json!(false), json!(true)].into_iter().collect(),
-            questions: Numbered::default(),
+            questions,
             places: Numbered::default(),
             lists: Numbered::default(),
             conditions: Numbered::default(),
@@ -137,6 +146,18 @@ impl Tree {
             roots: FxHashMap::default(),
             names: FxHashMap::default(),
             known_names: FxHashMap::default(),
+        }
+    }
+
+    /// The same tree, with all that is known of the parts; `self` forgets that.
+    pub(super) fn hand_over(&mut self) -> Self {
+        let nodes = std::mem::take(&mut self.nodes);
+        let roots = std::mem::take(&mut self.roots);
+        Self {
+            nodes,
+            roots,
+            budget: Budget::default(),
+            ..self.clone()
         }
     }
 
@@ -180,10 +201,8 @@ impl Tree {
     }
 
     /// The question what a field holds, where the field is one that a user sets at any time.
-    pub(crate) fn parameter(&mut self, field: usize) -> Option<u32> {
-        let (name, _) = self.chart.context.get_index(field)?;
-        let is_parameter = self.ground.domain.parameters.contains_key(name);
-        is_parameter.then(|| number(self.questions.insert_full(Question::Field(name.clone())).0))
+    pub(crate) fn parameter(&self, field: usize) -> Option<u32> {
+        self.parameters.get(field).copied().flatten()
     }
 
     /// The number of a context field, or of a setting: these follow, and are in no state.

@@ -909,7 +909,11 @@ impl Reader<'_> {
                 self.looks.insert(whole);
                 Val::settled()
             }
-            ("cycle" | "review", _) | ("scope", "started" | "home") => Val::settled(),
+            ("review", "ok" | "verdict") => Val::settled(),
+            // What a review costs, says or takes is not tried.
+            ("review", "cost") => Val::computed(BTreeSet::from([whole])),
+            ("review", _) => Val::input(whole, false),
+            ("cycle", _) | ("scope", "started" | "home") => Val::settled(),
             ("args", _) => {
                 let Some(arg) = chart.args.get(name) else {
                     return Val::settled();

@@ -17,7 +17,7 @@ use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// The field of a Stop event that says that the agent goes on because of a block.
 const ACTIVE: &str = "stop_hook_active";
@@ -94,6 +94,15 @@ impl Edge {
     }
 }
 
+/// How a move ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ending {
+    /// With a decision, by its tail.
+    Decided(u32),
+    /// The file that answers a review, by the question about it, is written or deleted.
+    Answered(u32, bool),
+}
+
 /// What was chosen for an edge to come about; of several ways, one.
 pub(crate) type Story = Choices;
 
@@ -109,6 +118,7 @@ struct Standing {
 struct Tail {
     end: End,
     assigned: Vec<(usize, u32)>,
+    /// What was chosen, where that is part of the outcome; the rest is found again when a story asks for it.
     choices: Choices,
     fired: Vec<u32>,
     advanced: Vec<(usize, usize)>,
@@ -135,15 +145,6 @@ impl Tail {
         }
     }
 
-    /// True where what follows is the same with this before it.
-    fn says_nothing(&self) -> bool {
-        self.assigned.is_empty()
-            && self.choices.is_empty()
-            && self.fired.is_empty()
-            && self.arms.is_empty()
-            && self.review.is_none()
-    }
-
     /// This, and after it `rest`.
     fn then(&self, rest: &Self) -> Self {
         let kept = self
@@ -162,43 +163,67 @@ impl Tail {
     }
 }
 
-/// Tails, each kind of them a few times: what was chosen on the way matters no more but for its story.
-#[derive(Debug, Default)]
+/// Tails by their numbers, so that each is made once.
+#[derive(Debug)]
 struct Tails {
-    all: Vec<Tail>,
-    known: FxHashMap<(Tail, bool), u8>,
+    all: IndexSet<Tail, FxBuildHasher>,
+    joined: FxHashMap<(u32, u32), u32>,
 }
 
-/// So many ways to one outcome are kept.
-const SIMILAR: u8 = 3;
+/// The tail of a decision that has done nothing, which is also what comes of a part that does nothing.
+const NOTHING: u32 = 0;
 
-impl Tails {
-    fn push(&mut self, tree: &Tree, tail: Tail) {
-        let questions = &tree.questions;
-        let matters = |(question, _): &&(u32, u32)| match &questions[*question as usize] {
-            Question::Field(_) | Question::Answered { .. } => true,
-            Question::Choice(Choice::Event(name)) => name == ACTIVE,
-            _ => false,
-        };
-        let is_assumed = tree.is_assumed(&tail.choices);
-        let choices = tail.choices.iter().filter(matters).copied().collect();
-        let key = Tail {
-            choices,
-            ..tail.clone()
-        };
-        let count = self.known.entry((key, is_assumed)).or_default();
-        if *count < SIMILAR {
-            *count += 1;
-            self.all.push(tail);
+impl Default for Tails {
+    fn default() -> Self {
+        Self {
+            all: [Tail::of(End::Done { block: false })].into_iter().collect(),
+            joined: FxHashMap::default(),
         }
     }
 }
 
+impl Tails {
+    fn get(&self, tail: u32) -> &Tail {
+        &self.all[tail as usize]
+    }
+
+    fn number(&mut self, tail: Tail) -> u32 {
+        number(self.all.insert_full(tail).0)
+    }
+
+    /// One after the other.
+    fn join(&mut self, first: u32, rest: u32) -> u32 {
+        if first == NOTHING {
+            return rest;
+        }
+        if let Some(known) = self.joined.get(&(first, rest)) {
+            return *known;
+        }
+        let joined = self.get(first).then(self.get(rest));
+        let joined = self.number(joined);
+        self.joined.insert((first, rest), joined);
+        joined
+    }
+}
+
+/// One way through a part of a decision.
+struct Way {
+    tail: u32,
+    /// All that was chosen on it.
+    choices: Choices,
+    /// The part that follows; `None` where the decision ends.
+    next: Option<Segment>,
+}
+
+/// So many stories of one outcome are looked for, and so many ways are tried for that.
+const STORIES: usize = 3;
+const TRIALS: usize = 400;
+
 /// What comes of decisions from one part on, by what they look at.
 #[derive(Debug, Default)]
 struct Rest {
-    looks: Looks,
-    tails: FxHashMap<Box<[u32]>, Rc<[Tail]>>,
+    looks: Rc<Looks>,
+    tails: FxHashMap<Box<[u32]>, Rc<[u32]>>,
 }
 
 /// Whether something holds, and what was chosen for that.
@@ -223,6 +248,9 @@ pub(crate) struct Moves {
     pub(crate) coverage: Coverage,
     pub(crate) faults: Vec<Fault>,
     rests: FxHashMap<Segment, Rest>,
+    tails: Tails,
+    /// Kept for its memory: the key of a look-up.
+    key: Vec<u32>,
 }
 
 impl Moves {
@@ -268,27 +296,99 @@ impl Moves {
             coverage: Coverage::default(),
             faults: Vec::new(),
             rests: FxHashMap::default(),
+            tails: Tails::default(),
+            key: Vec::new(),
         }
     }
 
-    /// All that can come of a move in a state, and what it looked at there.
-    pub(crate) fn edges(
+    /// All that can come of a move in a state, and what it looks at there.
+    pub(crate) fn endings_of(
         &mut self,
         mover: usize,
         state: StateRef<'_>,
-    ) -> (Vec<(Edge, Story)>, Looks) {
-        let mut looks = Looks::default();
-        let edges = match self.all[mover].trigger.clone() {
+        looks: &mut Looks,
+    ) -> Vec<Ending> {
+        match self.all[mover].trigger.clone() {
             Some(trigger) => {
-                let tails = self.decide(mover, &trigger, state, &mut looks);
-                tails
-                    .iter()
-                    .map(|tail| self.edge(mover, state, tail))
-                    .collect()
+                let (start, standing) = Self::start(mover, state);
+                let tails = self.part(start, &trigger, &standing, looks);
+                tails.iter().map(|tail| Ending::Decided(*tail)).collect()
             }
-            None => self.answer(mover, state, &mut looks),
-        };
-        (edges, looks)
+            None => self.answer(mover, state, looks).into_iter().collect(),
+        }
+    }
+
+    /// Some stories in which a move comes to an edge: those in which nothing is assumed, if there are any.
+    pub(crate) fn stories(&mut self, state: StateRef<'_>, edge: &Edge) -> Vec<Story> {
+        let mut found = Vec::new();
+        let mut left = TRIALS;
+        for ending in self.endings_of(edge.mover, state, &mut Looks::default()) {
+            if self.edge(edge.mover, state, ending) != *edge {
+                continue;
+            }
+            match (ending, self.all[edge.mover].trigger.clone()) {
+                (Ending::Decided(tail), Some(trigger)) => {
+                    let (start, standing) = Self::start(edge.mover, state);
+                    self.trace(start, &trigger, &standing, tail, &mut left, &mut found);
+                }
+                _ => found.push(Story::default()),
+            }
+        }
+        let tree = &self.tree;
+        found.sort_by_key(|story| tree.is_assumed(story));
+        found.truncate(STORIES);
+        found
+    }
+
+    /// The same moves for telling stories, with all that is known of what comes of them; `self` forgets that.
+    pub(crate) fn hand_over(&mut self) -> Self {
+        Self {
+            tree: self.tree.hand_over(),
+            all: self.all.clone(),
+            coverage: Coverage::default(),
+            faults: self.faults.clone(),
+            rests: std::mem::take(&mut self.rests),
+            tails: std::mem::take(&mut self.tails),
+            key: Vec::new(),
+        }
+    }
+
+    /// Finds what is chosen from a part on so that a tail comes of it.
+    fn trace(
+        &mut self,
+        here: Segment,
+        trigger: &Trigger,
+        standing: &Standing,
+        wanted: u32,
+        left: &mut usize,
+        found: &mut Vec<Story>,
+    ) {
+        let ways = self.ways(here, trigger, standing, &mut Looks::default());
+        for Way {
+            tail,
+            choices,
+            next,
+        } in ways
+        {
+            let is_enough = |story: &&Story| !self.tree.is_assumed(story);
+            if *left == 0 || found.iter().filter(is_enough).count() >= STORIES {
+                return;
+            }
+            let Some(next) = next else {
+                if tail == wanted {
+                    *left = left.saturating_sub(1);
+                    found.push([standing.choices.as_slice(), &choices].concat());
+                }
+                continue;
+            };
+            let after = self.after(standing, tail, &choices);
+            let (rest, _) = self.rest(next, trigger, &after);
+            for rest in rest.iter() {
+                if self.tails.join(tail, *rest) == wanted {
+                    self.trace(next, trigger, &after, *rest, left, found);
+                }
+            }
+        }
     }
 
     /// Whether a condition holds in a state or a check finds something there, under each combination of choices that it
@@ -315,49 +415,29 @@ impl Moves {
     }
 
     /// The agent writes the file that answers the last review of the running cycle, or the user deletes it.
-    fn answer(
-        &mut self,
-        mover: usize,
-        state: StateRef<'_>,
-        looks: &mut Looks,
-    ) -> Vec<(Edge, Story)> {
+    fn answer(&mut self, mover: usize, state: StateRef<'_>, looks: &mut Looks) -> Option<Ending> {
         let chart = Arc::clone(&self.tree.chart);
         let is_written = self.all[mover].actor == Actor::Agent;
         looks.answered = true;
         if let Some(next) = chart.next.as_ref().and_then(|next| self.tree.field(next)) {
             looks.add(next);
         }
-        let Some(cycle) = self.tree.running(state) else {
-            return Vec::new();
-        };
+        let cycle = self.tree.running(state)?;
         for field in self.tree.fields_of_names(&chart.cycles[cycle]) {
             looks.add(field);
         }
         match self.tree.last_answer(cycle, state.fields()) {
             Some(question) if is_written != (state.answered() == Some((question, true))) => {
-                vec![(
-                    Edge {
-                        answered: Some((question, is_written)),
-                        ..Edge::of(mover)
-                    },
-                    Story::default(),
-                )]
+                Some(Ending::Answered(question, is_written))
             }
-            _ => Vec::new(),
+            _ => None,
         }
     }
 
     // ── a decision, part by part, as `decide` takes it ──
 
-    fn decide(
-        &mut self,
-        mover: usize,
-        trigger: &Trigger,
-        state: StateRef<'_>,
-        looks: &mut Looks,
-    ) -> Rc<[Tail]> {
-        let (list, _) = rules_of(&self.tree.chart, trigger);
-        let list = self.tree.lists.insert_full(list.to_owned()).0;
+    /// The first part of a decision, and how it stands there.
+    fn start(mover: usize, state: StateRef<'_>) -> (Segment, Standing) {
         let standing = Standing {
             situation: state.to_situation(),
             choices: Vec::new(),
@@ -366,96 +446,130 @@ impl Moves {
             what: What::Head(mover),
             review: None,
         };
-        let rules = Segment {
-            what: What::Rule { list, index: 0 },
-            ..head
-        };
-        self.part(head, rules, trigger, &standing, looks)
+        (head, standing)
     }
 
-    /// What comes of the rules from one on, and what they look at.
+    /// The part behind another; `None` behind the last one.
+    fn next(&mut self, here: Segment, trigger: &Trigger) -> Option<Segment> {
+        let (name, rules) = rules_of(&self.tree.chart, trigger);
+        let count = rules.len();
+        let (list, index) = match here.what {
+            What::Rule { list, index } => (list, index + 1),
+            _ => match self.tree.lists.get_index_of(name) {
+                Some(list) => (list, 0),
+                None => (self.tree.lists.insert_full(name.to_owned()).0, 0),
+            },
+        };
+        let what = What::Rule { list, index };
+        (index < count).then_some(Segment { what, ..here })
+    }
+
+    /// What comes of a decision from a part on, and what it looks at.
     fn rest(
         &mut self,
-        segment: Segment,
+        here: Segment,
         trigger: &Trigger,
         standing: &Standing,
-    ) -> (Rc<[Tail]>, Looks) {
-        let mut key = Vec::new();
-        if let Some(rest) = self.rests.get(&segment) {
-            rest.looks
-                .project(standing.situation.as_ref(), &standing.choices, &mut key);
-            if let Some(tails) = rest.tails.get(key.as_slice()) {
-                return (Rc::clone(tails), rest.looks.clone());
+    ) -> (Rc<[u32]>, Rc<Looks>) {
+        if let Some(rest) = self.rests.get(&here) {
+            let state = standing.situation.as_ref();
+            rest.looks.project(state, &standing.choices, &mut self.key);
+            if let Some(tails) = rest.tails.get(self.key.as_slice()) {
+                return (Rc::clone(tails), Rc::clone(&rest.looks));
             }
         }
         let mut looks = Looks::default();
-        let tails = self.rules(segment, trigger, standing, &mut looks);
-        let rest = self.rests.entry(segment).or_default();
-        if rest.looks.add_all(&looks) {
+        let tails = self.part(here, trigger, standing, &mut looks);
+        let rest = self.rests.entry(here).or_default();
+        let mut all = (*rest.looks).clone();
+        if all.add_all(&looks) {
             // The keys so far do not tell enough apart any more.
             rest.tails.clear();
+            rest.looks = Rc::new(all);
         }
-        rest.looks
-            .project(standing.situation.as_ref(), &standing.choices, &mut key);
-        rest.tails.insert(key.into(), Rc::clone(&tails));
-        (tails, rest.looks.clone())
-    }
-
-    fn rules(
-        &mut self,
-        segment: Segment,
-        trigger: &Trigger,
-        standing: &Standing,
-        looks: &mut Looks,
-    ) -> Rc<[Tail]> {
-        let What::Rule { list, index } = segment.what else {
-            return Rc::new([]);
-        };
-        let (_, rules) = rules_of(&self.tree.chart, trigger);
-        if index == rules.len() {
-            return Rc::new([Tail::of(End::Done { block: false })]);
-        }
-        self.coverage.tried.insert((list, index));
-        let next = Segment {
-            what: What::Rule {
-                list,
-                index: index + 1,
-            },
-            ..segment
-        };
-        self.part(segment, next, trigger, standing, looks)
+        let state = standing.situation.as_ref();
+        rest.looks.project(state, &standing.choices, &mut self.key);
+        rest.tails
+            .insert(self.key.as_slice().into(), Rc::clone(&tails));
+        (tails, Rc::clone(&rest.looks))
     }
 
     /// What comes of one part, and of those that follow it where none has answered.
     fn part(
         &mut self,
         here: Segment,
-        next: Segment,
         trigger: &Trigger,
         standing: &Standing,
         looks: &mut Looks,
-    ) -> Rc<[Tail]> {
+    ) -> Rc<[u32]> {
+        let ways = self.ways(here, trigger, standing, looks);
+        let mut all: IndexSet<u32, FxBuildHasher> = IndexSet::default();
+        for Way {
+            tail,
+            choices,
+            next,
+        } in &ways
+        {
+            let Some(next) = next else {
+                all.insert(*tail);
+                continue;
+            };
+            let after = self.after(standing, *tail, choices);
+            let (rest, seen) = self.rest(*next, trigger, &after);
+            // What this part has itself assigned or chosen was not there before it.
+            let assigned = self.tails.get(*tail).assigned.iter();
+            let fields = assigned.map(|(field, _)| *field);
+            let set = fields
+                .clone()
+                .filter_map(|field| self.tree.parameter(field));
+            let own = choices.iter().map(|(question, _)| *question).chain(set);
+            looks.add_behind(&seen, fields, own);
+            if ways.len() == 1 && *tail == NOTHING {
+                return rest;
+            }
+            for rest in rest.iter() {
+                all.insert(self.tails.join(*tail, *rest));
+            }
+        }
+        all.into_iter().collect()
+    }
+
+    /// The ways through one part.
+    fn ways(
+        &mut self,
+        here: Segment,
+        trigger: &Trigger,
+        standing: &Standing,
+        looks: &mut Looks,
+    ) -> Vec<Way> {
+        if let What::Rule { list, index } = here.what {
+            self.coverage.tried.insert((list, index));
+        }
         let state = standing.situation.as_ref();
         let ends = self
             .tree
             .walk(here, trigger, state, &standing.choices, looks);
-        let is_only = ends.len() == 1;
-        let mut tails = Tails::default();
+        let next = self.next(here, trigger);
+        let mut ways = Vec::new();
         for (leaf, choices) in ends {
             let part = match leaf.as_ref() {
                 Leaf::Part(part) => part,
                 // The command reports the option and changes nothing.
-                Leaf::Fault(Fault::Argument { .. }) => continue,
+                Leaf::Fault(Fault::Argument { .. }) | Leaf::Holds(_) => continue,
                 Leaf::Fault(fault) => {
                     let end = End::Fault(self.fault(fault));
                     let tail = Tail {
-                        choices,
+                        choices: self.kept(&choices),
                         ..Tail::of(end)
                     };
-                    tails.push(&self.tree, tail);
+                    let tail = self.tails.number(tail);
+                    ways.push(Way {
+                        tail,
+                        choices,
+                        next: None,
+                    });
                     continue;
                 }
-                Leaf::Holds(_) => continue,
             };
             self.coverage.fired.extend(&part.fired);
             self.coverage.advanced.extend(part.advance);
@@ -464,7 +578,7 @@ impl Moves {
                     block: matches!(part.turn, Turn::Answered { block: true }),
                 },
                 assigned: part.assigned.clone(),
-                choices,
+                choices: self.kept(&choices),
                 fired: part.fired.clone(),
                 advanced: part.advance.into_iter().collect(),
                 arms: part.arms.into_iter().collect(),
@@ -472,64 +586,56 @@ impl Moves {
             };
             if let Some(fault) = &part.swallowed {
                 let end = End::Fault(self.fault(fault));
-                tails.push(&self.tree, first.then(&Tail::of(end)));
+                let tail = self.tails.number(first.then(&Tail::of(end)));
+                ways.push(Way {
+                    tail,
+                    choices: choices.clone(),
+                    next: None,
+                });
             }
-            let next = Segment {
-                review: part.review.or(next.review),
-                ..next
+            let mut go_on = |moves: &mut Self, first: Tail, is_over: bool, choices: Choices| {
+                let review = first.review.or(here.review);
+                let next = next.filter(|_| !is_over);
+                ways.push(Way {
+                    tail: moves.tails.number(first),
+                    choices,
+                    next: next.map(|next| Segment { review, ..next }),
+                });
             };
-            let ways = match part.turn {
-                Turn::Answered { .. } => {
-                    tails.push(&self.tree, first);
-                    continue;
-                }
-                Turn::Gone => continue,
-                Turn::On => vec![(first, next)],
+            match part.turn {
+                Turn::Gone => {}
+                Turn::Answered { .. } => go_on(self, first, true, choices),
+                Turn::On => go_on(self, first, false, choices),
                 // The second call of `decide` takes the parts so far as the first one did: it is the same world.
                 // So it is taken up behind the rule that invokes, once for each way in which the run can end.
                 Turn::Invoke(invocation) => {
                     let place = self.place_of(here);
-                    let runs = self.endings(invocation).into_iter();
-                    let ways = runs.map(|run| {
-                        let review = Some(run);
+                    for run in self.endings(invocation) {
                         let mut first = first.clone();
                         first.fired.extend(place);
-                        first.review = review;
-                        (first, Segment { review, ..next })
-                    });
-                    ways.collect()
-                }
-            };
-            for (first, next) in ways {
-                let after = self.after(standing, &first);
-                let (rest, mut seen) = self.rest(next, trigger, &after);
-                // What this part has itself assigned or chosen was not there before it.
-                for (field, _) in &part.assigned {
-                    seen.remove(*field);
-                    if let Some(question) = self.tree.parameter(*field) {
-                        seen.remove_question(question);
+                        first.review = Some(run);
+                        go_on(self, first, false, choices.clone());
                     }
-                }
-                first
-                    .choices
-                    .iter()
-                    .for_each(|(question, _)| seen.remove_question(*question));
-                looks.add_all(&seen);
-                if is_only && first.says_nothing() {
-                    return rest;
-                }
-                for rest in rest.iter() {
-                    tails.push(&self.tree, first.then(rest));
                 }
             }
         }
-        tails.all.into()
+        ways
+    }
+
+    /// Of what was chosen, what is part of the outcome.
+    fn kept(&self, choices: &[(u32, u32)]) -> Choices {
+        let matters = |(question, _): &&(u32, u32)| match &self.tree.questions[*question as usize] {
+            Question::Field(_) | Question::Answered { .. } => true,
+            Question::Choice(Choice::Event(name)) => name == ACTIVE,
+            _ => false,
+        };
+        choices.iter().filter(matters).copied().collect()
     }
 
     /// How a decision stands once a part has been taken.
-    fn after(&mut self, standing: &Standing, part: &Tail) -> Standing {
+    fn after(&mut self, standing: &Standing, tail: u32, choices: &[(u32, u32)]) -> Standing {
         let mut after = standing.clone();
-        for (question, value) in &part.choices {
+        for (question, value) in choices {
             if self.is_about_an_answer(*question, standing.situation.as_ref().fields()) {
                 // From here on it is known.
                 after
@@ -539,7 +645,7 @@ impl Moves {
                 after.choices.push((*question, *value));
             }
         }
-        for (field, value) in &part.assigned {
+        for (field, value) in &self.tails.get(tail).assigned {
             match self.tree.parameter(*field) {
                 Some(question) => {
                     after.choices.retain(|(asked, _)| *asked != question);
@@ -605,8 +711,33 @@ impl Moves {
         }))
     }
 
-    /// What a decision comes to that has been made.
-    fn edge(&mut self, mover: usize, state: StateRef<'_>, tail: &Tail) -> (Edge, Story) {
+    /// The tail of an ending that is the same edge in every state.
+    pub(crate) fn plain_tail(&self, ending: &Ending) -> Option<u32> {
+        let Ending::Decided(number) = *ending else {
+            return None;
+        };
+        let tail = self.tails.get(number);
+        let is_about_an_answer = |(question, _): &(u32, u32)| {
+            matches!(
+                self.tree.questions[*question as usize],
+                Question::Answered { .. }
+            )
+        };
+        let is_plain = tail.review.is_none() && !tail.choices.iter().any(is_about_an_answer);
+        is_plain.then_some(number)
+    }
+
+    /// What a move comes to that ends like that.
+    pub(crate) fn edge(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> Edge {
+        let tail = match ending {
+            Ending::Decided(tail) => self.tails.get(tail).clone(),
+            Ending::Answered(question, is_written) => {
+                return Edge {
+                    answered: Some((question, is_written)),
+                    ..Edge::of(mover)
+                };
+            }
+        };
         let mut answered = None;
         let mut active = None;
         let mut needs = Vec::new();
@@ -641,24 +772,24 @@ impl Moves {
             all.partition(|(field, _)| self.tree.parameter(*field).is_some());
         sets.sort_unstable();
         assigned.sort_unstable();
-        let edge = Edge {
+        needs.sort_unstable();
+        Edge {
             mover,
             needs,
             sets,
             assigned,
             answered,
-            fired: tail.fired.clone(),
-            advanced: tail.advanced.clone(),
+            fired: tail.fired,
+            advanced: tail.advanced,
             block: tail.end == End::Done { block: true },
             active,
             review: tail.review,
-            arms: tail.arms.clone(),
+            arms: tail.arms,
             fault: match tail.end {
                 End::Fault(fault) => Some(fault),
                 End::Done { .. } => None,
             },
-        };
-        (edge, tail.choices.clone())
+        }
     }
 
     /// What was tried, one line for each input and each kind of move.

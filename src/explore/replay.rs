@@ -11,10 +11,11 @@ use serde_json::{Map, Value as Json, json};
 use super::decision_tree::{Choices, Leaf, Segment, What};
 use super::domain::{Choice, Domain};
 use super::imagined_world::{Question, is_of_the_host, is_unknown};
-use super::moves::Edge;
+use super::moves::{Edge, Moves, Story};
 use super::possible_world::{Disk, PossibleWorld, Sibling, event};
 use super::search::Search;
 use super::state::Looks;
+use super::trace;
 use crate::chart::field::{default_of, name_part};
 use crate::chart::model::Field;
 use crate::chart::{Chart, FileSet, RowShape};
@@ -57,9 +58,15 @@ pub(super) struct Replay {
     /// By state, the arrows that lead to it; made once it is asked for.
     sources: Vec<Vec<(usize, usize)>>,
     left: usize,
-    /// By edge, which of its stories is real.
-    real: HashMap<usize, usize>,
+    moves: Moves,
+    /// By edge, in how many states stories of it were looked for, and these stories.
+    stories: HashMap<usize, (usize, Vec<Story>)>,
+    /// By edge, a story that is real.
+    real: HashMap<usize, Story>,
 }
+
+/// In so many states stories of one edge are looked for.
+const TRIES: usize = 4;
 
 /// So many decisions are made to find real stories.
 const DECISIONS: usize = 20_000;
@@ -79,6 +86,8 @@ impl Replay {
             reached: HashMap::new(),
             sources: Vec::new(),
             left: DECISIONS,
+            moves: search.moves.hand_over(),
+            stories: HashMap::new(),
             real: HashMap::new(),
         }
     }
@@ -238,7 +247,7 @@ impl Replay {
         with_assumed: bool,
     ) -> Option<Standing> {
         let tree = &search.moves.tree;
-        let (edge, stories) = &search.edges[number];
+        let edge = &search.edges[number];
         let mover = &search.moves.all[edge.mover];
         let Some(trigger) = &mover.trigger else {
             return Some(before.clone());
@@ -263,31 +272,98 @@ impl Replay {
         }
         let known = search.states.get(state).answered();
         let known = known.map(|(question, is_there)| (question, json!(is_there)));
-        for (index, story) in stories.iter().enumerate() {
-            if !with_assumed && tree.is_assumed_of_conditions(story) {
-                continue;
-            }
-            self.left = self.left.checked_sub(1)?;
-            let chosen = story.iter();
-            let chosen = chosen.map(|(question, value)| (*question, tree.value(*value).clone()));
-            let chosen: Vec<(u32, Json)> = known.clone().into_iter().chain(chosen).collect();
-            let Some((event, mut disk)) = self.lay_out(search, trigger, &before.context, &chosen)
-            else {
-                continue;
-            };
-            disk.config.extend(config.clone());
-            let after = self.decide(search, &before, &event, disk, edge);
-            if after.is_some() {
-                self.real.insert(number, index);
-                return after;
+        let mut tried = 0;
+        for is_new in [false, true] {
+            let stories = self.stories(search, (state, number), is_new);
+            for story in stories.iter().skip(tried) {
+                tried += 1;
+                if !with_assumed && tree.is_assumed_of_conditions(story) {
+                    continue;
+                }
+                self.left = self.left.checked_sub(1)?;
+                let chosen = story
+                    .iter()
+                    .map(|(question, value)| (*question, tree.value(*value).clone()));
+                let chosen: Vec<(u32, Json)> = known.clone().into_iter().chain(chosen).collect();
+                let Some((event, mut disk)) =
+                    self.lay_out(search, trigger, &before.context, &chosen)
+                else {
+                    continue;
+                };
+                disk.config.extend(config.clone());
+                let after = self.decide(search, &before, &event, disk, edge);
+                if after.is_some() {
+                    self.real.insert(number, story.clone());
+                    return after;
+                }
             }
         }
         None
     }
 
-    /// Which story of an edge is to be told.
-    pub(super) fn shown(&self, edge: usize) -> usize {
-        self.real.get(&edge).copied().unwrap_or(0)
+    /// The stories of an edge that are known; with those in a state that are new, too.
+    fn stories(
+        &mut self,
+        search: &Search,
+        (state, number): (usize, usize),
+        with_new: bool,
+    ) -> Vec<Story> {
+        let (tries, known) = self.stories.entry(number).or_default();
+        if with_new && *tries < TRIES {
+            *tries += 1;
+            let new = self
+                .moves
+                .stories(search.states.get(state), &search.edges[number]);
+            for story in new {
+                if !known.contains(&story) {
+                    known.push(story);
+                }
+            }
+        }
+        known.clone()
+    }
+
+    /// What was chosen for an edge to come about, in words.
+    pub(super) fn given(&self, edge: usize) -> Vec<String> {
+        let tree = &self.moves.tree;
+        let story = self.real.get(&edge).into_iter().flatten();
+        let words = story.filter_map(|(question, value)| {
+            trace::words(&tree.questions[*question as usize], tree.value(*value))
+        });
+        words.collect()
+    }
+
+    /// What was assumed in a story, in words; `None` where nothing was.
+    pub(super) fn assumption(&mut self, search: &Search, step: (usize, usize)) -> Option<String> {
+        let stories = self.stories(search, step, true);
+        let tree = &self.moves.tree;
+        let assumed = stories.iter().flatten();
+        let assumed = assumed.filter(|choice| tree.is_assumed(&[**choice]));
+        let questions = assumed.map(|(question, _)| &tree.questions[*question as usize]);
+        let mut sources = questions.filter_map(|question| match question {
+            Question::Assumed { source, .. } => Some(source),
+            _ => None,
+        });
+        let source = sources.next()?;
+        let dependence = &tree.ground.domain.dependence;
+        let expression = source
+            .split_once(" = ")
+            .map_or(source.as_str(), |(_, source)| source);
+        let open = dependence
+            .open
+            .get(source)
+            .or_else(|| dependence.open.get(expression))?;
+        let mut inputs = open.inputs.clone();
+        inputs.extend(open.fails.iter().cloned());
+        inputs.extend(
+            open.looks
+                .intersection(&tree.ground.domain.untried)
+                .cloned(),
+        );
+        Some(format!(
+            "`{expression}` depends on {}, of which not every value that matters is tried",
+            super::dependence::in_words(&inputs)
+        ))
     }
 
     /// Whether a condition really holds, or does not.
@@ -712,37 +788,4 @@ fn finding(search: &mut Search, name: &str) -> Option<Choices> {
         ends.find(|(result, _)| *result == Ok(true))
             .map(|(_, choices)| choices)
     })
-}
-
-/// What was assumed in a story, in words; `None` where nothing was.
-pub(super) fn assumption(search: &Search, (_, number): (usize, usize)) -> Option<String> {
-    let tree = &search.moves.tree;
-    let (_, stories) = &search.edges[number];
-    let assumed = stories.iter().flatten();
-    let assumed = assumed.filter(|choice| tree.is_assumed(&[**choice]));
-    let questions = assumed.map(|(question, _)| &tree.questions[*question as usize]);
-    let mut sources = questions.filter_map(|question| match question {
-        Question::Assumed { source, .. } => Some(source),
-        _ => None,
-    });
-    let source = sources.next()?;
-    let dependence = &tree.ground.domain.dependence;
-    let expression = source
-        .split_once(" = ")
-        .map_or(source.as_str(), |(_, source)| source);
-    let open = dependence
-        .open
-        .get(source)
-        .or_else(|| dependence.open.get(expression))?;
-    let mut inputs = open.inputs.clone();
-    inputs.extend(open.fails.iter().cloned());
-    inputs.extend(
-        open.looks
-            .intersection(&tree.ground.domain.untried)
-            .cloned(),
-    );
-    Some(format!(
-        "`{expression}` depends on {}, of which not every value that matters is tried",
-        super::dependence::in_words(&inputs)
-    ))
 }

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::budget::{Budget, Caps, Cut, LONGEST_TEXT};
 use super::domain::config_path;
-use super::moves::{Edge, Moves, Story};
-use super::state::{Looks, Situation, States, number};
+use super::moves::{Edge, Ending, Moves};
+use super::state::{Looks, Situation, StateRef, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use rustc_hash::FxHashMap;
@@ -18,8 +18,8 @@ use rustc_hash::FxHashMap;
 /// In so many states an instance can begin.
 const BEGINNINGS: usize = 64;
 
-/// So many ways in which one edge comes about are kept, and so many examples.
-const WAYS: usize = 12;
+/// So many examples of what an edge shows are kept.
+const EXAMPLES: usize = 12;
 
 /// A move from one state to another.
 #[derive(Debug, Clone, Copy)]
@@ -61,8 +61,8 @@ pub(crate) struct Search {
     pub(crate) states: States,
     /// `None` for the first state.
     pub(crate) parents: Vec<Option<Parent>>,
-    /// What comes of moves, and some ways in which it does.
-    pub(crate) edges: Vec<(Edge, Vec<Story>)>,
+    /// What comes of moves.
+    pub(crate) edges: Vec<Edge>,
     /// For each place of a rule, states and edges in which it fires.
     pub(crate) firing: FxHashMap<u32, Vec<(usize, usize)>>,
     /// The same for each advance target.
@@ -79,6 +79,8 @@ pub(crate) struct Search {
     /// The arrows of state `s` are `arrows[ends[s]..ends[s + 1]]`.
     ends: Vec<usize>,
     numbers: FxHashMap<Edge, u32>,
+    /// The edges that tails of moves are, where that is the same in every state.
+    plain: FxHashMap<(usize, u32), u32>,
     known: Vec<Known>,
     /// Kept for their memory: the key of a look-up, and the state that a move leads to.
     key: Vec<u32>,
@@ -104,6 +106,7 @@ impl Search {
             arrows: Vec::new(),
             ends: vec![0],
             numbers: FxHashMap::default(),
+            plain: FxHashMap::default(),
             key: Vec::new(),
             after: Situation::unstarted(std::iter::empty()),
         };
@@ -119,7 +122,7 @@ impl Search {
             for mover in 0..search.moves.all.len() {
                 for edge in search.edges_of(mover, at).iter() {
                     let edge = *edge as usize;
-                    needs |= search.edges[edge].0.needed();
+                    needs |= search.edges[edge].needed();
                     search.follow(at, edge);
                 }
             }
@@ -199,11 +202,11 @@ impl Search {
             return Rc::clone(edges);
         }
         let state = self.states.get(at).to_situation();
-        let (found, looks) = self.moves.edges(mover, state.as_ref());
-        let edges: IndexSet<u32> = found
-            .into_iter()
-            .map(|(edge, story)| self.number(edge, story))
-            .collect();
+        let mut looks = Looks::default();
+        let mut edges: IndexSet<u32> = IndexSet::new();
+        for ending in self.moves.endings_of(mover, state.as_ref(), &mut looks) {
+            edges.insert(self.number(mover, state.as_ref(), ending));
+        }
         let edges: Rc<[u32]> = edges.into_iter().collect();
         edges.iter().for_each(|edge| self.keep(at, *edge));
         let known = &mut self.known[mover];
@@ -218,51 +221,49 @@ impl Search {
         edges
     }
 
-    fn number(&mut self, edge: Edge, story: Story) -> u32 {
-        if let Some(known) = self.numbers.get(&edge) {
-            let stories = &mut self.edges[*known as usize].1;
-            let tree = &self.moves.tree;
-            if stories.contains(&story) {
-                return *known;
-            }
-            if stories.len() < WAYS {
-                stories.push(story);
-            } else if !tree.is_assumed(&story)
-                && let Some(other) = stories.iter().position(|other| tree.is_assumed(other))
-            {
-                stories[other] = story;
-            }
+    /// The number of the edge that an ending is.
+    fn number(&mut self, mover: usize, state: StateRef<'_>, ending: Ending) -> u32 {
+        let plain = self.moves.plain_tail(&ending).map(|tail| (mover, tail));
+        if let Some(known) = plain.and_then(|plain| self.plain.get(&plain)) {
             return *known;
         }
-        let new = number(self.edges.len());
-        self.numbers.insert(edge.clone(), new);
-        self.edges.push((edge, vec![story]));
-        new
+        let edge = self.moves.edge(mover, state, ending);
+        let known = match self.numbers.get(&edge) {
+            Some(known) => *known,
+            None => {
+                let new = number(self.edges.len());
+                self.numbers.insert(edge.clone(), new);
+                self.edges.push(edge);
+                new
+            }
+        };
+        self.plain.extend(plain.map(|plain| (plain, known)));
+        known
     }
 
     /// Keeps some examples of what an edge shows.
     fn keep(&mut self, at: usize, edge: u32) {
         let edge = edge as usize;
-        let (shown, _) = &self.edges[edge];
+        let shown = &self.edges[edge];
         for place in &shown.fired {
             let known = self.firing.entry(*place).or_default();
-            if known.len() < WAYS {
+            if known.len() < EXAMPLES {
                 known.push((at, edge));
             }
         }
         for target in &shown.advanced {
             let known = self.advancing.entry(*target).or_default();
-            if known.len() < WAYS {
+            if known.len() < EXAMPLES {
                 known.push((at, edge));
             }
         }
     }
 
     fn follow(&mut self, from: usize, edge_number: usize) {
-        let (edge, _) = &self.edges[edge_number];
+        let edge = &self.edges[edge_number];
         if let Some(fault) = edge.fault {
             let met = self.faults.entry(fault).or_default();
-            if met.len() < WAYS {
+            if met.len() < EXAMPLES {
                 met.push((from, edge_number));
             }
             return;

@@ -143,8 +143,8 @@ pub(crate) struct Looks {
     fields: u128,
     pub(crate) started: bool,
     pub(crate) answered: bool,
-    /// What was chosen, or not yet, when it was asked.
-    questions: Vec<u32>,
+    /// What was chosen, or not yet, when it was asked: a bit for each question.
+    questions: Vec<u64>,
 }
 
 impl Looks {
@@ -156,46 +156,53 @@ impl Looks {
         self.fields |= Self::bit(field);
     }
 
-    /// Takes out a field that was assigned before it was looked at.
-    pub(crate) fn remove(&mut self, field: usize) {
-        if field < 127 {
-            self.fields &= !Self::bit(field);
-        }
-    }
-
     pub(crate) fn add_question(&mut self, question: u32) {
-        if !self.questions.contains(&question) {
-            self.questions.push(question);
+        let word = question as usize / 64;
+        if self.questions.len() <= word {
+            self.questions.resize(word + 1, 0);
+        }
+        self.questions[word] |= 1 << (question % 64);
+    }
+
+    fn add_questions(&mut self, questions: impl ExactSizeIterator<Item = u64>) {
+        if self.questions.len() < questions.len() {
+            self.questions.resize(questions.len(), 0);
+        }
+        for (own, more) in self.questions.iter_mut().zip(questions) {
+            *own |= more;
         }
     }
 
-    /// Takes out a question that was answered before it was asked.
-    pub(crate) fn remove_question(&mut self, question: u32) {
-        self.questions.retain(|asked| *asked != question);
+    /// Adds those of a later part, but for the fields that were assigned and the questions that were answered before it.
+    pub(crate) fn add_behind(
+        &mut self,
+        later: &Self,
+        assigned: impl Iterator<Item = usize>,
+        answered: impl Iterator<Item = u32> + Clone,
+    ) {
+        // The last bit stands for other fields, too.
+        let assigned = assigned.filter(|field| *field < 127);
+        let own = assigned.fold(0, |bits, field| bits | Self::bit(field));
+        self.fields |= later.fields & !own;
+        self.started |= later.started;
+        self.answered |= later.answered;
+        let words = later.questions.iter().enumerate().map(|(index, word)| {
+            let here = answered
+                .clone()
+                .filter(|question| *question as usize / 64 == index);
+            word & !here.fold(0, |bits, question| bits | 1_u64 << (question % 64))
+        });
+        self.add_questions(words);
     }
 
     /// Adds another's; true where that made a difference.
     pub(crate) fn add_all(&mut self, other: &Self) -> bool {
-        let before = (
-            self.fields,
-            self.started,
-            self.answered,
-            self.questions.len(),
-        );
+        let before = self.clone();
         self.fields |= other.fields;
         self.started |= other.started;
         self.answered |= other.answered;
-        other
-            .questions
-            .iter()
-            .for_each(|question| self.add_question(*question));
-        before
-            != (
-                self.fields,
-                self.started,
-                self.answered,
-                self.questions.len(),
-            )
+        self.add_questions(other.questions.iter().copied());
+        *self != before
     }
 
     /// What was looked at, as it is in `state` and in what was chosen: where that is the same, the same comes
@@ -218,9 +225,14 @@ impl Looks {
             };
             key.extend_from_slice(state.fields().get(field..shared).unwrap_or_default());
         }
-        for question in &self.questions {
-            let made = choices.iter().find(|(asked, _)| asked == question);
-            key.push(made.map_or(0, |(_, value)| value + 1));
+        for (index, word) in self.questions.iter().enumerate() {
+            let mut word = *word;
+            while word != 0 {
+                let question = number(index * 64) + word.trailing_zeros();
+                word &= word - 1;
+                let made = choices.iter().find(|(asked, _)| *asked == question);
+                key.push(made.map_or(0, |(_, value)| value + 1));
+            }
         }
     }
 }
@@ -282,9 +294,9 @@ mod tests {
         );
         looks.started = true;
         assert_ne!(key(&looks, &a, &[]), key(&looks, &b, &[]));
-        looks.remove(1);
-        looks.remove_question(4);
-        assert_eq!(key(&looks, &b, &[(4, 1)]), [1]);
+        let mut first = Looks::default();
+        first.add_behind(&looks, [1].into_iter(), [4].into_iter());
+        assert_eq!(key(&first, &b, &[(4, 1)]), [1]);
     }
 
     #[test]

@@ -71,13 +71,13 @@ impl Trace {
         search: &Search,
         claim: String,
         way: &[(usize, usize)],
-        shown: &dyn Fn(usize) -> usize,
+        given: &dyn Fn(usize) -> Vec<String>,
     ) -> Self {
         let tree = &search.moves.tree;
         let mut parameters: HashMap<usize, u32> = HashMap::new();
         let steps = way.iter().map(|(state, number)| {
-            let mut step = TraceStep::of(search, *state, *number, shown(*number));
-            let (edge, _) = &search.edges[*number];
+            let mut step = TraceStep::of(search, *state, *number, given(*number));
+            let edge = &search.edges[*number];
             // A parameter is shown where a decision looks at it and it has changed.
             for (field, value) in &edge.needs {
                 let Some((name, default)) = tree.default_of(*field) else {
@@ -139,9 +139,9 @@ impl TraceStep {
         shown
     }
 
-    fn of(search: &Search, state: usize, number: usize, shown: usize) -> Self {
+    fn of(search: &Search, state: usize, number: usize, given: Vec<String>) -> Self {
         let tree = &search.moves.tree;
-        let (edge, stories) = &search.edges[number];
+        let edge = &search.edges[number];
         let chart = &tree.chart;
         let mut event = match &search.moves.all[edge.mover] {
             Move {
@@ -186,9 +186,6 @@ impl TraceStep {
                 run.invocation.cycle, run.invocation.n
             );
         }
-        let given = stories[shown].iter().filter_map(|(question, value)| {
-            words(&tree.questions[*question as usize], tree.value(*value))
-        });
         let changes = edge.assigned.iter().filter_map(|(field, value)| {
             let before = search.states.get(state).fields()[*field];
             let name = chart.context.get_index(*field)?.0;
@@ -197,7 +194,7 @@ impl TraceStep {
         });
         Self {
             event,
-            given: given.collect(),
+            given,
             fired: edge
                 .fired
                 .iter()
@@ -220,7 +217,7 @@ impl fmt::Display for Trace {
 }
 
 /// What was chosen, in words; `None` for what was left out.
-fn words(question: &Question, value: &Json) -> Option<String> {
+pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
     let choice = match question {
         Question::Answered { answer, .. } => {
             let is_there = if *value == Json::Bool(true) {

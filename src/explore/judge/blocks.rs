@@ -188,8 +188,8 @@ impl Judge<'_> {
         let blocked = way
             .iter()
             .rev()
-            .find(|(_, edge)| self.search.edges[*edge].0.block);
-        let place = blocked.and_then(|(_, edge)| self.search.edges[*edge].0.fired.last());
+            .find(|(_, edge)| self.search.edges[*edge].block);
+        let place = blocked.and_then(|(_, edge)| self.search.edges[*edge].fired.last());
         let places = &self.search.moves.tree.places;
         place
             .map(|place| path_of(self.chart, &places[*place as usize]))

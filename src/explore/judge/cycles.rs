@@ -85,7 +85,7 @@ impl Judge<'_> {
         let edges = search
             .edges
             .iter()
-            .map(|(edge, _)| (usize::from(is_review(edge)), edge.arms.contains(&at)));
+            .map(|edge| (usize::from(is_review(edge)), edge.arms.contains(&at)));
         let edges: Vec<(usize, bool)> = edges.collect();
         let mut refuted: Vec<Verdict> = Vec::new();
         // A limit that is no parameter is read off the states.
@@ -99,7 +99,7 @@ impl Judge<'_> {
                     .iter()
                     .all(|(field, needed)| *field != limit || Some(*needed as usize) == value)
             };
-            let fits: Vec<bool> = search.edges.iter().map(|(edge, _)| fits(edge)).collect();
+            let fits: Vec<bool> = search.edges.iter().map(fits).collect();
             let longest = Longest::of(search, |state: usize, arrow: &Arrow| {
                 let (weight, arms) = edges[arrow.edge()];
                 // Only a user may start a cycle over that has had a review: by what starts it, or by setting its limit or
@@ -107,7 +107,8 @@ impl Judge<'_> {
                 let is_of_the_user = self.actor(arrow) == Actor::User;
                 let mut assigned = self.edge(arrow).assigned.iter();
                 let is_new = assigned.any(|(field, _)| *field == limit || *field == count);
-                let is_fresh = arms && (is_of_the_user || !has_begun(state)) || is_of_the_user && is_new;
+                let is_fresh =
+                    arms && (is_of_the_user || !has_begun(state)) || is_of_the_user && is_new;
                 (fits[arrow.edge()] && !is_fresh).then_some(weight)
             });
             if let Some(round) = longest.endless_way() {
@@ -190,7 +191,7 @@ impl Judge<'_> {
     /// What in the chart lets a cycle go round like this: the phase whose entry starts it over, or the cycle
     /// that leads back to itself; where nothing starts it over, the rule that runs the reviews.
     fn culprit(&self, at: usize, round: &[(usize, usize)]) -> Option<Vec<Step>> {
-        let mut edges = round.iter().map(|(_, edge)| &self.search.edges[*edge].0);
+        let mut edges = round.iter().map(|(_, edge)| &self.search.edges[*edge]);
         let Some(start) = edges.find(|edge| edge.arms.contains(&at)) else {
             return self.invoking_rule();
         };

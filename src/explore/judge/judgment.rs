@@ -16,7 +16,7 @@ use crate::explore::graph::{Way, way_to};
 use crate::explore::imagined_world::is_unknown;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
-use crate::explore::replay::{self, Replay};
+use crate::explore::replay::Replay;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::{Arrow, Search};
 use crate::explore::state::number;
@@ -81,9 +81,10 @@ impl<'s> Judge<'s> {
 
     /// What stands in the way of a claim whose stories are not real.
     pub(super) fn undecided(&self, claim: &str, way: &[(usize, usize)]) -> Verdict {
+        let mut replay = self.replay.borrow_mut();
         let assumed = way
             .iter()
-            .find_map(|step| replay::assumption(self.search, *step));
+            .find_map(|step| replay.assumption(self.search, *step));
         let why = match assumed {
             Some(assumed) => format!("{claim}, as far as was tried: {assumed}"),
             None => format!(
@@ -120,7 +121,7 @@ impl<'s> Judge<'s> {
 
     pub(super) fn trace(&self, claim: String, way: &[(usize, usize)]) -> Trace {
         let replay = self.replay.borrow();
-        Trace::along(self.search, claim, way, &|edge| replay.shown(edge))
+        Trace::along(self.search, claim, way, &|edge| replay.given(edge))
     }
 
     /// The real way to a state and on, and whether it ends as it stood there, but for what the user sets at any time.
@@ -164,7 +165,7 @@ impl<'s> Judge<'s> {
     }
 
     pub(super) fn edge(&self, arrow: &Arrow) -> &Edge {
-        &self.search.edges[arrow.edge()].0
+        &self.search.edges[arrow.edge()]
     }
 
     pub(super) fn actor(&self, arrow: &Arrow) -> Actor {
@@ -323,7 +324,7 @@ pub(super) fn settings(search: &Search) -> Vec<Setting> {
             search
                 .edges
                 .iter()
-                .any(|(edge, _)| edge.needs.iter().any(|(needed, _)| needed == field))
+                .any(|edge| edge.needs.iter().any(|(needed, _)| needed == field))
         })
         .collect();
     let defaults: Vec<(usize, u32)> = parameters
@@ -362,7 +363,7 @@ pub(super) fn settings(search: &Search) -> Vec<Setting> {
             format!(", {} being {}", name(*field), plain(tree.value(*value)))
         });
         Setting {
-            fits: search.edges.iter().map(|(edge, _)| fits(edge)).collect(),
+            fits: search.edges.iter().map(fits).collect(),
             words: words.collect(),
             values,
         }
