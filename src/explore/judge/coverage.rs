@@ -22,7 +22,7 @@ impl Judge<'_> {
         for (phase, entry) in &self.chart.phases {
             let place = format!("phases.{phase}");
             let path = steps!["phases", &key_of_phase(self.chart, phase)];
-            let claim = format!("no way leads to the phase `{phase}`");
+            let claim = format!("the phase `{phase}` cannot be reached");
             if !seen.contains(phase.as_str()) {
                 let verdict = self.absent(claim, path);
                 results.push(PropertyResult::new(name, Code::PhaseUnreachable, verdict));
@@ -194,7 +194,7 @@ impl Judge<'_> {
             return None;
         }
         let way = way_to(self.search, *states.first()?);
-        Some(self.undecided(&format!("no way leads to the phase `{phase}`"), &way))
+        Some(self.undecided(&format!("the phase `{phase}` cannot be reached"), &way))
     }
 
     fn check_finds(&self, seen: &CheckSeen, (state, choices): &(usize, Choices)) -> bool {
