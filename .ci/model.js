@@ -292,7 +292,7 @@ async function guarded([folder]) {
   git(folder, "clone", "--quiet", theirs, clone);
   const cloned = await run("hi", clone);
   assert.deepEqual([reviews, seen(cloned)], [0, []], "a clone starts no reviewer");
-  assert.match(heard, /\[taskie\] Plan 'theirs' waits: plan-review comes next. \/taskie:continue-plan takes it up./);
+  assert.match(heard, /\[taskie\] Plan 'theirs' is waiting: plan-review comes next. \/taskie:continue-plan continues it./);
   assert.doesNotMatch(heard, /obey/);
 
   // A session with a plan of its own pulls that one, and looks into a dependency.

@@ -423,7 +423,7 @@ impl Checker<'_> {
                     code: Code::WrongOperand,
                     span: 0..expr.0.len(),
                     template: None,
-                    message: format!("expected a text, but this is {kind}"),
+                    message: format!("expected a string, but this is {kind}"),
                     help: Some("join it: `| join('\\n')`".to_owned()),
                 });
             }

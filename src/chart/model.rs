@@ -105,7 +105,7 @@ pub struct Scope {
     /// What an instance is called. With `newest`, commands take `--NOUN NAME`; with `path`, they take `--session ID`.
     pub noun: String,
     /// Required unless there is `path`. The directories that are instances, below `home`: `plans/*`. A session uses the
-    /// one that it took up last, else the most recently modified one.
+    /// one that it claimed last, else the most recently modified one.
     pub newest: Option<String>,
     /// Required unless there is `newest`. The directory of each session, below `home`: `sessions/{session}`.
     pub path: Option<String>,
@@ -339,7 +339,7 @@ pub struct Advance {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "seconds are an integer, or a text such as `{{ config.NAME }}`"
+    expecting = "seconds are an integer, or a string such as `{{ config.NAME }}`"
 )]
 pub enum Seconds {
     Fixed(u64),

@@ -207,11 +207,11 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
     find::named(&chart.scope, name).map_err(CliError::new)
 }
 
-/// Returns the instance that the session took up last, otherwise the most recently modified one.
+/// Returns the instance that the session claimed last, otherwise the most recently modified one.
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     let scope = &chart.scope;
     let taken = session.and_then(|session| {
-        let taken = driver::taken_up(&[root.to_owned()], &scope.home, session);
+        let taken = driver::claimed(&[root.to_owned()], &scope.home, session);
         let (_, name) = taken.ok().flatten()?;
         let found = find::of_name(root, scope, &name);
         found.instance.is_some().then_some(found)

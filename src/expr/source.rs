@@ -20,7 +20,7 @@ pub struct Text(pub String);
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "a value is a boolean, an integer, a text or a list of strings"
+    expecting = "a value is a boolean, an integer, a string or a list of strings"
 )]
 pub enum Literal {
     Boolean(bool),

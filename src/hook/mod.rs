@@ -1,8 +1,8 @@
 //! `taskie hook EVENT`: a hook's event on stdin, its answer on stdout.
 //!
-//! The hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed where the
-//! project has no home for it, or where the session has taken nothing up. A hook that cannot decide allows the event
-//! and says why.
+//! This is the hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed if the
+//! project has no home for it, or if the session has claimed nothing. A hook that cannot decide allows the event and says
+//! why.
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -121,16 +121,16 @@ fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
     Ok(fields)
 }
 
-/// What an event is about, as far as it is known without the chart.
+/// What an event is about, as far as that is known without the chart.
 struct Meant {
     root: PathBuf,
-    /// What the session has taken up last; without one it is the chart's to say.
+    /// The instance that the session claimed last; `None` if the chart has to choose it.
     instance: Option<String>,
 }
 
-/// Returns what an event is about; `None` where it is none of ours. A stop is about what its session has taken up last,
-/// wherever its agent has changed to. One that names no session is about the project around its directory. The error
-/// says why nobody knows.
+/// Returns what an event is about; `None` if it has nothing to do with us. A stop is about the instance that its session
+/// claimed last, whatever directory the agent is in now. A stop that names no session is about the project around its
+/// directory. The error says why this cannot be found out.
 fn meant(
     event: &str,
     session: Option<&str>,
@@ -141,7 +141,7 @@ fn meant(
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     match session.filter(|_| is_stop(event) && !is_per_session) {
         Some(session) => {
-            let taken = driver::taken_up(&find::roots(&cwd, &around), home, session)?;
+            let taken = driver::claimed(&find::roots(&cwd, &around), home, session)?;
             Ok(taken.map(|(root, instance)| Meant {
                 root,
                 instance: Some(instance),

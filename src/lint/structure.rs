@@ -265,7 +265,7 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
     let named = |kind: String| match kind.as_str() {
         "boolean" => "a boolean",
         "integer" => "an integer",
-        "string" => "a text",
+        "string" => "a string",
         "array" => "a list",
         "object" => "a table",
         _ => NOTHING,

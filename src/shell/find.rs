@@ -91,7 +91,8 @@ pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Opt
         .map(Path::to_owned)
 }
 
-/// All directories that may be the root of what a session has taken up, wherever its agent has changed to.
+/// Returns all directories that may be the root of the project in which a session has claimed an instance, whatever
+/// directory the agent is in now.
 pub(crate) fn roots(cwd: &Path, around: &Surroundings) -> Vec<PathBuf> {
     let starts = [Some(cwd), around.project_dir.as_deref()];
     starts

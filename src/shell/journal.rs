@@ -128,7 +128,7 @@ pub(super) fn add_decision(
     result: &Result<Performed, Stuck>,
     took: Duration,
 ) -> io::Result<()> {
-    // A session that has taken nothing up leaves no trace.
+    // A session that has claimed nothing leaves no trace.
     if !place.dir().is_dir()
         && result
             .as_ref()

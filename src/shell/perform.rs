@@ -16,7 +16,7 @@ use super::review::{Reviewed, Run, review};
 use super::snapshot::Snapshot;
 use super::state_file::Reading;
 use super::stuck::Stuck;
-use super::write::{take_up, write};
+use super::write::{claim, write};
 use crate::engine::decide::{decide, explain};
 use crate::engine::decision::{Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
@@ -53,7 +53,7 @@ fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
         Step::Done(decision) if decision.writes_nothing() => {
             if is_taking_up(place, event, &decision) {
                 let _lock = place.lock()?;
-                take_up(place, event, &decision)?;
+                claim(place, event, &decision)?;
             }
             let performed = Performed::of(&snapshot, decision);
             forget_if_taken_over(place, event);
@@ -96,7 +96,7 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
 
 /// True where carrying out the decision makes its session the driver of an instance that it does not drive yet.
 fn is_taking_up(place: &Place, event: &Event, decision: &Decision) -> bool {
-    super::write::taker(place, event, decision)
+    super::write::claimant(place, event, decision)
         .is_some_and(|session| !driver::drives(&place.home(), &place.instance.name, session))
 }
 

@@ -58,7 +58,7 @@ pub(super) fn write(
     if is_reviewed {
         restore_driver(place, event)?;
     }
-    take_up(place, event, &decision)?;
+    claim(place, event, &decision)?;
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)
         .map_err(|Failed { what, error }| Stuck::Io { what, error })?;
     let mut debt = None;
@@ -116,9 +116,13 @@ fn new_state(
     state_file::with(old, &absent, patch).map_err(io("the state cannot be made"))
 }
 
-/// The session that takes the instance up with this decision: one that enters a phase, runs a command, or asks what is
-/// next. Where each session has an instance of its own there is nothing to take up.
-pub(super) fn taker<'e>(place: &Place, event: &'e Event, decision: &Decision) -> Option<&'e str> {
+/// Returns the session that claims the instance with this decision, if any: one that enters a phase, runs a command, or
+/// asks what is next. If each session has an instance of its own, there is nothing to claim.
+pub(super) fn claimant<'e>(
+    place: &Place,
+    event: &'e Event,
+    decision: &Decision,
+) -> Option<&'e str> {
     let is_by_hand = match &event.trigger {
         Trigger::Hook(name) => !crate::host::events::is_event(name),
         Trigger::Enter { .. } | Trigger::Command(_) => true,
@@ -130,21 +134,21 @@ pub(super) fn taker<'e>(place: &Place, event: &'e Event, decision: &Decision) ->
         .filter(|_| is_by_hand && !is_refused && !place.chart.scope.is_per_session())
 }
 
-/// Makes the event's session the driver of the instance, if it takes it up. The caller holds the write lock.
-pub(super) fn take_up(place: &Place, event: &Event, decision: &Decision) -> Result<(), Stuck> {
-    let Some(session) = taker(place, event, decision) else {
+/// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.
+pub(super) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result<(), Stuck> {
+    let Some(session) = claimant(place, event, decision) else {
         return Ok(());
     };
-    driver::take_up(&place.home(), &place.instance.name, session)
+    driver::claim(&place.home(), &place.instance.name, session)
         .map_err(io("the session that drives it cannot be recorded"))
 }
 
-/// A reviewer may have removed everything that git ignores, and with it who drives the instance.
+/// Records the driver again: a reviewer may have removed everything that git ignores.
 fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
     let (home, instance) = (place.home(), &place.instance.name);
     match (&event.session, driver::of(&home, instance)) {
         (Some(session), None) if !place.chart.scope.is_per_session() => {
-            driver::take_up(&home, instance, session)
+            driver::claim(&home, instance, session)
                 .map_err(io("the session that drives it cannot be recorded"))
         }
         _ => Ok(()),

@@ -214,7 +214,7 @@ fn new_plan_makes_the_state() {
     });
     let said = finish(&project, "new-plan", "");
     assert_eq!(project.state(), fields);
-    assert!(said.ends_with("The plan-review is due: end your turn, the Stop hook runs it.\n"));
+    assert!(said.ends_with("The plan-review is due: end your turn, and the Stop hook runs it.\n"));
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json()["decision"], "block");
     // A directory that is not there yet is made.

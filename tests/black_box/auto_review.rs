@@ -6,7 +6,7 @@ use crate::expected::{Expected, VALID, blocks, check, goes_through, passes, revi
 use crate::support::{Project, Reviewer};
 
 const LIMIT: &str = "Edit state.json to adjust max_reviews or set next_phase manually. \
-                     (`taskie run limit N` allows more, `taskie run skip` goes on to complete-task without.)";
+                     (`taskie run limit N` allows more; `taskie run skip` moves on to complete-task.)";
 
 /// The limit is reached: no review, and the message names the ways out (decision 16).
 fn limit_of(max_reviews: u32) {

@@ -544,7 +544,7 @@ fn twenty_thousand_rows_without_a_usable_id() {
     lines.push(format!("{file}: and 19995 more rows count as open."));
     let why = "there is nothing to review: task_files is empty";
     let message = format!(
-        "{}\nReview failed: {why}. It is tried again at the next stop.\n{VALIDATED}",
+        "{}\nReview failed: {why}. The next stop tries again.\n{VALIDATED}",
         lines.join("\n")
     );
     assert_eq!(ran.json(), allowed(&message));

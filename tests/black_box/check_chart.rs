@@ -269,7 +269,7 @@ fn every_code_has_its_page_and_its_test() {
 
 #[test]
 fn the_list_of_codes_is_fresh() {
-    let mut list = "# Codes of check-chart\n\nMade by a test from the pages beside it; `taskie check-chart --explain CODE` prints one.\n\n| Code | What it is |\n|---|---|\n".to_owned();
+    let mut list = "# Codes of check-chart\n\nGenerated from the pages in this folder. `taskie check-chart --explain CODE` prints one of them.\n\n| Code | What it is |\n|---|---|\n".to_owned();
     for code in ALL.concat() {
         let page = fs::read_to_string(source(&format!("docs/rules/{code}.md"))).unwrap();
         let summary = page.lines().nth(2).unwrap();
@@ -624,7 +624,7 @@ fn a_chart_comes_from_stdin_too() {
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     assert!(
         ran.stdout
-            .contains("stdin:1:6: wrong-type: expected a text, found `3`\n"),
+            .contains("stdin:1:6: wrong-type: expected a string, found `3`\n"),
         "{}",
         ran.stdout
     );

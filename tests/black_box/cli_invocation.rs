@@ -26,7 +26,7 @@ fn called(before: Value, next_model: &str, review: Review) {
 /// A failed review (decision 3): it is reported, `state.json` stays, and the structure decides about the stop.
 fn failed(why: &str) -> Expected {
     Expected::allow(&format!(
-        "Review failed: {why}. It is tried again at the next stop.\n{VALID}"
+        "Review failed: {why}. The next stop tries again.\n{VALID}"
     ))
     .stderr(&format!("taskie: the review failed: {why}\n"))
 }

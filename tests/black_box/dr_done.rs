@@ -470,7 +470,7 @@ mod stop_hook {
         let answer: Value = serde_json::from_str(said(&hook(&project, "stop"))).unwrap();
         assert_eq!(
             answer["systemMessage"],
-            "dr-done: stopped after 50 iterations (1 pending, 1 done, 0 stuck). /dr-done:start goes on."
+            "dr-done: stopped after 50 iterations (1 pending, 1 done, 0 stuck). /dr-done:start continues."
         );
         assert_eq!(answer.get("decision"), None);
         assert_eq!(read(&project), json!({ "state": "off", "iteration": 51 }));
@@ -1464,10 +1464,10 @@ mod template {
     fn templates_are_copied_once() {
         let project = Project::empty();
         let ran = run(&project, &["templates"], "");
-        let edit = "Edit .dr-done/loop.md and .dr-done/review.md as you like: they are used instead of the plugin's own.\n";
+        let edit = "Edit .dr-done/loop.md and .dr-done/review.md as you like: they replace the plugin's own.\n";
         assert_eq!(
             done(&ran),
-            format!("Made .dr-done/loop.md and .dr-done/review.md. {edit}")
+            format!("Created .dr-done/loop.md and .dr-done/review.md. {edit}")
         );
         let read =
             |name: &str| fs::read_to_string(project.root.join(".dr-done").join(name)).unwrap();
@@ -1479,12 +1479,12 @@ mod template {
         fs::remove_file(project.root.join(".dr-done/review.md")).unwrap();
         assert_eq!(
             done(&run(&project, &["templates"], "")),
-            format!("Made .dr-done/review.md. {edit}")
+            format!("Created .dr-done/review.md. {edit}")
         );
         assert_eq!(read("loop.md"), "Mine.");
         assert_eq!(
             done(&run(&project, &["templates"], "")),
-            format!("They are there already. {edit}")
+            format!("They already exist. {edit}")
         );
     }
 }

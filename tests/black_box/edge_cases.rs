@@ -76,7 +76,7 @@ rows! {
 fn t05_state_json_before_plan_md() {
     let flaw = "Plan 'test-plan': Missing required file: plan.md";
     let why = ".taskie/plans/test-plan/plan.md does not exist";
-    let failure = format!("Review failed: {why}. It is tried again at the next stop.");
+    let failure = format!("Review failed: {why}. The next stop tries again.");
     for (next, expected) in [
         (Value::Null, Expected::block(flaw)),
         (
@@ -147,7 +147,7 @@ fn post_review(project: &Project, n: u32) {
     project.write(&format!("task-1-post-review-{n}.md"), "# Fixed\n");
     let ran = project.run(&["enter", "post-code-review", "--plan", PLAN]);
     let said = ".taskie/plans/test-plan/state.json: phase \"post-code-review\", next_phase \"code-review\"\n\
-                The code-review is due: end your turn, the Stop hook runs it.\n";
+                The code-review is due: end your turn, and the Stop hook runs it.\n";
     assert_eq!(
         (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
         (0, said, "")

@@ -160,7 +160,7 @@ fn everything_the_client_prints() {
             }
             Outcome::Failed(_, why) => {
                 let message = format!(
-                    "Review failed: {why}. It is tried again at the next stop.\nPlan '{PLAN}' structure validated successfully"
+                    "Review failed: {why}. The next stop tries again.\nPlan '{PLAN}' structure validated successfully"
                 );
                 assert_eq!(ran.json(), crate::support::allowed(&message), "{file}");
                 assert_eq!(
@@ -300,7 +300,7 @@ fn every_event_of_the_host_while_a_review_is_due() {
             let expected = match command {
                 "subagent-stop" => silent(),
                 "session-start" => {
-                    "{\"systemMessage\": \"Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\", \"hookSpecificOutput\": {\"hookEventName\": \"SessionStart\", \"additionalContext\": \"[taskie] Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\"}}\n"
+                    "{\"systemMessage\": \"Plan 'test-plan' is waiting: code-review comes next. /taskie:continue-plan continues it.\", \"hookSpecificOutput\": {\"hookEventName\": \"SessionStart\", \"additionalContext\": \"[taskie] Plan 'test-plan' is waiting: code-review comes next. /taskie:continue-plan continues it.\"}}\n"
                 }
                 _ => "",
             };

@@ -453,7 +453,7 @@ fn logs_are_ignored_by_git() {
     assert!(!untracked.contains(".review"), "{untracked}");
 }
 
-/// A session that has taken a plan up hears it when that cannot be read any more.
+/// A session that has claimed a plan gets a message if the plan can no longer be read.
 #[test]
 fn what_a_session_has_taken_up_cannot_be_read() {
     let cases: [(&str, &str); 2] = [

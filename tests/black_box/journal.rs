@@ -49,11 +49,11 @@ fn a_review_and_the_rules_around_it() {
     let decision = json!({
         "line": "decision", "at": AT, "instance": PLAN, "event": "Stop", "session": null,
         "rules": [
-            rule(0, "another session has taken over the plan: say so once", false, json!({ "session": null })),
+            rule(0, "another session has claimed the plan: say so once", false, json!({ "session": null })),
             rule(1, "reviews are off: go on to what comes next", false, json!({ "cycle.due": true, "cycle.limit": 8 })),
-            rule(2, "a review is due, but the agent is in plan mode or something still runs", false, json!({ "waits": null })),
+            rule(2, "a review is due, but the agent is in plan mode or has background tasks", false, json!({ "waits": null })),
             rule(3, "a review is due: run it", true, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8 })),
-            rule(4, "it ran: count it; the next model in the list reviews next", true, json!({ "review.ok": true })),
+            rule(4, "the review ran: count it; the next model in the list reviews next", true, json!({ "review.ok": true })),
             rule(5, "enough clean reviews: move on when the user says so", false, json!({ "review.ok": true, "cycle.exit": false })),
             rule(6, "not clean yet: the agent answers the review", true, json!({ "review.ok": true })),
         ],
@@ -370,7 +370,7 @@ fn why_names_what_was_false() {
     let end = "\
 on.Stop[10]  the plan's files are in order
              false: not checks.structure (checks.structure is [\"Invalid filename: stray.md\"])
-on.Stop[11]  fired: a flaw in the plan's files: the agent fixes it, once a turn
+on.Stop[11]  fired: a flaw in the plan's files: ask the agent to fix it, once per turn
 ";
     assert!(ran.stdout.ends_with(end), "{}", ran.stdout);
 }
@@ -526,7 +526,7 @@ fn a_session_is_told_each_verdict_once() {
 
     let started = project.hook_raw("session-start", r#"{"hook_event_name":"SessionStart"}"#);
     let waits = format!(
-        "Plan '{PLAN}' waits: complete-task comes next. /taskie:continue-plan takes it up."
+        "Plan '{PLAN}' is waiting: complete-task comes next. /taskie:continue-plan continues it."
     );
     assert_eq!(
         started.json(),

@@ -76,7 +76,7 @@ fn the_routing_row_by_row() {
             json!({}),
             &[("task-1.md", half)],
             "continue-task",
-            "What code-review reads is not finished",
+            "The work for code-review is not finished",
         ),
         (
             "the plan is complete",
@@ -90,7 +90,7 @@ fn the_routing_row_by_row() {
             json!({ "phase": "new-plan", "next_phase": "plan-review" }),
             &[("plan.md", "# Plan\n")],
             "new-plan",
-            "What plan-review reads is not finished",
+            "The work for plan-review is not finished",
         ),
         (
             "the plan is long enough",
@@ -111,7 +111,7 @@ fn the_routing_row_by_row() {
             json!({ "phase": "create-tasks", "next_phase": "tasks-review" }),
             &[("tasks.md", "| Id | Status |\n|---|---|\n")],
             "create-tasks",
-            "What tasks-review reads is not finished",
+            "The work for tasks-review is not finished",
         ),
         (
             "the next task",
@@ -217,7 +217,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
     let project = Project::valid();
     let before = project.files();
     let ran = project.run(&["next", "--session", "mine"]);
-    let why = "There is no state.json that can be used: read the git history, tell the user where the plan stands, and let the user choose the action; its last step writes a missing file, one that is broken is the user's to fix.";
+    let why = "There is no usable state.json: read the git history, tell the user where the plan stands, and let the user choose the action. Its last step writes a missing file; only the user fixes a broken one.";
     assert_eq!(
         (ran.code, ran.stdout, ran.stderr),
         (
@@ -282,7 +282,7 @@ fn a_new_session_sees_what_waits() {
         )
     };
     let waits = |what: &str| {
-        let text = format!("Plan '{PLAN}' waits: {what}. /taskie:continue-plan takes it up.");
+        let text = format!("Plan '{PLAN}' is waiting: {what}. /taskie:continue-plan continues it.");
         let context = format!("[taskie] {text}");
         format!(
             "{{\"systemMessage\": {}, \"hookSpecificOutput\": {{\"hookEventName\": \"SessionStart\", \"additionalContext\": {}}}}}\n",

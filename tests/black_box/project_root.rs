@@ -548,11 +548,11 @@ fn stop_of(project: &Project, session: &str) -> Ran {
 /// The answer to a session whose plan another one has taken over.
 fn taken_over(name: &str) -> Value {
     allowed(&format!(
-        "Another session has taken over plan '{name}': the stops of this one are allowed from now on. /taskie:continue-plan takes the plan back."
+        "Another session has taken over plan '{name}': from now on, every stop of this session is allowed. /taskie:continue-plan takes the plan back."
     ))
 }
 
-/// All that a session that has taken nothing up gets from a stop.
+/// The whole answer to a stop of a session that has claimed nothing.
 fn is_left_alone(project: &Project, session: &str) {
     let before = project.files();
     let calls = project.calls().len();
@@ -640,7 +640,7 @@ fn a_terminal_takes_nothing_up() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
-    let undriven = "The code-review is due, and no session works on this plan: /taskie:continue-plan in a session takes it up and starts the review.\n";
+    let undriven = "The code-review is due, but no session is working on this plan: run /taskie:continue-plan in a session to start the review.\n";
     let typed = |args: &[&str]| {
         use std::io::Read as _;
 
@@ -666,7 +666,8 @@ fn a_terminal_takes_nothing_up() {
     assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
 }
 
-/// What a session has taken up last counts, however old it is, wherever the agent stands, and in its own project.
+/// The plan that a session claimed last counts, however old it is, whatever directory the agent is in, and in its own
+/// project.
 #[test]
 fn a_session_with_two_plans() {
     let project = Project::valid();

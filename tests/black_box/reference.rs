@@ -520,7 +520,7 @@ fn in_words(kind: &Type) -> String {
         Type::None => "none".to_owned(),
         Type::Boolean => "boolean".to_owned(),
         Type::Integer => "integer".to_owned(),
-        Type::Text | Type::Word(_) => "text".to_owned(),
+        Type::Text | Type::Word(_) => "string".to_owned(),
         Type::List(item) => format!("list of {}", in_words(item)),
         Type::Record(_) => "record".to_owned(),
         Type::Optional(inner) => format!("{} or none", in_words(inner)),

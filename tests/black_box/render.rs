@@ -145,7 +145,7 @@ fn next_is_the_answer_if_no_review_is_due() {
 
     let flawed = with_state(nothing.clone());
     flawed.write("notes.md", "");
-    let to_the_agent = "taskie: the next stop is blocked (on.Stop[11]: a flaw in the plan's files: the agent fixes it, once a turn); message to the agent:\n";
+    let to_the_agent = "taskie: the next stop is blocked (on.Stop[11]: a flaw in the plan's files: ask the agent to fix it, once per turn); message to the agent:\n";
     is_next(&flawed, &[], false, to_the_agent);
     let to_the_user = "taskie: the next stop is allowed (on.Stop[12]: the flaw is still there: the user decides); message to the user:\n";
     is_next(
@@ -292,7 +292,7 @@ fn assumed_values_count() {
                 "next_phase=plan-review",
             ][..],
             "Max review limit (3) reached for plan-review. Edit state.json to adjust max_reviews or set next_phase manually. \
-             (`taskie run limit N` allows more, `taskie run skip` goes on to create-tasks without.)\n\
+             (`taskie run limit N` allows more; `taskie run skip` moves on to create-tasks.)\n\
              Plan 'test-plan' structure validated successfully",
         ),
         (

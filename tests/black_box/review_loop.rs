@@ -166,7 +166,7 @@ fn turn(cycle: &Cycle, forgets: bool) {
         assert_eq!(
             ran.stdout,
             format!(
-                ".taskie/plans/{PLAN}/state.json: phase \"{}\", next_phase \"{}\"\nThe {} is due: end your turn, the Stop hook runs it.\n",
+                ".taskie/plans/{PLAN}/state.json: phase \"{}\", next_phase \"{}\"\nThe {} is due: end your turn, and the Stop hook runs it.\n",
                 cycle.post(),
                 cycle.id,
                 cycle.id
@@ -509,7 +509,7 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
             .filter(|next| next.ends_with("-review") && !next.starts_with("post-"))
         {
             stdout.push_str(&format!(
-                "The {next} is due: end your turn, the Stop hook runs it.\n"
+                "The {next} is due: end your turn, and the Stop hook runs it.\n"
             ));
         }
         assert_eq!(ran.stdout, stdout, "{phase}");
@@ -585,14 +585,14 @@ fn a_running_cycle_keeps_other_phases_out() {
                 assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
                 let why = match (name, name.strip_prefix("post-")) {
                     ("new-plan", _) => format!(
-                        "Plan '{PLAN}' already started (phase {phase}). Name a new one with --plan."
+                        "Plan '{PLAN}' has already started (phase {phase}). Name a new one: --plan."
                     ),
                     ("continue-task", _) => "No task has been started yet.".to_owned(),
                     (_, Some(review)) => format!(
                         "No {review} waits for an answer: the phase is {phase}, and {next} comes next."
                     ),
                     _ => format!(
-                        "The {} loop is running, and {next} comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.",
+                        "The {} loop is running, and {next} comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.",
                         cycle.id
                     ),
                 };
@@ -613,12 +613,12 @@ fn refusals_word_for_word() {
         (
             &["complete"],
             json!({}),
-            "taskie: The code-review loop is running, and code-review comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
+            "taskie: The code-review loop is running, and code-review comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.\n  help: nothing was written\n",
         ),
         (
             &["complete-task", "--task", "2"],
             json!({}),
-            "taskie: The code-review loop is running, and code-review comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
+            "taskie: The code-review loop is running, and code-review comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.\n  help: nothing was written\n",
         ),
         (
             &["continue-task"],
@@ -1069,7 +1069,7 @@ fn each_session_drives_its_own_plan() {
 
 #[test]
 fn the_limit_names_the_ways_out_and_they_work() {
-    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (`taskie run limit N` allows more, `taskie run skip` goes on to complete-task without.)";
+    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (`taskie run limit N` allows more; `taskie run skip` moves on to complete-task.)";
     let project = Project::valid();
     project
         .set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "max_reviews": 2 }));

@@ -17,7 +17,7 @@ const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
 /// A message of a review that failed, and of a plan without a flaw.
 fn failed(why: &str) -> Value {
     allowed(&format!(
-        "Review failed: {why}. It is tried again at the next stop.\n{VALIDATED}"
+        "Review failed: {why}. The next stop tries again.\n{VALIDATED}"
     ))
 }
 
@@ -419,9 +419,7 @@ fn failed_reviews() {
             let is_logged = !reviewer.stderr.is_empty();
             let why = format!("{why}{}", if is_logged { log.as_str() } else { "" });
             let expected = if active {
-                allowed(&format!(
-                    "Review failed: {why}. It is tried again at the next stop."
-                ))
+                allowed(&format!("Review failed: {why}. The next stop tries again."))
             } else {
                 failed(&why)
             };
@@ -577,8 +575,7 @@ fn a_missing_subject_is_a_failed_review() {
         project.reviewer(&Reviewer::pass());
         let before = project.files();
         let ran = project.stop();
-        let message =
-            format!("Review failed: {why}. It is tried again at the next stop.\n{structure}");
+        let message = format!("Review failed: {why}. The next stop tries again.\n{structure}");
         assert_eq!((ran.code, ran.json()), (0, allowed(&message)), "{why}");
         assert_eq!(ran.stderr, format!("taskie: the review failed: {why}\n"));
         assert_eq!(
@@ -599,8 +596,7 @@ fn a_failed_review_and_a_flaw_are_both_told() {
         stdout: Some(String::new()),
         ..Reviewer::default()
     });
-    let why = "Review failed: `claude` exited with code 1. It is tried again at the next stop."
-        .to_owned();
+    let why = "Review failed: `claude` exited with code 1. The next stop tries again.".to_owned();
     let flaw = format!("Plan '{PLAN}': Invalid filename: notes.md");
     assert_eq!(
         project.stop().json(),

@@ -166,7 +166,7 @@ fn the_json_is_whole() {
         },
         "progress": { "tasks": { "done": 0, "all": 2 } },
         "running": null,
-        "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md is written and not answered yet.") },
+        "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md has not been answered yet.") },
         "stop": { "does": "allow", "text": format!("it is allowed: Plan '{PLAN}' structure validated successfully") },
         "waits_for": "agent",
         "context": {

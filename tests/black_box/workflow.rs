@@ -215,7 +215,7 @@ fn a_second_pause_says_that_it_is_paused() {
         (ran.code, ran.stderr.as_str()),
         (
             1,
-            "taskie: The loop is paused already, before code-review: `taskie run resume` takes it up again.\n  help: \
+            "taskie: The loop is already paused, before code-review: `taskie run resume` returns to it.\n  help: \
              nothing was written\n"
         )
     );
