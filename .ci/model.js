@@ -305,7 +305,7 @@ async function guarded([folder]) {
   const printed = await run("hi", own);
   assert.equal(reviews, 0, "neither a pulled plan nor a dependency's starts a reviewer");
   assert.deepEqual(read(path.join(own, ".taskie/plans/theirs/state.json")), waiting);
-  const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and new or changed.";
+  const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and it is new or has changed.";
   assert.deepEqual(seen(printed), [`Stop says: ${ignored}`, "Stop says: Plan 'mine' structure validated successfully"], printed);
 
   // Its review is due, and it plans; then it does not, and is killed while the reviewer works.

@@ -1,4 +1,5 @@
-//! `taskie next`: what to do now, by the chart's `next` rules, and why. The session that asks takes over the instance.
+//! `taskie next`: prints what to do now, according to the chart's `next` rules, and why. It claims the instance for
+//! its session.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::shell::perform::perform;
 
-/// The name of the rules that answer it.
+/// The event whose rules answer it.
 pub(crate) const RULES: &str = "next";
 
 /// Prints the next action.

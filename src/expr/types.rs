@@ -1,4 +1,4 @@
-//! Types of expressions: what a chart's names hold, and which of them can be compared.
+//! The types of expressions: what a chart's names contain, and which of them can be compared.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 /// What an expression can evaluate to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
-    /// Nothing is known: it is checked when it is evaluated.
+    /// Nothing is known, so it is checked when it is evaluated.
     Any,
     None,
     Boolean,
@@ -44,7 +44,7 @@ impl Type {
         Self::List(Box::new(item))
     }
 
-    /// This type, or none.
+    /// Returns this type, or none.
     pub fn or_none(self) -> Self {
         match self {
             Self::Any | Self::None | Self::Optional(_) => self,
@@ -52,7 +52,7 @@ impl Type {
         }
     }
 
-    /// Returns the type of the value if it is not none.
+    /// Returns the type without none.
     pub fn some(&self) -> &Self {
         match self {
             Self::Optional(inner) => inner,
@@ -60,17 +60,17 @@ impl Type {
         }
     }
 
-    /// Returns true for the types of a condition: a boolean or a list.
+    /// Returns whether this can be the type of a condition: a boolean or a list.
     pub fn is_condition(&self) -> bool {
         matches!(self, Self::Any | Self::Boolean | Self::List(_))
     }
 
-    /// Returns true for a string of any kind.
+    /// Returns whether this is a string of any kind.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Any | Self::Text | Self::Word(_))
     }
 
-    /// Returns the type of a value that has either type.
+    /// Returns the type of a value that has one of the two types.
     pub fn join(&self, other: &Self) -> Self {
         match (self, other) {
             (a, b) if a == b => a.clone(),

@@ -1,6 +1,6 @@
-//! The filters and tests that expressions may use, each with what it does. [`super::infer`] knows their types.
+//! The filters and tests that expressions may use, with their descriptions. [`super::infer`] knows their types.
 
-/// The filters: name, and what it gives.
+/// The filters: name, and what it returns.
 #[rustfmt::skip]
 pub const FILTERS: &[(&str, &str)] = &[
     ("abs", "the number without its sign"),

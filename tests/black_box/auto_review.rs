@@ -64,7 +64,7 @@ fn t09_malformed_state_json() {
             "not json",
             "it is not valid JSON: expected ident at line 1 column 2",
         ),
-        ("\"not json\"", "it holds a string, not an object"),
+        ("\"not json\"", "it contains a string, not an object"),
     ] {
         let project = Project::valid();
         project.write("state.json", text);

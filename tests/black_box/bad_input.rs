@@ -96,11 +96,11 @@ fn states_that_cannot_be_used() {
     let largest = "must be an integer of at most 9007199254740991";
     let phase = "must be a phase of the chart, or null";
     let cases: Vec<(&str, Vec<u8>, String)> = vec![
-        ("a list", b"[]".to_vec(), "it holds a list, not an object".to_owned()),
-        ("a string", b"\"x\"".to_vec(), "it holds a string, not an object".to_owned()),
-        ("a number", b"7".to_vec(), "it holds a number, not an object".to_owned()),
-        ("null", b"null".to_vec(), "it holds null, not an object".to_owned()),
-        ("true", b"true".to_vec(), "it holds a boolean, not an object".to_owned()),
+        ("a list", b"[]".to_vec(), "it contains a list, not an object".to_owned()),
+        ("a string", b"\"x\"".to_vec(), "it contains a string, not an object".to_owned()),
+        ("a number", b"7".to_vec(), "it contains a number, not an object".to_owned()),
+        ("null", b"null".to_vec(), "it contains null, not an object".to_owned()),
+        ("true", b"true".to_vec(), "it contains a boolean, not an object".to_owned()),
         ("empty", Vec::new(), "it is not valid JSON: EOF while parsing a value at line 1 column 0".to_owned()),
         ("blank", b" \n\n".to_vec(), "it is not valid JSON: EOF while parsing a value at line 3 column 0".to_owned()),
         ("a BOM alone", b"\xef\xbb\xbf".to_vec(), "it is not valid JSON: EOF while parsing a value at line 1 column 0".to_owned()),
@@ -155,36 +155,36 @@ fn states_that_cannot_be_used() {
         ("one more than is exact", field("phase_iteration", "9007199254740992").into_bytes(), format!("`phase_iteration` is 9007199254740992, and {largest}")),
         ("more than 64 bits", field("consecutive_clean", "18446744073709551616").into_bytes(), format!("`consecutive_clean` is 1.8446744073709552e+19, and {largest}")),
         ("a list", field("consecutive_clean", "[1]").into_bytes(), format!("`consecutive_clean` is [1], and {integer}")),
-        ("a string for a boolean", field("tdd", "\"false\"").into_bytes(), "`tdd` is \"false\", and must be a boolean".to_owned()),
-        ("a fraction for a task", field("current_task", "1.5").into_bytes(), "`current_task` is 1.5, and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
+        ("a string for a boolean", field("tdd", "\"false\"").into_bytes(), "`tdd` is \"false\", but must be a boolean".to_owned()),
+        ("a fraction for a task", field("current_task", "1.5").into_bytes(), "`current_task` is 1.5, but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
         (
             "a task that leads elsewhere",
             field("current_task", "\"../../x\"").into_bytes(),
-            "`current_task` is \"../../x\", and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
+            "`current_task` is \"../../x\", but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
         ),
         (
             "a task with a line end",
             field("current_task", "\"1\\n\"").into_bytes(),
-            "`current_task` is \"1\\n\", and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
+            "`current_task` is \"1\\n\", but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
         ),
         (
             "a task with a letter from elsewhere",
             field("current_task", "\"ü\"").into_bytes(),
-            "`current_task` is \"ü\", and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
+            "`current_task` is \"ü\", but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
         ),
-        ("an empty task", field("current_task", "\"\"").into_bytes(), "`current_task` is \"\", and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
+        ("an empty task", field("current_task", "\"\"").into_bytes(), "`current_task` is \"\", but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
         (
             "a slip of the pen",
             field("next_phase", "\"code-reveiw\"").into_bytes(),
             format!("`next_phase` is \"code-reveiw\", and {phase}; did you mean \"code-review\"?"),
         ),
         ("a phase that is none", field("next_phase", "\"raedy\"").into_bytes(), format!("`next_phase` is \"raedy\", and {phase}")),
-        ("no phase", field("phase", "null").into_bytes(), "`phase` is null, and must be a phase of the chart".to_owned()),
-        ("a model that is none", field("review_model", "7").into_bytes(), "`review_model` is 7, and must be a string".to_owned()),
+        ("no phase", field("phase", "null").into_bytes(), "`phase` is null, but must be a phase of the chart".to_owned()),
+        ("a model that is none", field("review_model", "7").into_bytes(), "`review_model` is 7, but must be a string".to_owned()),
         (
             "a long value",
             field("review_model", &format!("[\"{}\"]", "x".repeat(100_000))).into_bytes(),
-            format!("`review_model` is [\"{}…, and must be a string", "x".repeat(58)),
+            format!("`review_model` is [\"{}…, but must be a string", "x".repeat(58)),
         ),
         ("paused before nothing", with("paused", "\"later\"").into_bytes(), format!("`paused` is \"later\", and {phase}")),
     ];
@@ -729,7 +729,7 @@ fn odd_plan_names() {
         fs::write(plan.join("notes.md"), "").unwrap();
         project.reviewer(&Reviewer::fail());
         let before = project.files();
-        let warning = format!("plan `{shown}` is passed over: {rule}. Rename the directory.");
+        let warning = format!("plan `{shown}` is skipped: {rule}. Rename the directory.");
         let ran = project.stop();
         assert_eq!((ran.code, ran.json()), (0, allowed(&warning)), "{shown}");
         assert_eq!(ran.stderr, format!("taskie: {warning}\n"), "{shown}");
@@ -802,8 +802,7 @@ fn a_plan_that_is_a_link_to_outside_is_not_followed() {
     symlink(&outside, project.root.join(".taskie/plans/zz")).unwrap();
     project.reviewer(&Reviewer::fail());
     let before = fs::read_to_string(outside.join("state.json")).unwrap();
-    let warning =
-        "plan `zz` is a symbolic link that leads outside the project: it is not followed.";
+    let warning = "plan `zz` is a symbolic link out of the project, which is not followed.";
     let ran = project.stop();
     assert_eq!(ran.json(), allowed(&format!("{warning}\n{VALIDATED}")));
     assert_eq!(ran.stderr, format!("taskie: {warning}\n"));
@@ -854,7 +853,7 @@ fn many_links_that_lead_outside() {
     };
     assert_eq!(named.len(), 5, "{message}");
     for line in named {
-        let rest = "` is a symbolic link that leads outside the project: it is not followed.";
+        let rest = "` is a symbolic link out of the project, which is not followed.";
         assert!(
             line.starts_with("plan `link-") && line.ends_with(rest),
             "{message}"
@@ -863,7 +862,7 @@ fn many_links_that_lead_outside() {
     assert_eq!(
         (*more, *last),
         (
-            "And 995 more symbolic links lead outside the project: they are not followed.",
+            "And 995 more symbolic links out of the project are not followed.",
             VALIDATED
         )
     );

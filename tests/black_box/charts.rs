@@ -86,7 +86,7 @@ fn an_option_that_enter_has_itself() {
     assert_eq!(ran.code, 1);
     assert!(
         ran.stderr
-            .contains("`force` cannot be an option of the command line"),
+            .contains("`force` cannot be an option on the command line"),
         "{}",
         ran.stderr
     );
@@ -102,43 +102,43 @@ fn names_that_the_command_line_cannot_have() {
             arg,
             with("help"),
             "bad-name",
-            "`help` cannot be an option of the command line",
+            "`help` cannot be an option on the command line",
         ),
         case(
             arg,
             with("session"),
             "bad-name",
-            "`session` cannot be an option of the command line",
+            "`session` cannot be an option on the command line",
         ),
         case(
             arg,
             with("phase"),
             "bad-name",
-            "`phase` cannot be an option of the command line",
+            "`phase` cannot be an option on the command line",
         ),
         case(
             arg,
             with("plan"),
             "bad-name",
-            "`plan` cannot be an option of the command line",
+            "`plan` cannot be an option on the command line",
         ),
         case(
             arg,
             with("\"-x\""),
             "bad-name",
-            "`-x` cannot be an option of the command line",
+            "`-x` cannot be an option on the command line",
         ),
         case(
             "noun   = \"plan\"",
             "noun = \"session\"",
             "bad-name",
-            "`session` cannot be an option of the command line",
+            "`session` cannot be an option on the command line",
         ),
         case(
             "noun   = \"plan\"",
             "noun = \"\"",
             "bad-name",
-            "`` cannot be an option of the command line",
+            "`` cannot be an option on the command line",
         ),
         case(
             "[commands.pause]",
@@ -217,7 +217,7 @@ fn keys_that_would_be_passed_over() {
             "\ninvoke = \"{{ config.reviewer }}\"",
             "\ninvoke = \"{{ config.reviewer }}\"\nmessage = \"x\"",
             "conflicting-keys",
-            "`message` beside `invoke` has no effect",
+            "`message` next to `invoke` has no effect",
         ),
         case(
             "verdicts = [\"PASS\", \"FAIL\"]",

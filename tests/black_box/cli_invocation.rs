@@ -157,7 +157,7 @@ fn t13_timeout() {
     });
     let chart = chart_with_timeout(&project.bin.join("chart"), 1);
 
-    let why = "`claude` was ended after 1 second".to_owned();
+    let why = "`claude` was killed after 1 second".to_owned();
     let call = review("code-review", 1).call("opus");
     check_run(&project, failed(&why).call(call), |project| {
         // On a busy machine the second may be over before the reviewer has got that far: that run does not count.
@@ -293,7 +293,7 @@ fn nothing_to_review() {
         (
             json!({ "current_task": null }),
             no_rows,
-            "`current_task` is null, so there is no file of its name",
+            "`current_task` is null, so there is no file name",
         ),
     ] {
         let project = plan_in(&before, &Reviewer::pass());

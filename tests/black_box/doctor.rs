@@ -226,7 +226,7 @@ fn this_program_and_path() {
         machine.trouble(|_| {}),
         line(
             "problem path",
-            "hooks and the agent find another one: taskie 0.0.9, BASE/only/taskie",
+            "hooks and the agent find a different one: taskie 0.0.9, BASE/only/taskie",
             &format!("replace it, or put {folder} before it on PATH")
         )
     );

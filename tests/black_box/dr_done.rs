@@ -1208,7 +1208,7 @@ mod common {
         assert!(answer["reason"].as_str().unwrap().contains("Next task"));
         let message = answer["systemMessage"].as_str().unwrap();
         assert!(
-            message.starts_with("Uncommitted changes are not looked for: `git status` failed: "),
+            message.starts_with("Cannot check for uncommitted changes: `git status` failed: "),
             "{message}"
         );
     }
@@ -1226,11 +1226,11 @@ mod common {
         for (text, why) in [
             (
                 "{\"state\": \"onn\", \"iteration\": 0}",
-                "`state` is \"onn\", and must be a phase of the chart; did you mean \"on\"?",
+                "`state` is \"onn\", but must be a phase of the chart; did you mean \"on\"?",
             ),
             (
                 "{\"state\": \"on\", \"iteration\": -1}",
-                "`iteration` is -1, and must be an integer of at least 0",
+                "`iteration` is -1, but must be an integer of at least 0",
             ),
             (
                 "nonsense",
@@ -1307,17 +1307,17 @@ mod common {
         for (config, why) in [
             (
                 "{\"maxIterations\": 0}",
-                "`maxIterations` is 0, and must be an integer of at least 1",
+                "`maxIterations` is 0, but must be an integer of at least 1",
             ),
             (
                 "{\"maxIterations\": \"9\"}",
-                "`maxIterations` is \"9\", and must be an integer of at least 1",
+                "`maxIterations` is \"9\", but must be an integer of at least 1",
             ),
             (
                 "{\"gitCommit\": 1}",
-                "`gitCommit` is 1, and must be a boolean",
+                "`gitCommit` is 1, but must be a boolean",
             ),
-            ("[]", "it holds a list, not an object"),
+            ("[]", "it contains a list, not an object"),
             (
                 "{,}",
                 "it is not valid JSON: key must be a string at line 1 column 2",
@@ -1403,8 +1403,8 @@ mod template {
         let ran = run(&project, &["start"], "");
         assert_eq!(
             ran.stderr,
-            "taskie: .dr-done/loop.md: nothing is filled in for {{nope}}; the names are session_dir, next_task, iteration, pending_count, done_count, stuck_count, done_files\n\
-             taskie: .dr-done/loop.md: nothing is filled in for {{next_taks}}; did you mean {{next_task}}?\n"
+            "taskie: .dr-done/loop.md: {{nope}} is not filled in; the names are session_dir, next_task, iteration, pending_count, done_count, stuck_count, done_files\n\
+             taskie: .dr-done/loop.md: {{next_taks}} is not filled in; did you mean {{next_task}}?\n"
         );
     }
 
@@ -1937,7 +1937,7 @@ fn doctor_speaks_of_sessions_as_they_are() {
     fs::remove_file(&state).unwrap();
     let new = warned(&["--session", SESSION]);
     assert!(
-        new.contains("has no state.json yet: it has not begun"),
+        new.contains("has no state.json yet: it has not started"),
         "{new}"
     );
 }

@@ -83,8 +83,8 @@ fn plans_outside_the_project_are_not_followed() {
             .unwrap()
             .to_owned();
         assert!(
-            message.ends_with("outside the project: it is not followed.")
-                || message.ends_with("through a symbolic link: it is not followed."),
+            message.ends_with("out of the project, which is not followed.")
+                || message.ends_with("through a symbolic link, which is not followed."),
             "{message}"
         );
         for name in ["p", "new"] {

@@ -255,7 +255,7 @@ fn the_log_is_a_timeline() {
     let ran = project.run(&["log", "--since", "1h"]);
     assert_eq!(
         ran.stdout,
-        format!("nothing is recorded of plan `{PLAN}`\n")
+        format!("nothing is recorded about plan `{PLAN}`\n")
     );
     let ran = project.run(&["log", "--since", "2026-01-31", "--json"]);
     let line: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();

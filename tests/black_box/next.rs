@@ -17,7 +17,7 @@ fn the_routing_row_by_row() {
             json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
             &[("task-1-review-1.md", "x")],
             "post-code-review",
-            ".taskie/plans/test-plan/task-1-review-1.md is written",
+            ".taskie/plans/test-plan/task-1-review-1.md has not been answered",
         ),
         (
             "a plan review to answer",
@@ -234,7 +234,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
         ),
         (
             r#"{"phase": 5}"#,
-            "`phase` is 5, and must be a phase of the chart",
+            "`phase` is 5, but must be a phase of the chart",
         ),
     ] {
         project.write("state.json", broken);

@@ -729,7 +729,7 @@ fn records_that_came_with_a_project_are_not_believed() {
     git(&project.root, &["init", "-q"]);
     git(&project.root, &["add", "-f", ".taskie/.locks"]);
     git(&project.root, &["commit", "-q", "-m", "Records"]);
-    let why = "No review was started: .taskie/.locks is tracked by git, so what it says of sessions is not believed. `git rm -r --cached .taskie/.locks` takes it out of the repository.";
+    let why = "No review was started: .taskie/.locks is tracked by git, so its records of sessions are not trusted. `git rm -r --cached .taskie/.locks` removes it from the repository.";
     assert_eq!(stop_of(&project, "mine").json(), allowed(why));
     assert_eq!(project.calls().len(), 0);
     git(

@@ -340,7 +340,7 @@ fn the_schema_of_another_chart() {
     )
     .unwrap();
     // The rule that would answer writes, and a state that cannot be used is not written.
-    let why = "taskie could not decide about this Stop and allows it: .gates/all/front/state.json: `where` is \"ajar\", and must be a phase of the chart";
+    let why = "taskie could not decide about this Stop and allows it: .gates/all/front/state.json: `where` is \"ajar\", but must be a phase of the chart";
     assert_eq!(
         gate.stop().json(),
         json!({ "systemMessage": why, "suppressOutput": true })

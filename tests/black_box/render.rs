@@ -344,7 +344,7 @@ fn the_state_in_another_file() {
 
     let shown = file.display().to_string();
     fs::write(&file, r#"{ "phase": "complete-tsk" }"#).unwrap();
-    let wrong = "`phase` is \"complete-tsk\", and must be a phase of the chart; did you mean \"complete-task\"?";
+    let wrong = "`phase` is \"complete-tsk\", but must be a phase of the chart; did you mean \"complete-task\"?";
     fails(
         &project,
         &["review.md", "--state", &shown],
@@ -374,7 +374,7 @@ fn the_state_in_another_file() {
     fails(
         &project,
         &["review.md"],
-        "taskie: .taskie/plans/test-plan/state.json: it holds a list, not an object\n  help: fix the file, or use another one with --state FILE\n",
+        "taskie: .taskie/plans/test-plan/state.json: it contains a list, not an object\n  help: fix the file, or use another one with --state FILE\n",
     );
 }
 
@@ -414,7 +414,7 @@ fn without_a_plan_one_that_has_not_started_is_shown() {
             "taskie: there is no plan `tst-plan`\n  help: did you mean `test-plan`?\n"
         )
     );
-    let stderr = "  × `current_task` is null, so there is no file of its name
+    let stderr = "  × `current_task` is null, so there is no file name
    ╭─[review.md:6:7]
  5 │ 
  6 │ {% if cycle.subject | join(\"\\n- \") | length > 60000 -%}

@@ -685,7 +685,7 @@ fn force_never_passes_the_schema() {
             "a state that is broken",
             &["complete-task", "--task", "1"],
             r#"{"phase": "complete-task", "max_reviews": "8"}"#,
-            "taskie: .taskie/plans/test-plan/state.json: `max_reviews` is \"8\", and must be an integer of at least 0\n  help: fix the file, or restore it from git\n",
+            "taskie: .taskie/plans/test-plan/state.json: `max_reviews` is \"8\", but must be an integer of at least 0\n  help: fix the file, or restore it from git\n",
         ),
         (
             "a state that is no JSON",

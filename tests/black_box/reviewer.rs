@@ -405,7 +405,7 @@ fn failed_reviews() {
                 first: "kill -9 $$".to_owned(),
                 ..Reviewer::pass()
             },
-            "`claude` was ended by signal 9",
+            "`claude` was killed by signal 9",
         ),
     ];
     for (reviewer, why) in cases {
@@ -557,7 +557,7 @@ fn a_missing_subject_is_a_failed_review() {
             "tasks.md",
             Some("| Id | Status |\n|---|---|\n"),
             json!({}),
-            "`current_task` is null, so there is no file of its name",
+            "`current_task` is null, so there is no file name",
             VALIDATED,
         ),
     ];
@@ -662,7 +662,7 @@ fn a_reviewer_over_its_deadline_is_ended_with_all_it_started() {
             format!("{deadline} seconds")
         };
         let why = format!(
-            "`claude` was ended after {seconds} (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
+            "`claude` was killed after {seconds} (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
         );
         assert_eq!(ran.json(), failed(&why));
         for pid in pids(&project) {
@@ -704,7 +704,7 @@ fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
         signal(name, hook.id());
         let ran = finish(hook);
         let stderr = format!(
-            "taskie: ended by signal {}; the reviewer was ended too, and state.json is unchanged\n",
+            "taskie: ended by signal {}; the reviewer was killed too, and state.json is unchanged\n",
             code - 128
         );
         assert_eq!(
@@ -1025,7 +1025,7 @@ fn meanwhile_with(
 
 fn set_aside(cycle: &str, n: u32, file: &str) -> Value {
     allowed(&format!(
-        "The {cycle} {n} was set aside: the state changed while it ran and no longer asks for it. Nothing was written; what it says is in {file}."
+        "The {cycle} {n}was discarded: the state changed while it ran and no longer asks for it. Nothing was written; the review is in {file}."
     ))
 }
 
@@ -1265,7 +1265,7 @@ fn a_failure_that_nobody_waits_for_any_more() {
     });
     let why = "`claude` exited with code 1: {\"verdict\":\"FAIL\"}";
     let message = format!(
-        "The code-review 1 was set aside: the state changed while it ran and no longer asks for it. Nothing was written. It had failed: {why}."
+        "The code-review 1was discarded: the state changed while it ran and no longer asks for it. Nothing was written. It had failed: {why}."
     );
     assert_eq!((ran.code, ran.json()), (0, allowed(&message)));
     assert_eq!(ran.stderr, format!("taskie: the review failed: {why}\n"));

@@ -280,31 +280,31 @@ fn a_setting_that_is_wrong_decides_nothing() {
     for (settings, why) in [
         (
             json!({ "models": [] }),
-            "`models` is [], and must be a list of one or more different strings",
+            "`models` is [], but must be a list of one or more different strings",
         ),
         (
             json!({ "models": ["opus", "opus"] }),
-            "`models` is [\"opus\",\"opus\"], and must be a list of one or more different strings",
+            "`models` is [\"opus\",\"opus\"], but must be a list of one or more different strings",
         ),
         (
             json!({ "models": "opus" }),
-            "`models` is \"opus\", and must be a list of one or more different strings",
+            "`models` is \"opus\", but must be a list of one or more different strings",
         ),
         (
             json!({ "permissions": "all" }),
-            "`permissions` is \"all\", and must be one of bypass, restricted",
+            "`permissions` is \"all\", but must be one of bypass, restricted",
         ),
         (
             json!({ "clean": 0 }),
-            "`clean` is 0, and must be an integer of at least 1",
+            "`clean` is 0, but must be an integer of at least 1",
         ),
         (
             json!({ "reviewer": "./mine" }),
-            "`reviewer` is \"./mine\", and must be one of claude",
+            "`reviewer` is \"./mine\", but must be one of claude",
         ),
         (
             json!({ "review_timeout": 571 }),
-            "`review_timeout` is 571, and must be an integer from 1 to 570",
+            "`review_timeout` is 571, but must be an integer from 1 to 570",
         ),
     ] {
         let project = due(json!({}));

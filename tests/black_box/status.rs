@@ -330,7 +330,7 @@ fn another_chart_has_its_own_words() {
     let text = project.run(&["--chart", chart, "status"]).stdout;
     for line in [
         "review        audit of task-1: 1 of 8 done, the next one by sonnet",
-        "streak        streak 0; the cycle is over when streak >= 2",
+        "streak        streak 0; the cycle ends when streak >= 2",
         "reviews       audit task-1  1 FAIL",
     ] {
         assert!(text.lines().any(|row| row == line), "{line}\n{text}");
@@ -374,7 +374,7 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
     );
     let text = project.run(&["status"]).stdout;
     assert!(
-        text.contains("waits for     the review: code-review 1 by opus has run for "),
+        text.contains("waits for     the review: code-review 1 by opus has been running for "),
         "{text}"
     );
     assert!(
@@ -674,7 +674,7 @@ fn a_terminal_is_drawn_in_place() {
         let first = without_escapes(seen.split(&up).next().unwrap());
         assert_eq!(first.lines().count(), height, "{first}");
         assert_eq!(
-            first.contains("press ctrl-C to stop"),
+            first.contains("press Ctrl-C to stop"),
             rows == 40,
             "{first}"
         );

@@ -1,4 +1,4 @@
-//! The screen that a person reads.
+//! The status screen for people.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
         if !streak.is_empty() {
             row(
                 "streak",
-                format!("{streak}; the cycle is over when {}", cycle.exit),
+                format!("{streak}; the cycle ends when {}", cycle.exit),
             );
         }
     }
@@ -91,7 +91,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     );
     page.text(FAINT, &facts.dir);
     page.blank();
-    // First, because it matters most on a screen that is too low for everything.
+    // It comes first because it matters most on a screen that is too small for everything.
     page.row("waits for", &waits);
     page.row("at a stop", &at_stop);
     for warning in &facts.warnings {
@@ -104,7 +104,7 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     page.into_lines()
 }
 
-/// Returns one line about what is going on. A watcher without a terminal prints it when it changes.
+/// Returns one line that sums up the situation. Without a terminal, `--watch` prints it whenever it changes.
 pub(super) fn summary(facts: &Facts) -> String {
     let due = facts
         .due()
@@ -146,7 +146,8 @@ pub(super) fn summary(facts: &Facts) -> String {
     }
 }
 
-/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null or absent.
+/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null or
+/// missing.
 fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     let chart = &facts.chart;
     let is_shown = |name: &String| {
@@ -304,7 +305,7 @@ fn waits_for(facts: &Facts) -> String {
     let who = paint_words(STRONG, &who(facts));
     let why = match (facts.waits, &facts.running, facts.owner()) {
         (Waits::Review, Some(running), _) => format!(
-            "{} {}{} has run for {} of {} at most",
+            "{} {}{} has been running for {} of at most {}",
             running.cycle,
             running.n,
             by(running.by.as_deref()),
@@ -312,7 +313,7 @@ fn waits_for(facts: &Facts) -> String {
             unbroken(&span(Duration::from_secs(running.timeout)))
         ),
         (Waits::Session, _, Some(owner)) => format!(
-            "session {} drives this {}, so this one's stops are allowed",
+            "session {} drives this {}, so every stop of this session is allowed",
             shown(owner),
             facts.chart.scope.noun
         ),
