@@ -9,7 +9,7 @@
 //! 3. [`chart`]: a workflow as data, with its names resolved;
 //! 4. [`engine`]: the pure core, [`engine::decide::decide`]; `invoke`: runs a reviewer's process;
 //! 5. `shell`: reads the world and carries out decisions; [`explore`]: visits every state that a chart can reach;
-//! 6. [`lint`], `render`, `hook`, `demo`;
+//! 6. [`lint`], `render`, `diagram`, `hook`, `demo`;
 //! 7. `doctor`;
 //! 8. `cli`.
 //!
@@ -20,6 +20,7 @@ pub mod chart;
 mod cli;
 mod demo;
 pub mod diagnostic;
+mod diagram;
 mod doctor;
 pub mod engine;
 pub mod explore;
