@@ -19,6 +19,9 @@ use crate::shell::perform::perform;
 /// The event whose rules answer it.
 pub(crate) const RULES: &str = "next";
 
+/// The version of the JSON. It changes if a field is removed or its meaning changes.
+const VERSION: u32 = 1;
+
 /// Prints the next action.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if is_reviewer() {
@@ -42,7 +45,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     if matches.get_flag("json") {
         let context: IndexMap<&String, &Json> = performed.context.iter().collect();
-        say(&json!({ "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": context }).to_string());
+        say(&json!({ "version": VERSION, "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": context }).to_string());
         return Ok(ExitCode::SUCCESS);
     }
     say(&format!("next: {action}"));

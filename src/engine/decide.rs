@@ -467,7 +467,7 @@ impl Deciding {
             ),
         };
         let message = format!(
-            "The {cycle} {n}was discarded: the state changed while it ran and no longer asks for it. {rest}"
+            "The {cycle} {n} was discarded: the state changed while it ran and no longer asks for it. {rest}"
         );
         Ok(Decision {
             messages: vec![message],

@@ -12,7 +12,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         .map(|(id, cycle)| {
             let last = cycle.advance.len().checked_sub(1).map(Step::from);
             let path = [at!["cycles", id, "advance"], last.as_slice()].concat();
-            let message = format!("when no guard is true, `{id}`ends and nothing comes next");
+            let message = format!("when no guard is true, nothing comes after `{id}`");
             let help = "remove the guard of the last target";
             subject.flaw(Code::AdvanceRunsOut, &path, message, help)
         })

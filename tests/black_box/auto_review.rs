@@ -8,7 +8,7 @@ use crate::support::{Project, Reviewer};
 const LIMIT: &str = "Edit state.json to adjust max_reviews or set next_phase manually. \
                      (`taskie run limit N` allows more; `taskie run skip` moves on to complete-task.)";
 
-/// The limit is reached: no review, and the message names the ways out (decision 16).
+/// The limit is reached: no review runs, and the message says how to continue.
 fn limit_of(max_reviews: u32) {
     goes_through(
         json!({ "phase": "post-code-review", "phase_iteration": max_reviews, "max_reviews": max_reviews }),

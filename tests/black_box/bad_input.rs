@@ -1,5 +1,5 @@
-//! Whatever stands in the files, the names, the event and the environment: no panic, no write outside the plan,
-//! the stop goes through, and a message says what is wrong and where.
+//! Bad files, names, events and environments: nothing panics, nothing is written outside the plan, the stop is
+//! allowed, and a message says what is wrong and where.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +18,7 @@ const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
 const STATE: &str = ".taskie/plans/test-plan/state.json";
 const UNUSABLE: &str = "No review runs and nothing is written until it is fixed.";
 
-/// What a stop says of a state that cannot be used, in a plan without a flaw.
+/// The answer to a stop with a state that cannot be used, in a plan without other flaws.
 fn unusable(why: &str) -> Value {
     allowed(&format!("{}\n{VALIDATED}", unusable_line(why)))
 }
@@ -234,7 +234,7 @@ fn ten_megabytes_of_state() {
     );
 }
 
-/// States that are odd and can be used: (what, text, what is said before the rest).
+/// Odd states that can be used: (case, text, what is said before the rest).
 #[test]
 fn states_that_are_forgiven() {
     let whole = state(json!({ "next_phase": null })).to_string();
@@ -405,7 +405,7 @@ fn a_table_and_a_plan_that_may_not_be_read() {
     );
 }
 
-/// A user's keys, to the letter, their order and the file's mode survive a write.
+/// After a write, a user's keys, their exact values, their order and the file's mode are unchanged.
 #[test]
 fn what_is_not_ours_survives_a_write() {
     let project = Project::valid();
@@ -444,7 +444,7 @@ fn long_numbers_of_the_user_survive_a_write() {
 
 // ── tasks.md ────────────────────────────────────────────────────────────────────────────
 
-/// (what, tasks.md, next phase after a clean code review of task 1, what is said of the table)
+/// (case, tasks.md, next phase after a clean code review of task 1, message about the table)
 #[test]
 fn tables_as_they_come() {
     let file = ".taskie/plans/test-plan/tasks.md";
@@ -700,7 +700,7 @@ fn files_with_names_as_long_as_they_get() {
     );
 }
 
-/// Names that a plan cannot have: it is passed over, with a message, and nothing is done in it.
+/// Names that a plan cannot have: the plan is skipped with a message, and nothing is done in it.
 #[test]
 fn odd_plan_names() {
     let rule = "a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`";
@@ -883,7 +883,7 @@ fn plans_in_a_folder_that_is_a_link_to_outside_are_not_followed() {
     }
 }
 
-/// A project may come from anywhere: no link in it makes a lock of ours empty a file elsewhere.
+/// A project may come from anyone: no link in it makes one of our locks empty a file elsewhere.
 #[test]
 fn locks_are_not_written_through_links() {
     let folder_error = "its folder is a symbolic link";
@@ -1006,7 +1006,7 @@ fn homes_without_a_plan() {
 
 // ── the event ───────────────────────────────────────────────────────────────────────────
 
-/// What is no event: exit 2 for a stop, which is what the plan's table wants, and 1 for every other event.
+/// Input that is not an event: exit code 2 for a stop, and 1 for every other event.
 #[test]
 fn stdin_that_is_no_event() {
     let cases: &[(&str, &[u8], &str)] = &[
@@ -1077,7 +1077,7 @@ fn an_event_of_ten_megabytes() {
     );
 }
 
-/// (cwd, why it cannot be entered)
+/// (cwd, why we cannot change to it)
 #[test]
 fn directories_that_cannot_be_entered() {
     let project = Project::valid();
@@ -1142,7 +1142,7 @@ fn a_relative_directory_counts_from_where_the_hook_runs() {
     );
 }
 
-/// Fields of wrong types are as if they were left out.
+/// Fields of wrong types are treated as missing.
 #[test]
 fn event_fields_of_wrong_types() {
     let fields = [
@@ -1183,7 +1183,7 @@ fn event_fields_of_wrong_types() {
     }
 }
 
-/// A session that is none is like one that is not named.
+/// An invalid session id is treated as a missing one.
 #[test]
 fn sessions_that_are_none() {
     for session in [json!(null), json!(""), json!(7), json!([])] {
@@ -1302,7 +1302,7 @@ fn a_reader_that_has_gone_away() {
 
 // ── the command line ────────────────────────────────────────────────────────────────────
 
-/// Exit 2 blocks on the host: a hook that is called in a wrong way must not.
+/// Exit code 2 blocks on the host: a hook that is called incorrectly must not return it.
 #[test]
 fn a_hook_that_is_called_in_a_wrong_way_does_not_block() {
     let cases: &[&[&str]] = &[
@@ -1411,7 +1411,7 @@ fn charts_that_cannot_be_used() {
     }
 }
 
-/// Names of a chart that ask for themselves: an error at once, and neither a full stack nor a busy hook.
+/// Names in a chart that refer to themselves: an error at once, without a stack overflow or a busy hook.
 #[test]
 fn charts_that_refer_to_themselves() {
     let project = Project::empty();
@@ -1563,7 +1563,7 @@ block = "never"
         );
         fs::write(&chart, text).unwrap();
         let mut ran = crate::bench::stop_with_chart(&project, &chart, false);
-        // Which names there are is not the point here.
+        // The list of names is not the point here.
         for text in [&mut ran.stdout, &mut ran.stderr] {
             if let Some((start, rest)) = text.split_once(" (the known names are ") {
                 let (_, end) = rest.split_once(')').unwrap();

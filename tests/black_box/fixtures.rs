@@ -1,4 +1,4 @@
-//! Whole hook runs with what the real host sends and what the real client prints, as captured in `fixtures/`.
+//! Whole hook runs with input from the real host and output of the real client, as captured in `fixtures/`.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ enum Outcome {
     Failed(i32, &'static str),
 }
 
-/// (fixture's name up to its version, outcome)
+/// (fixture's name up to the version, outcome)
 const PRINTED: &[(&str, Outcome)] = &[
     (
         "api-error-401",
@@ -127,7 +127,7 @@ fn everything_the_client_prints() {
         } else {
             0
         };
-        // The review file is written even where the run fails: it must not count then.
+        // The review file is written even if the run fails: it must not count then.
         project.reviewer(&Reviewer {
             stdout: Some(stdout),
             exit,
@@ -211,7 +211,7 @@ fn event(project: &Project, text: &str) -> Value {
     event
 }
 
-/// Returns the subcommand of a captured event: its name up to the version, without what it is about.
+/// Returns the subcommand of a captured event: its name up to the version, without the case.
 fn subcommand(file: &str) -> &'static str {
     let name = file.strip_prefix("event-").unwrap();
     let words = [
@@ -334,7 +334,7 @@ fn every_event_of_the_host_in_a_project_without_a_plan() {
     }
 }
 
-/// The host's name of an event is not a subcommand; the hook says which ones exist, and does not block.
+/// The host's name of an event is not a subcommand; the hook lists the names that exist, and does not block.
 #[test]
 fn an_event_that_no_hook_knows() {
     let cases = [

@@ -1,4 +1,4 @@
-//! The journal: what was decided, which rules were tried, what they looked at; and what `taskie log` shows of it.
+//! The journal: what was decided, which rules were tried, what they looked at; and the output of `taskie log`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ fn file(project: &Project) -> PathBuf {
     project.root.join(format!(".taskie/.locks/{PLAN}.journal"))
 }
 
-/// The lines of the journal. Times are replaced, after a look at them.
+/// The lines of the journal. Times are checked and then replaced.
 fn lines(project: &Project) -> Vec<Value> {
     let text = fs::read_to_string(file(project)).unwrap_or_default();
     let mut lines: Vec<Value> = text
@@ -506,7 +506,7 @@ fn a_session_is_told_each_verdict_once() {
         "FAIL",
         "code-review 1/8: FAIL by opus ($0.84), 0 of 2 clean",
     );
-    // The agent works on it: nothing is new.
+    // The agent is working on it: nothing is new.
     assert_eq!(stop("FAIL", json!(0)), json!({ "suppressOutput": true }));
     answer(1);
     let second = stop("PASS", json!(null));

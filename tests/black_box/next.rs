@@ -1,10 +1,10 @@
-//! `taskie next`: how a plan continues, row by row of the plan's routing.
+//! `taskie next`: how a plan continues, row by row of the routing table.
 
 use serde_json::{Value, json};
 
 use crate::support::{PLAN, Project, Reviewer, silent};
 
-/// What, changes of the state, files written before, the action, how the reason begins.
+/// Case, changes of the state, files written before, the action, the start of the reason.
 type Row<'a> = (&'a str, Value, &'a [(&'a str, &'a str)], &'a str, &'a str);
 
 #[test]
@@ -193,6 +193,7 @@ fn the_routing_row_by_row() {
         let before = project.files();
         let ran = project.run(&["next", "--json"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{what}");
+        assert_eq!(ran.json()["version"], 1);
         assert_eq!(ran.json()["action"], *action, "{what}: {}", ran.stdout);
         assert!(
             ran.json()["why"].as_str().unwrap().starts_with(why),

@@ -18,7 +18,7 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// A reviewer that says when it has begun and ends on request.
+/// A reviewer that reports that it has started and ends on request.
 struct Slow {
     begun: PathBuf,
     go: PathBuf,
@@ -42,7 +42,7 @@ impl Slow {
         slow
     }
 
-    /// A hook in the background, its reviewer at work.
+    /// A hook in the background whose reviewer is at work.
     fn begin(&self, project: &Project) -> Child {
         let event = project.bin.join("event.json");
         fs::write(&event, stop_event(project, false)).unwrap();
@@ -59,7 +59,7 @@ impl Slow {
     }
 }
 
-/// A plan whose task has had three reviews; the third waits for its answer.
+/// A plan whose task has had three reviews; the third one has no answer yet.
 fn reviewed() -> Project {
     let project = Project::valid();
     project.write("plan-review-1.md", "by hand\n");
@@ -186,7 +186,7 @@ fn the_json_is_whole() {
     assert_eq!(json, expected);
 }
 
-/// Each review on disk with its verdict, as the JSON has them.
+/// Each review on disk with its verdict, as in the JSON.
 fn verdicts(project: &Project) -> Vec<(String, Option<String>)> {
     let json = project.run(&["status", "--json"]).json();
     let reviews = json["reviews"].as_array().unwrap();
@@ -216,7 +216,7 @@ fn a_verdict_is_shown_only_for_the_file_it_was_about() {
     );
     project.write("task-1-review-2.md", "rewritten by someone\n");
     assert_eq!([of(1), of(2)], [Some("FAIL".into()), None]);
-    // Whoever was killed in mid-line, and a later version's line.
+    // A line from a process that was killed while writing it, and a line from a later version.
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(
         &journal,
@@ -468,7 +468,7 @@ fn status_does_not_delay_a_review() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
-    // A note that a killed hook has left: whoever looks asks for the lock.
+    // A note that a killed hook left behind: whoever reads it asks for the lock.
     let note = json!({ "cycle": "code-review", "n": 1, "file": "x", "by": null, "started": 0, "timeout": 1 });
     let locks = project.root.join(".taskie/.locks");
     fs::create_dir_all(&locks).unwrap();
@@ -489,7 +489,7 @@ fn status_does_not_delay_a_review() {
     });
 }
 
-/// Makes `taskie status --watch` look at once, not at the end of its second: the terminal may have a new size.
+/// Makes `taskie status --watch` check now, not at the end of its second: the terminal may have a new size.
 fn look(child: &Child) {
     signal(child, Signal::WINCH);
 }
@@ -536,7 +536,7 @@ fn a_pipe_gets_a_line_for_each_change() {
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     look();
     assert_eq!(next(), format!("{PLAN}: code-review; waits for you"));
-    // It looks, nothing has changed, and it prints nothing.
+    // It checks, nothing has changed, and it prints nothing.
     look();
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     look();
@@ -638,7 +638,7 @@ fn no_line_is_wider_than_the_terminal() {
     for columns in [1, 8, 20, 34, 60, 200] {
         let (mut child, mut terminal) = on_terminal(project.command(["status"]), columns, 24);
         let mut bytes = Vec::new();
-        // A terminal whose other side is closed gives an error.
+        // Writing to a terminal whose other end is closed is an error.
         let _ = terminal.read_to_end(&mut bytes);
         assert!(child.wait().unwrap().success());
         let text = without_escapes(&String::from_utf8(bytes).unwrap());

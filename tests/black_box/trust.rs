@@ -1,4 +1,4 @@
-//! What a repository brings runs only after the user has agreed to it.
+//! A project's own chart and settings take effect only after the user has agreed to them.
 
 use std::fs;
 use std::path::Path;
@@ -82,7 +82,7 @@ fn a_projects_own_chart_counts_once_it_is_trusted_as_it_is() {
     assert_eq!(again.code, 0);
     assert!(again.stdout.ends_with("All of this is already trusted.\n"));
 
-    // Whatever changes asks again.
+    // After any change, taskie asks again.
     for file in ["statechart.toml", "templates/own.md", "templates/new.md"] {
         let path = project.root.join(".taskie").join(file);
         let before = fs::read_to_string(&path).ok();
@@ -117,7 +117,7 @@ fn a_chart_named_on_the_command_line_needs_no_trust() {
     assert_eq!(stop.json(), own());
 }
 
-/// The program, what an interpreter runs, and what an option names.
+/// The program, the script of an interpreter, and the value of an option.
 #[test]
 fn the_projects_files_that_argv_names_are_part_of_what_is_trusted() {
     for (argv, shown) in [
@@ -199,7 +199,7 @@ fn trust_is_of_one_place_on_this_machine() {
     );
 }
 
-/// A repository that brings its own yes.
+/// A repository that contains its own consent.
 #[test]
 fn what_is_inside_the_project_is_not_believed() {
     let project = project();

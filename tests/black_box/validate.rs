@@ -94,7 +94,7 @@ fn a_state_that_cannot_be_used_fails() {
             .iter()
             .map(|warning| format!("warning: {warning}\n"))
             .collect();
-        // Absent fields have defaults; anything else makes the state unusable.
+        // Missing fields have defaults; anything else makes the state unusable.
         let is_usable = lines.contains("the defaults are used");
         let expected = if is_usable {
             format!("{lines}plan {PLAN}: no findings\n")
