@@ -35,6 +35,7 @@ mod mutants;
 mod next;
 mod places;
 mod plugin;
+mod postponed;
 mod project_root;
 mod ralph;
 mod readme;
