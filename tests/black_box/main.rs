@@ -20,6 +20,7 @@ mod check_chart;
 mod cli_invocation;
 mod completions;
 mod demo;
+mod diagram;
 mod doctor;
 mod dr_done;
 mod edge_cases;
