@@ -382,12 +382,30 @@ pub struct Invoke {
     /// JSON pointers to the numbers of tokens that it used; those that exist are added up.
     #[serde(default)]
     pub tokens: Vec<String>,
+    /// When a run that failed means that no other one can succeed for a while.
+    pub postpone: Option<Postpone>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
     /// The time limit of the process in seconds: a number, or `{{ config.NAME }}`.
     pub timeout: Seconds,
     /// The file for its stderr, in the instance's directory. It is removed after a run that succeeds.
     pub log: FilePattern,
+}
+
+/// Runs that fail because of a usage limit or an outage. In all instances of the project, `postponed` says until when that
+/// lasts; `taskie next --retry` ends it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Postpone {
+    /// A JSON pointer into the stdout of a run that failed, to a number.
+    pub status: String,
+    /// The numbers that mean a usage limit or an outage.
+    pub codes: Vec<i64>,
+    /// JSON pointers to a text that says when it ends: `resets 6:23pm (Europe/Berlin)`.
+    #[serde(default)]
+    pub until: Vec<String>,
+    /// How many seconds it lasts if no text says when it ends.
+    pub seconds: u64,
 }
 
 /// A change to files that is made before the state is written. All paths are relative to the project's root and stay

@@ -44,7 +44,10 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
         .subcommand(check_chart())
         .subcommand(enter(chart))
-        .subcommand(asking(chart, "next", "Show what to do now, and why"))
+        .subcommand(
+            asking(chart, "next", "Show what to do now, and why")
+                .arg(flag("retry", "Let the next stop start a reviewer that a usage limit or an outage has postponed")),
+        )
         .subcommand(status(chart))
         .subcommand(log(chart))
         .subcommand(why(chart))

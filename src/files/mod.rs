@@ -1,5 +1,6 @@
 //! Reads files and their names: patterns with holes, times, rows of Markdown tables. Writes nothing.
 
+pub mod clock;
 pub mod pattern;
 pub mod regular;
 pub mod table;

@@ -115,6 +115,9 @@ pub(crate) struct Review {
     pub(crate) cost: Option<u64>,
     /// How many tokens it used, if known.
     pub(crate) tokens: Option<u64>,
+    /// Until when every other run would fail too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<String>,
 }
 
 /// Returns the current time as a line of the journal has it.

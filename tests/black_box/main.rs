@@ -36,6 +36,7 @@ mod mutants;
 mod next;
 mod places;
 mod plugin;
+mod postponed;
 mod project_root;
 mod ralph;
 mod readme;

@@ -1,8 +1,8 @@
 //! The names that an expression sees, looked up when they are needed.
 //!
 //! A bare name is a context field or a let. Everything else begins with its source: `event`, `scope`, `config`,
-//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`, `now`,
-//! `touched`, `it`. During a decision, the context includes the assignments of the rules so far.
+//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`,
+//! `postponed`, `now`, `touched`, `it`. During a decision, the context includes the assignments of the rules so far.
 
 mod cycle;
 pub mod root;
@@ -445,7 +445,7 @@ impl Names {
                 "ok" => return Some(Ok(Value::from(false))),
                 "n" | "seconds" => Value::from(0),
                 "took" => Value::from(""),
-                "error" | "verdict" | "by" | "cost" | "file" | "answer" => none(),
+                "error" | "verdict" | "by" | "cost" | "until" | "file" | "answer" => none(),
                 _ => return None,
             };
             let is_needed = preview.is_some_and(|preview| !preview.may_lack_review);
@@ -465,6 +465,9 @@ impl Names {
             ("seconds", _) => Ok(Value::from(effort.seconds)),
             ("took", _) => Ok(Value::from(page::span(Duration::from_secs(effort.seconds)))),
             ("cost", _) => Ok(Value::from(effort.cost.map(page::dollars))),
+            ("until", _) => Ok(Value::from(
+                effort.until.as_ref().map(|until| until.text.as_str()),
+            )),
             ("file", _) => self.path(&invocation.file).map(Value::from),
             ("answer", _) => match self.chart.cycles.get(&invocation.cycle) {
                 Some(cycle) => self.file_path(cycle, &cycle.answer, invocation.n),
