@@ -25,7 +25,7 @@ pub enum Source {
         /// The session of the event.
         session: Option<String>,
     },
-    /// `postponed`: until when no reviewer can run, as a person reads it; none if one can.
+    /// `postponed`: until when no reviewer can run, in words; none if one can.
     Postponed,
     /// `git.dirty`: uncommitted changes outside the home; false outside git.
     Dirty,

@@ -51,7 +51,8 @@ pub(super) fn write(
     let until = ended.as_ref().and_then(|ended| ended.effort.until.clone());
     let step = decide(&place.chart, &snapshot.as_world(), event, ended)?;
     if let Some(until) = until {
-        // After the decision: this one is about the run, and those that follow about the wait. Without it they try again.
+        // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
+        // recorded, they just try again.
         let _ = postponed::write(&place.home(), &until);
     }
     let Step::Done(decision) = step else {

@@ -164,10 +164,7 @@ fn only_what_this_machine_has_seen_counts() {
     std::fs::write(locks.join("reviewer.postponed"), forged.to_string()).unwrap();
     project.reviewer(&limited(401, "Invalid API key"));
     let failed = message(&project.stop());
-    assert!(
-        failed.contains("The next stop tries again."),
-        "{failed}"
-    );
+    assert!(failed.contains("The next stop tries again."), "{failed}");
     project.stop();
     assert_eq!(project.calls().len(), 2);
 }
