@@ -132,7 +132,7 @@ fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliErro
     let Scope { noun, home, .. } = scope;
     if find::leads_outside(root, &instance.dir) {
         let message = format!(
-            "{noun} `{}` leads outside the project through a symbolic link",
+            "{noun} `{}` leads out of the project through a symbolic link",
             instance.name
         );
         return Err(CliError::new(message));

@@ -635,10 +635,7 @@ fn the_texts_say_what_the_plan_asks_for() {
     let estimates = "o time estimates";
     let cases = [
         // Ground rules: the directory, the transitions, the authority.
-        (
-            "ground-rules.md",
-            "`state.json` belongs to the structure of every plan.",
-        ),
+        ("ground-rules.md", "Every plan has a `state.json`."),
         (
             "ground-rules.md",
             "It is updated after every phase transition, by `taskie enter PHASE` only, never by hand.",

@@ -147,14 +147,14 @@ fn states_that_cannot_be_used() {
             field("max_reviews", "1e999").into_bytes(),
             "it is not valid JSON: number out of range at line 1 column 21".to_owned(),
         ),
-        ("words for a number", field("phase_iteration", "\"abc\"").into_bytes(), format!("`phase_iteration` is \"abc\", and {integer}, or null")),
-        ("a fraction", field("phase_iteration", "1.5").into_bytes(), format!("`phase_iteration` is 1.5, and {integer}, or null")),
-        ("a negative number", field("max_reviews", "-1").into_bytes(), format!("`max_reviews` is -1, and {integer}")),
-        ("null where none may be", field("max_reviews", "null").into_bytes(), format!("`max_reviews` is null, and {integer}")),
-        ("a huge number", field("max_reviews", "1e99").into_bytes(), format!("`max_reviews` is 1e+99, and {largest}")),
-        ("one more than is exact", field("phase_iteration", "9007199254740992").into_bytes(), format!("`phase_iteration` is 9007199254740992, and {largest}")),
-        ("more than 64 bits", field("consecutive_clean", "18446744073709551616").into_bytes(), format!("`consecutive_clean` is 1.8446744073709552e+19, and {largest}")),
-        ("a list", field("consecutive_clean", "[1]").into_bytes(), format!("`consecutive_clean` is [1], and {integer}")),
+        ("words for a number", field("phase_iteration", "\"abc\"").into_bytes(), format!("`phase_iteration` is \"abc\", but {integer}, or null")),
+        ("a fraction", field("phase_iteration", "1.5").into_bytes(), format!("`phase_iteration` is 1.5, but {integer}, or null")),
+        ("a negative number", field("max_reviews", "-1").into_bytes(), format!("`max_reviews` is -1, but {integer}")),
+        ("null where none may be", field("max_reviews", "null").into_bytes(), format!("`max_reviews` is null, but {integer}")),
+        ("a huge number", field("max_reviews", "1e99").into_bytes(), format!("`max_reviews` is 1e+99, but {largest}")),
+        ("one more than is exact", field("phase_iteration", "9007199254740992").into_bytes(), format!("`phase_iteration` is 9007199254740992, but {largest}")),
+        ("more than 64 bits", field("consecutive_clean", "18446744073709551616").into_bytes(), format!("`consecutive_clean` is 1.8446744073709552e+19, but {largest}")),
+        ("a list", field("consecutive_clean", "[1]").into_bytes(), format!("`consecutive_clean` is [1], but {integer}")),
         ("a string for a boolean", field("tdd", "\"false\"").into_bytes(), "`tdd` is \"false\", but must be a boolean".to_owned()),
         ("a fraction for a task", field("current_task", "1.5").into_bytes(), "`current_task` is 1.5, but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
         (
@@ -176,9 +176,9 @@ fn states_that_cannot_be_used() {
         (
             "a slip of the pen",
             field("next_phase", "\"code-reveiw\"").into_bytes(),
-            format!("`next_phase` is \"code-reveiw\", and {phase}; did you mean \"code-review\"?"),
+            format!("`next_phase` is \"code-reveiw\", but {phase}; did you mean \"code-review\"?"),
         ),
-        ("a phase that is none", field("next_phase", "\"raedy\"").into_bytes(), format!("`next_phase` is \"raedy\", and {phase}")),
+        ("a phase that is none", field("next_phase", "\"raedy\"").into_bytes(), format!("`next_phase` is \"raedy\", but {phase}")),
         ("no phase", field("phase", "null").into_bytes(), "`phase` is null, but must be a phase of the chart".to_owned()),
         ("a model that is none", field("review_model", "7").into_bytes(), "`review_model` is 7, but must be a string".to_owned()),
         (
@@ -186,7 +186,7 @@ fn states_that_cannot_be_used() {
             field("review_model", &format!("[\"{}\"]", "x".repeat(100_000))).into_bytes(),
             format!("`review_model` is [\"{}…, but must be a string", "x".repeat(58)),
         ),
-        ("paused before nothing", with("paused", "\"later\"").into_bytes(), format!("`paused` is \"later\", and {phase}")),
+        ("paused before nothing", with("paused", "\"later\"").into_bytes(), format!("`paused` is \"later\", but {phase}")),
     ];
     for (what, bytes, why) in cases {
         let project = Project::valid();
@@ -811,7 +811,7 @@ fn a_plan_that_is_a_link_to_outside_is_not_followed() {
         (ran.code, ran.stderr.as_str()),
         (
             1,
-            "taskie: plan `zz` leads outside the project through a symbolic link\n"
+            "taskie: plan `zz` leads out of the project through a symbolic link\n"
         )
     );
     assert_eq!(
@@ -1254,7 +1254,7 @@ fn a_review_without_a_folder_for_temporary_files() {
     let ran = feed(command, stop_event(&project, false));
     let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
     assert!(
-        message.starts_with("Review failed: no temporary file can be made in /no/such/folder: "),
+        message.starts_with("Review failed: no temporary file can be created in /no/such/folder: "),
         "{message}"
     );
     assert_eq!((ran.code, project.files()), (0, before));

@@ -1023,12 +1023,12 @@ mod cleanup {
         assert_eq!(
             ran.stderr,
             format!(
-                "taskie: session `{SESSION}` leads outside the project through a symbolic link\n"
+                "taskie: session `{SESSION}` leads out of the project through a symbolic link\n"
             )
         );
         let stop = hook(&project, "stop");
         assert!(
-            stop.stdout.contains("leads outside the project"),
+            stop.stdout.contains("leads out of the project"),
             "{}",
             stop.stdout
         );

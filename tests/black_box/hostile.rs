@@ -94,9 +94,7 @@ fn plans_outside_the_project_are_not_followed() {
             let ran = project.run(&["enter", "new-plan", "--plan", name]);
             assert_eq!(
                 ran.stderr,
-                format!(
-                    "taskie: plan `{name}` leads outside the project through a symbolic link\n"
-                )
+                format!("taskie: plan `{name}` leads out of the project through a symbolic link\n")
             );
             assert_eq!(ran.code, 1);
         }

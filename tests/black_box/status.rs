@@ -379,7 +379,7 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
     );
     assert!(
         text.contains(
-            " of 9 min 30 s at most\nat a stop     it is allowed: a review is already running\n"
+            " of at most 9 min 30 s\nat a stop     it is allowed: a review is already running\n"
         ),
         "{text}"
     );

@@ -153,7 +153,7 @@ fn without_a_terminal_nobody_agrees() {
         (
             1,
             "taskie: there is nobody to ask: stdin is not a terminal\n  help: run `taskie trust` in a terminal, or \
-             `taskie trust --yes` after you have read what is above\n"
+             `taskie trust --yes` after you have read the text above\n"
         )
     );
     assert_eq!(project.stop().json(), ignored());
