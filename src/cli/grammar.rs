@@ -137,9 +137,11 @@ fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
 fn status(chart: &Chart) -> Command {
     asking(chart, "status", "Show the current phase, what it waits for, and what the next stop does")
         .after_help(
-            "A verdict is shown if this machine ran the review and the file has not changed since; `?` means unknown.\n\
+            "A verdict is shown if this machine ran the review and the file has not changed since. `PASS?` is what the\n\
+             file itself states; `?` means unknown.\n\
              docs/commands.md describes the JSON.",
         )
+        .arg(flag("all", "Show all reviews, not only the last ones"))
         .arg(flag("watch", "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change"))
 }
 

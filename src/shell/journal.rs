@@ -192,6 +192,24 @@ pub(crate) fn reviews(place: &Place) -> Vec<Review> {
     reviews.collect()
 }
 
+/// Returns the runs of the running cycle, newest first: those for its review files since it started over. `file` is their
+/// name with `{n}` for the number, and `count` is how many of them count.
+pub(crate) fn of_cycle<'r>(
+    reviews: &'r [Review],
+    cycle: &str,
+    file: &str,
+    count: i64,
+) -> Vec<&'r Review> {
+    let mut n = count.saturating_add(1);
+    let runs = reviews.iter().rev().filter(|run| run.cycle == cycle);
+    runs.take_while(|run| {
+        let is_of_it = run.n <= n && run.file == file.replace("{n}", &run.n.to_string());
+        n = run.n;
+        is_of_it
+    })
+    .collect()
+}
+
 impl Line {
     /// Returns the instance that the line is about.
     pub(crate) fn instance(&self) -> &str {

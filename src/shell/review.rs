@@ -136,6 +136,7 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
         by: view.by(&invocation.name).ok().flatten(),
         started: reviews::now(),
         timeout: invocation.timeout,
+        log: invocation.log.clone(),
     }
 }
 

@@ -447,7 +447,7 @@ test-plan  complete-task  code-review   1/2        2  $0.25       -
         json!({ "tasks": { "done": 1, "all": 2 } })
     );
     let status = project.run(&["status"]).stdout;
-    assert!(status.contains("1 of 2 done"), "{status}");
+    assert!(status.contains("1 of 2 tasks done"), "{status}");
     assert!(
         status.contains("2 reviews in 2 min 10 s, cost $0.25, 50 % found something"),
         "{status}"
