@@ -1,4 +1,5 @@
-//! `taskie next`: what to do now, by the chart's `next` rules, and why. The session that asks takes over the instance.
+//! `taskie next`: prints what to do now, according to the chart's `next` rules, and why. It claims the instance for
+//! its session.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,9 +15,13 @@ use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::shell::perform::perform;
+use crate::shell::postponed;
 
-/// The name of the rules that answer it.
+/// The event whose rules answer it.
 pub(crate) const RULES: &str = "next";
+
+/// The version of the JSON. It changes if a field is removed or its meaning changes.
+const VERSION: u32 = 1;
 
 /// Prints the next action.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -25,6 +30,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    if matches.get_flag("retry") {
+        postponed::lift(&place.home());
+    }
     let performed =
         perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
     for warning in &performed.warnings {
@@ -41,7 +49,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     if matches.get_flag("json") {
         let context: IndexMap<&String, &Json> = performed.context.iter().collect();
-        say(&json!({ "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": context }).to_string());
+        say(&json!({ "version": VERSION, "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": context }).to_string());
         return Ok(ExitCode::SUCCESS);
     }
     say(&format!("next: {action}"));

@@ -177,7 +177,9 @@ pub fn root_of(path: &str) -> &str {
     let mut dots = path.match_indices('.').map(|(at, _)| at);
     let first = dots.next();
     match path.split('.').next().unwrap_or_default() {
-        "session" | "siblings" | "now" | "touched" => &path[..first.unwrap_or(path.len())],
+        "session" | "siblings" | "now" | "touched" | "postponed" => {
+            &path[..first.unwrap_or(path.len())]
+        }
         _ => &path[..dots.next().unwrap_or(path.len())],
     }
 }
@@ -658,7 +660,10 @@ impl Reader<'_> {
             let Term::Input { path, list } = term else {
                 continue;
             };
-            let is_tried = *list || matches!(self.kind(path), Kind::Boolean | Kind::List);
+            // There is some time, or none.
+            let is_tried = *list
+                || path == "postponed"
+                || matches!(self.kind(path), Kind::Boolean | Kind::List);
             if !is_tried {
                 computed.insert(root_of(path).to_owned());
             }
@@ -855,7 +860,7 @@ impl Reader<'_> {
                 self.looks.insert(name.to_owned());
                 Val::settled()
             }
-            "session" | "now" => {
+            "session" | "now" | "postponed" => {
                 self.looks.insert(name.to_owned());
                 Val::input(name, false)
             }
@@ -911,7 +916,7 @@ impl Reader<'_> {
             }
             ("review", "ok" | "verdict") => Val::settled(),
             // What a review costs, says or takes is not tried.
-            ("review", "cost") => Val::computed(BTreeSet::from([whole])),
+            ("review", "cost" | "until") => Val::computed(BTreeSet::from([whole])),
             ("review", _) => Val::input(whole, false),
             ("cycle", _) | ("scope", "started" | "home") => Val::settled(),
             ("args", _) => {

@@ -35,6 +35,8 @@ pub enum Choice {
     Arg(String),
     /// The session that asks.
     Session,
+    /// Until when no reviewer can run.
+    Postponed,
     /// What the checks of `checks.NAME` find.
     Findings(String),
     /// Who drives the instance.
@@ -56,6 +58,7 @@ impl Choice {
             Self::Session => "session".to_owned(),
             Self::Findings(name) => format!("checks.{name}"),
             Self::Driver => "driver".to_owned(),
+            Self::Postponed => "postponed".to_owned(),
             Self::Dirty => "git.dirty".to_owned(),
             Self::Siblings => "siblings".to_owned(),
         }
@@ -138,6 +141,7 @@ impl Domain {
             }
             Choice::Findings(_) => vec![json!([]), json!(["a finding"])],
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
+            Choice::Postponed => vec![Json::Null, json!("18:23")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),
         }

@@ -337,6 +337,7 @@ impl ImaginedWorld {
                         | "event"
                         | "args"
                         | "session"
+                        | "postponed"
                         | "siblings"
                         | "checks"
                         | "git"
@@ -517,6 +518,7 @@ impl World for ImaginedWorld {
             }
             Source::Config(name) => to_value(&self.setting(config_path(name))),
             Source::Driver { .. } => to_value(&self.choose(Choice::Driver)),
+            Source::Postponed => to_value(&self.choose(Choice::Postponed)),
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),
             Source::Now => Value::from("20260101T000000"),

@@ -29,6 +29,8 @@ pub struct Disk {
     pub siblings: Vec<Sibling>,
     /// Who drives the instance, as the session that asks sees it.
     pub driver: Option<String>,
+    /// Until when no reviewer can run.
+    pub postponed: Option<String>,
     pub dirty: bool,
     /// The prompts that a user has replaced.
     pub prompts: BTreeMap<String, String>,
@@ -161,6 +163,10 @@ impl World for PossibleWorld {
             Source::Config(name) => to_value(&self.setting(name)),
             Source::Driver { .. } => match &self.disk.driver {
                 Some(driver) => Value::from(driver.as_str()),
+                None => Value::from(()),
+            },
+            Source::Postponed => match &self.disk.postponed {
+                Some(time) => Value::from(time.as_str()),
                 None => Value::from(()),
             },
             Source::Dirty => Value::from(self.disk.dirty),

@@ -573,6 +573,7 @@ impl Replay {
                 }
                 Choice::Session => event.session = value.as_str().map(str::to_owned),
                 Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
+                Choice::Postponed => disk.postponed = value.as_str().map(str::to_owned),
                 Choice::Dirty => disk.dirty = *value == json!(true),
                 Choice::Siblings => disk.siblings = self.siblings(value)?,
                 Choice::Arg(_) | Choice::Findings(_) => {}

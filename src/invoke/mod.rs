@@ -1,4 +1,4 @@
-//! Running an invocation of a chart: the process, and what its end means.
+//! Runs an invocation of a chart: the process, and the outcome.
 
 pub(crate) mod log;
 mod orphans;
@@ -8,3 +8,4 @@ pub(crate) mod program;
 pub(crate) mod signals;
 pub(crate) mod spec;
 pub(crate) mod supervisor;
+mod zone;

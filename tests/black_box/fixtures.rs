@@ -1,4 +1,4 @@
-//! Whole hook runs with what the real host sends and what the real client prints, as captured in `fixtures/`.
+//! Whole hook runs with input from the real host and output of the real client, as captured in `fixtures/`.
 
 use std::fs;
 use std::path::Path;
@@ -31,9 +31,11 @@ enum Outcome {
     Clean(bool),
     /// A failed review: the client's exit code and the message about it.
     Failed(i32, &'static str),
+    /// The same, and until some time no other reviewer is started.
+    Postponed(&'static str),
 }
 
-/// (fixture's name up to its version, outcome)
+/// (fixture's name up to the version, outcome)
 const PRINTED: &[(&str, Outcome)] = &[
     (
         "api-error-401",
@@ -44,15 +46,13 @@ const PRINTED: &[(&str, Outcome)] = &[
     ),
     (
         "api-error-429",
-        Outcome::Failed(
-            1,
+        Outcome::Postponed(
             "`claude` exited with code 1: API Error: Request rejected (429) · rate limit",
         ),
     ),
     (
         "api-error-500",
-        Outcome::Failed(
-            1,
+        Outcome::Postponed(
             "`claude` exited with code 1: API Error: 500 Internal server error. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:18777).",
         ),
     ),
@@ -65,16 +65,19 @@ const PRINTED: &[(&str, Outcome)] = &[
     ),
     (
         "max-budget",
-        Outcome::Failed(
-            1,
-            "`claude` exited with code 1: Reached maximum budget ($0.001)",
-        ),
+        Outcome::Failed(1, "`claude` exited with code 1: Reached maximum budget ("),
     ),
     (
         "max-turns",
         Outcome::Failed(
             1,
             "`claude` exited with code 1: Reached maximum number of turns (3)",
+        ),
+    ),
+    (
+        "overloaded",
+        Outcome::Postponed(
+            "`claude` exited with code 1: API Error: 529 Overloaded. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:18777).",
         ),
     ),
     (
@@ -93,6 +96,18 @@ const PRINTED: &[(&str, Outcome)] = &[
     ),
     ("schema-never-answered", Outcome::Clean(false)),
     ("schema-pass", Outcome::Clean(true)),
+    (
+        "usage-limit",
+        Outcome::Postponed(
+            "`claude` exited with code 1: You've hit your 5-hour limit · resets 6:37pm (Europe/Berlin)",
+        ),
+    ),
+    (
+        "weekly-limit",
+        Outcome::Postponed(
+            "`claude` exited with code 1: You've hit your weekly limit · resets Nov 26, 6:37pm (Europe/Berlin)",
+        ),
+    ),
 ];
 
 #[test]
@@ -122,12 +137,12 @@ fn everything_the_client_prints() {
             json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "haiku" }),
         );
         let before = project.read("state.json");
-        let exit = if let Outcome::Failed(exit, _) = outcome {
-            *exit
-        } else {
-            0
+        let exit = match outcome {
+            Outcome::Clean(_) => 0,
+            Outcome::Failed(exit, _) => *exit,
+            Outcome::Postponed(_) => 1,
         };
-        // The review file is written even where the run fails: it must not count then.
+        // The review file is written even if the run fails: it must not count then.
         project.reviewer(&Reviewer {
             stdout: Some(stdout),
             exit,
@@ -158,16 +173,29 @@ fn everything_the_client_prints() {
                     "{file}"
                 );
             }
-            Outcome::Failed(_, why) => {
-                let message = format!(
-                    "Review failed: {why}. It is tried again at the next stop.\nPlan '{PLAN}' structure validated successfully"
+            Outcome::Failed(_, why) | Outcome::Postponed(why) => {
+                let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+                let is_postponed = matches!(outcome, Outcome::Postponed(_));
+                let next = match is_postponed {
+                    true => ". It is postponed until ",
+                    false => ". The next stop tries again.\n",
+                };
+                let (failed, rest) = message.split_once(next).unwrap();
+                assert!(
+                    failed.starts_with(&format!("Review failed: {why}")),
+                    "{file}: {message}"
                 );
-                assert_eq!(ran.json(), crate::support::allowed(&message), "{file}");
-                assert_eq!(
-                    ran.stderr,
-                    format!("taskie: the review failed: {why}\n"),
+                let structure = format!("Plan '{PLAN}' structure validated successfully");
+                assert!(rest.ends_with(&structure), "{file}: {message}");
+                assert!(is_postponed || rest == structure, "{file}: {message}");
+                assert!(
+                    ran.stderr
+                        .starts_with(&format!("taskie: the review failed: {why}")),
                     "{file}"
                 );
+                let calls = project.calls().len();
+                project.stop();
+                assert_eq!(project.calls().len() == calls, is_postponed, "{file}");
                 assert_eq!(project.read("state.json"), before, "{file}");
                 // It had nothing to say there.
                 assert!(
@@ -211,7 +239,7 @@ fn event(project: &Project, text: &str) -> Value {
     event
 }
 
-/// Returns the subcommand of a captured event: its name up to the version, without what it is about.
+/// Returns the subcommand of a captured event: its name up to the version, without the case.
 fn subcommand(file: &str) -> &'static str {
     let name = file.strip_prefix("event-").unwrap();
     let words = [
@@ -300,7 +328,7 @@ fn every_event_of_the_host_while_a_review_is_due() {
             let expected = match command {
                 "subagent-stop" => silent(),
                 "session-start" => {
-                    "{\"systemMessage\": \"Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\", \"hookSpecificOutput\": {\"hookEventName\": \"SessionStart\", \"additionalContext\": \"[taskie] Plan 'test-plan' waits: code-review comes next. /taskie:continue-plan takes it up.\"}}\n"
+                    "{\"systemMessage\": \"Plan 'test-plan' is waiting: code-review comes next. /taskie:continue-plan continues it.\", \"hookSpecificOutput\": {\"hookEventName\": \"SessionStart\", \"additionalContext\": \"[taskie] Plan 'test-plan' is waiting: code-review comes next. /taskie:continue-plan continues it.\"}}\n"
                 }
                 _ => "",
             };
@@ -334,7 +362,7 @@ fn every_event_of_the_host_in_a_project_without_a_plan() {
     }
 }
 
-/// The host's name of an event is not a subcommand; the hook says which ones exist, and does not block.
+/// The host's name of an event is not a subcommand; the hook lists the names that exist, and does not block.
 #[test]
 fn an_event_that_no_hook_knows() {
     let cases = [
