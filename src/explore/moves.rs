@@ -363,7 +363,8 @@ impl Moves {
         left: &mut usize,
         found: &mut Vec<Story>,
     ) {
-        let ways = self.ways(here, trigger, standing, &mut Looks::default());
+        let mut ways = self.ways(here, trigger, standing, &mut Looks::default());
+        ways.sort_by_key(|way| self.tree.is_assumed(&way.choices));
         for Way {
             tail,
             choices,
