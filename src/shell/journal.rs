@@ -311,7 +311,7 @@ impl Tried {
 
 impl Counted {
     fn of(ended: &Ended) -> Self {
-        let (verdict, error) = ended.outcome.in_two();
+        let (verdict, error) = ended.outcome.verdict_and_error();
         let (verdict, error) = (verdict.map(str::to_owned), error.map(str::to_owned));
         Self {
             cycle: ended.invocation.cycle.clone(),
