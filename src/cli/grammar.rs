@@ -12,7 +12,7 @@ use crate::chart::embedded::CHARTS;
 use crate::chart::model::{self, FieldType};
 use crate::expr::Expressions;
 use crate::expr::source::Literal;
-use crate::host::events::EVENTS;
+use crate::host::events::{EVENTS, SESSION_VARIABLES};
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 
@@ -495,7 +495,7 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
             Arg::new("session")
                 .long("session")
                 .value_name("ID")
-                .help("The session to use [default: $CLAUDE_CODE_SESSION_ID]"),
+                .help(session_help("The session to use")),
         ];
     }
     vec![
@@ -508,6 +508,14 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
         Arg::new("session")
             .long("session")
             .value_name("ID")
-            .help("The current session [default: $CLAUDE_CODE_SESSION_ID]"),
+            .help(session_help("The current session")),
     ]
+}
+
+fn session_help(what: &str) -> String {
+    let variables: Vec<String> = SESSION_VARIABLES
+        .iter()
+        .map(|name| format!("${name}"))
+        .collect();
+    format!("{what} [default: {}]", variables.join(", else "))
 }

@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{lock, record};
-use crate::files::pattern::is_slug;
+use super::{find, git, lock, record};
 
 /// The kind of record that says what a session has taken up.
 const SESSION: &str = "session";
@@ -38,7 +37,7 @@ pub(crate) fn taken_up(
     home: &str,
     session: &str,
 ) -> Result<Option<(PathBuf, String)>, String> {
-    if !is_slug(session) {
+    if find::name_flaw(session).is_some() {
         return Ok(None);
     }
     let mut last: Option<(TakenUp, &PathBuf)> = None;
@@ -77,6 +76,18 @@ pub(super) fn take_up(home: &Path, instance: &str, session: &str) -> io::Result<
         record::write(home, instance, DRIVER, session)?;
     }
     Ok(())
+}
+
+/// What is wrong with the lock folder of a project, as a sentence that ends without a stop: one that is part of the
+/// repository says nothing about this machine.
+pub(crate) fn flaw(root: &Path, home: &str) -> Option<String> {
+    let folder = Path::new(home).join(lock::FOLDER);
+    git::is_tracked(root, &folder).then(|| {
+        let folder = folder.display();
+        format!(
+            "{folder} is tracked by git, so what it says of sessions is not believed. `git rm -rf --cached {folder}` takes it out of the repository"
+        )
+    })
 }
 
 /// The session drives nothing any more.
