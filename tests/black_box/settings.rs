@@ -290,11 +290,11 @@ fn a_setting_that_is_wrong_decides_nothing() {
         ),
         (
             json!({ "models": ["opus", ""] }),
-            "`models` is [\"opus\",\"\"], and must be a list of one or more different strings, none of them empty",
+            "`models` is [\"opus\",\"\"], but must be a list of one or more different strings, none of them empty",
         ),
         (
             json!({ "review_timeout": 99_999_999_999_999_999_999_u128 as f64 }),
-            "and must be an integer from 1 to 570",
+            "but must be an integer from 1 to 570",
         ),
         (
             json!({ "models": "opus" }),
