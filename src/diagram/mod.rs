@@ -10,6 +10,7 @@ pub(crate) mod picture;
 mod svg;
 
 use picture::Picture;
+pub(crate) use svg::escaped;
 
 /// How a picture is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! `taskie status`: the current phase, what it waits for, and what the next stop does. Reads only.
 //!
-//! [`facts`] gathers it, [`screen`] shows it to a person, [`watch`] follows it.
+//! [`facts`] gathers it, [`screen`] shows it to a person, [`watch`] follows it; [`report`] is a page with all that is known.
 
 mod facts;
+mod markdown;
+pub(crate) mod report;
 mod screen;
 mod watch;
 
