@@ -50,7 +50,7 @@ pub(super) fn of_instance(place: &Place) -> Picture {
     picture
 }
 
-/// Returns the phases that an instance went through, as far as the journal has them, and the one that it is in.
+/// Returns the phases that an instance has been in, according to the journal, and the current one.
 fn path(place: &Place) -> Vec<String> {
     let phase = &place.chart.state;
     let text = |value: &Json| value.as_str().map(str::to_owned);

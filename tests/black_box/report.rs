@@ -92,6 +92,10 @@ fn a_large_plan_stays_readable() {
     let log = project.run(&["log"]).stdout;
     assert!(log.lines().count() < 264 * 3 + 40);
     assert!(log.lines().all(|line| line.chars().count() <= 100), "{log}");
+    assert!(
+        log.contains("code-review task-7 3 FAIL by sonnet in"),
+        "{log}"
+    );
     let page = report(&project);
     assert_eq!(page.matches("<details>").count(), 264);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! `taskie log`: what happened to an instance, oldest first.
+//! `taskie log`: prints what happened to an instance, oldest first.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -12,6 +12,7 @@ use crate::chart::Chart;
 use crate::cli::bell::{Bell, PAUSE, Rang};
 use crate::cli::error::CliError;
 use crate::cli::place;
+use crate::engine::inspect;
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, paint, paint_words, span, unbroken,
     width,
@@ -25,7 +26,7 @@ const TIME: usize = 10;
 /// The most characters of a value that is shown.
 const VALUE: usize = 40;
 
-/// Prints the journal of the instance, and with `--follow` what comes.
+/// Prints the journal of the instance; with `--follow`, also new lines.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
@@ -42,7 +43,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let mut last: Option<Line> = None;
     loop {
         let mut lines = journal::read(&place);
-        // After what was printed before; if that is gone, from the beginning.
+        // Continue after the last printed line; if that is gone, start from the beginning.
         let printed = last
             .as_ref()
             .and_then(|last| lines.iter().rposition(|line| line == last));
@@ -65,14 +66,14 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
         if last.is_none() && !is_json {
             let noun = &chart.scope.noun;
-            let none = format!("nothing is recorded of {noun} `{}`", place.instance.name);
+            let none = format!("nothing is recorded about {noun} `{}`", place.instance.name);
             print([none].into_iter());
         }
         return Ok(ExitCode::SUCCESS);
     }
 }
 
-/// Prints lines; false where nobody reads them.
+/// Prints lines; returns false if nobody reads them.
 fn print(mut lines: impl Iterator<Item = String>) -> bool {
     let mut out = anstream::stdout().lock();
     lines.all(|line| writeln!(out, "{line}").is_ok()) && out.flush().is_ok()
@@ -108,7 +109,7 @@ impl Log<'_> {
     }
 }
 
-/// Returns what happened, oldest first. The same again, as stops often are, is one entry.
+/// Returns what happened, oldest first. Identical consecutive stops, which are common, share one entry.
 pub(crate) fn entries<'l>(chart: &Chart, lines: &'l [Line]) -> Vec<Entry<'l>> {
     let entry = |same: &'l [Line]| {
         let line = same.last()?;
@@ -141,7 +142,7 @@ fn decision(decided: &Decided) -> String {
         text.push(' ');
         text.push_str(&paint_words(style, &shown(word)));
     }
-    // Of the rules that fired the last one answers.
+    // Of the rules that fired, the last one answers.
     let about = decided
         .fired()
         .last()
@@ -162,7 +163,10 @@ fn decision(decided: &Decided) -> String {
 }
 
 fn review(chart: &Chart, review: &Review) -> String {
-    let name = format!("{} {}", shown(&review.cycle), review.n);
+    let name = match subject(chart, review) {
+        Some(of) => format!("{} {} {}", shown(&review.cycle), shown(&of), review.n),
+        None => format!("{} {}", shown(&review.cycle), review.n),
+    };
     let by = review.by.as_deref().map(|by| format!(" by {}", shown(by)));
     let by = by.unwrap_or_default();
     let mut took = unbroken(&span(Duration::from_secs(review.seconds)));
@@ -184,7 +188,14 @@ fn review(chart: &Chart, review: &Review) -> String {
     }
 }
 
-/// True where `b` is another decision that nobody could tell from `a`.
+/// Returns what was reviewed, if that differs from review to review of the cycle.
+fn subject(chart: &Chart, review: &Review) -> Option<String> {
+    chart.cycles.get(&review.cycle)?.base.holes().next()?;
+    let file = std::iter::once(review.file.as_str());
+    Some(inspect::reviews(chart, file).pop()?.base)
+}
+
+/// Returns whether `b` is a decision that looks exactly like `a`.
 fn is_again(a: &Line, b: &Line) -> bool {
     let (Line::Decision(a), Line::Decision(b)) = (a, b) else {
         return false;
@@ -199,7 +210,7 @@ fn is_again(a: &Line, b: &Line) -> bool {
         && rules(a) == rules(b)
 }
 
-/// Returns a value as a person reads it: a text without quotes.
+/// Returns a value for a person: a string without quotes.
 fn in_words(value: &Json) -> String {
     let text = value
         .as_str()
