@@ -46,6 +46,7 @@ mod render;
 mod report;
 mod review_loop;
 mod reviewer;
+mod scenarios;
 mod schema;
 mod settings;
 mod state_transitions;
