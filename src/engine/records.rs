@@ -69,17 +69,19 @@ pub fn table(table: &Table, content: &Content) -> Value {
             .map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
         let made = [("done", Value::from(done)), ("path", Value::from(path))];
         let value = Value::from_pairs(fields.chain(made));
-        if !done {
+        if !done || !row.is_usable {
             open.push(value.clone());
         }
-        value
+        row.is_usable.then_some(value)
     };
-    let rows: Vec<Value> = content.rows.iter().map(row).collect();
+    let unusable = content.rows.iter().any(|row| !row.is_usable);
+    let rows: Vec<Value> = content.rows.iter().filter_map(row).collect();
     Value::from_pairs([
         ("exists", Value::from(content.exists)),
         ("head", Value::from(content.head)),
         ("prose", Value::from(content.prose)),
         ("lacks", Value::from(content.lacks)),
+        ("unusable", Value::from(unusable)),
         ("lines", Value::from(content.lines)),
         ("rows", Value::from(rows)),
         ("open", Value::from(open)),

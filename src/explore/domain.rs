@@ -666,7 +666,7 @@ impl Domain {
 }
 
 /// A text that cannot be part of a file's name.
-const NO_SLUG: &str = "no slug";
+pub(super) const NO_SLUG: &str = "no slug";
 
 /// So many parts that are looked for in one text are tried in every combination.
 const MOST_PARTS: usize = 5;

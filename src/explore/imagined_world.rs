@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use serde_json::{Value as Json, json};
 
-use super::domain::{Choice, Domain, config_path};
+use super::domain::{Choice, Domain, NO_SLUG, config_path};
 use crate::chart::field::name_part;
 use crate::chart::model::{Check, FieldType};
 use crate::chart::{Chart, RowShape};
@@ -657,6 +657,28 @@ impl TableView {
         })
     }
 
+    fn has_head(&self) -> bool {
+        !self.rows().is_empty() || self.exists() && self.content("head") == json!(true)
+    }
+
+    /// True where a row has no id that can be used: it counts as open, and is none of the rows.
+    fn has_unusable(&self) -> bool {
+        self.has_id() && self.has_head() && self.content("unusable") == json!(true)
+    }
+
+    /// A row whose id cannot be used.
+    fn unusable(&self) -> Json {
+        let table = self.fork.ground.chart.tables.get(&self.name);
+        let columns = table.into_iter().flat_map(|table| match &table.rows {
+            RowShape::Columns(columns) => columns.keys().cloned().collect(),
+            RowShape::Line(_) => Vec::new(),
+        });
+        let fields = columns.map(|column| (column, json!(NO_SLUG)));
+        let made = [("done", json!(false)), ("path", Json::Null)];
+        let made = made.map(|(name, value)| (name.to_owned(), value));
+        fields.chain(made).collect::<serde_json::Map<_, _>>().into()
+    }
+
     fn exists(&self) -> bool {
         !self.rows().is_empty() || self.has_file() && self.content("exists") == json!(true)
     }
@@ -677,17 +699,17 @@ impl Object for TableView {
             "open" => {
                 let mut rows = self.rows();
                 rows.retain(|row| row.get("done") == Some(&json!(false)));
+                rows.extend(self.has_unusable().then(|| self.unusable()));
                 Json::Array(rows)
             }
             "exists" => json!(self.exists()),
             // A row stands below a header, and takes a line.
-            "head" => json!(
-                !self.rows().is_empty() || self.exists() && self.content("head") == json!(true)
-            ),
+            "head" => json!(self.has_head()),
             "prose" => json!(self.exists() && self.content("prose") == json!(true)),
             "lacks" => {
                 json!(self.has_id() && self.exists() && self.content("lacks") == json!(true))
             }
+            "unusable" => json!(self.has_unusable()),
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
                 let lines = if self.exists() {

@@ -179,7 +179,7 @@ impl World for PossibleWorld {
             }
             Source::Now => Value::from(self.disk.now.as_str()),
             Source::Names(folder) => {
-                let inside = PathBuf::from(folder) == dir;
+                let inside = *folder == *dir.to_string_lossy();
                 let names = files.keys().filter(|name| inside && !name.contains('/'));
                 names.map(|name| Value::from(name.as_str())).collect()
             }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value as Json, json};
 
 use super::decision_tree::{Choices, Leaf, Segment, What};
-use super::domain::{Choice, Domain};
+use super::domain::{Choice, Domain, NO_SLUG};
 use super::imagined_world::{Question, is_of_the_host, is_unknown};
 use super::moves::{Edge, Moves, Story};
 use super::possible_world::{Disk, PossibleWorld, Sibling, event};
@@ -652,7 +652,7 @@ impl Replay {
                     lines.push(format!("|{}", " Other |".repeat(columns.len())));
                     lines.push(separator.clone());
                 }
-                if !rows.is_empty() || is_true("head") && !is_true("lacks") {
+                if !rows.is_empty() || is_true("unusable") || is_true("head") && !is_true("lacks") {
                     let headings = columns.values().filter_map(|names| names.first());
                     let headings: Vec<&str> = headings.map(String::as_str).collect();
                     lines.push(format!("| {} |", headings.join(" | ")));
@@ -661,6 +661,12 @@ impl Replay {
                 for row in rows {
                     let cells: Vec<String> = columns.keys().map(|name| cell(row, name)).collect();
                     lines.push(format!("| {} |", cells.join(" | ")));
+                }
+                if is_true("unusable") {
+                    lines.push(format!(
+                        "|{}",
+                        format!(" {NO_SLUG} |").repeat(columns.len())
+                    ));
                 }
             }
             RowShape::Line(pattern) => {

@@ -141,7 +141,7 @@ fn states_that_cannot_be_used() {
             b"{\"phase\": \"\xff\"}".to_vec(),
             "it is not valid JSON: invalid unicode code point at line 1 column 12".to_owned(),
         ),
-        ("deep nesting", big.into_bytes(), "it is not valid JSON: recursion limit exceeded at line 1 column 128".to_owned()),
+        ("deep nesting", big.into_bytes(), "it holds more than 100000 values".to_owned()),
         (
             "a number too large for anything",
             field("max_reviews", "1e999").into_bytes(),
@@ -236,7 +236,7 @@ fn ten_megabytes_of_state() {
 
 /// Odd states that can be used: (case, text, what is said before the rest).
 #[test]
-fn states_that_are_forgiven() {
+fn unusual_states_that_are_accepted() {
     let whole = state(json!({ "next_phase": null })).to_string();
     let lacks = |names: &str| format!("{STATE} lacks {names}: the defaults are used.");
     let cases: Vec<(&str, String, Option<String>)> = vec![
@@ -302,7 +302,7 @@ fn states_that_are_forgiven() {
 }
 
 #[test]
-fn a_state_that_is_no_file() {
+fn a_state_that_is_not_a_file() {
     let project = Project::valid();
     let path = project.plan().join("state.json");
     let outside = project.bin.join("outside.json");
@@ -407,7 +407,7 @@ fn a_table_and_a_plan_that_may_not_be_read() {
 
 /// After a write, a user's keys, their exact values, their order and the file's mode are unchanged.
 #[test]
-fn what_is_not_ours_survives_a_write() {
+fn unknown_keys_survive_a_write() {
     let project = Project::valid();
     let text = "{\"zeta\":{\"b\":[1,2.5,null,\"\\u00fc\"],\"a\":1},\"tdd\":false,\"phase\":\"complete-task\",\"alpha\":true,\"next_phase\":\"code-review\",\"max_reviews\":8,\"review_model\":\"opus\",\"consecutive_clean\":0,\"$schema\":\"x\"}";
     project.write("state.json", text);
@@ -443,6 +443,49 @@ fn long_numbers_of_the_user_survive_a_write() {
 }
 
 // ── tasks.md ────────────────────────────────────────────────────────────────────────────
+
+/// A row whose id cannot be used counts as open, and everything that meets it names it.
+#[test]
+fn an_id_that_cannot_be_used() {
+    let project = Project::valid();
+    let table =
+        |rows: &str| project.write("tasks.md", format!("| Id | Status |\n|---|---|\n{rows}"));
+    let finding = "tasks.md has ids that cannot be used: 2.1 (an id has letters, digits, _ and - only; a task's file is task-ID.md)";
+    project.set_state(
+        json!({ "phase": "code-review", "next_phase": "complete-task", "consecutive_clean": 2 }),
+    );
+    let before = project.read("state.json");
+    for status in ["pending", "done"] {
+        table(&format!("| 1 | done |\n| 2.1 | {status} |\n"));
+        assert_eq!(
+            project.stop().json()["reason"],
+            format!("Plan 'test-plan': {finding}"),
+            "{status}"
+        );
+        assert!(
+            project
+                .run(&["validate"])
+                .stdout
+                .starts_with(&format!("{finding}\n"))
+        );
+        assert!(project.run(&["next"]).stdout.contains("Next task: 2.1."));
+        // The task that is finished is not taken again.
+        let ran = project.run(&["enter", "complete-task"]);
+        let said = "taskie: --task: `2.1` is not one of 1\n";
+        assert!(ran.code == 1 && ran.stderr.contains(said), "{}", ran.stderr);
+        let ran = project.run(&["enter", "complete"]);
+        let said = "taskie: These tasks are still open: 2.1.\n";
+        assert!(ran.code == 1 && ran.stderr.contains(said), "{}", ran.stderr);
+        assert_eq!(project.read("state.json"), before);
+    }
+    table("| 2.1 | pending |\n");
+    let ran = project.run(&["enter", "complete"]);
+    assert!(
+        ran.stderr.contains("These tasks are still open: 2.1."),
+        "{}",
+        ran.stderr
+    );
+}
 
 /// (case, tasks.md, next phase after a clean code review of task 1, message about the table)
 #[test]
@@ -544,10 +587,16 @@ fn twenty_thousand_rows_without_a_usable_id() {
     lines.push(format!("{file}: and 19995 more rows count as open."));
     let why = "there is nothing to review: task_files is empty";
     let message = format!(
-        "{}\nReview failed: {why}. The next stop tries again.\n{VALIDATED}",
+        "{}\nReview failed: {why}. The next stop tries again.",
         lines.join("\n")
     );
-    assert_eq!(ran.json(), allowed(&message));
+    let answer = ran.json();
+    assert_eq!(answer["systemMessage"], message);
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(
+        reason.len() < 9_000 && reason.contains(": ../1, ../2, "),
+        "{reason}"
+    );
     let stderr: String = lines
         .iter()
         .map(|line| format!("taskie: {line}\n"))
@@ -559,7 +608,7 @@ fn twenty_thousand_rows_without_a_usable_id() {
 }
 
 #[test]
-fn a_table_that_is_no_file() {
+fn a_table_that_is_not_a_file() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
     let path = project.plan().join("tasks.md");
@@ -601,7 +650,7 @@ fn a_table_that_is_no_file() {
 // ── names ───────────────────────────────────────────────────────────────────────────────
 
 #[test]
-fn odd_file_names_are_named_and_nothing_more() {
+fn odd_file_names_are_only_reported() {
     let names: &[&[u8]] = &[
         b"a b.md",
         b"a'b.md",
@@ -932,7 +981,7 @@ fn locks_that_cannot_be_taken() {
     let before = project.files();
     let lock = project.root.join(".taskie/.locks/test-plan.state");
     let why = format!(
-        "taskie could not decide about this Stop and allows it: the state cannot be locked: {}: File exists (os error 17)",
+        "taskie could not decide about this Stop and allows it: the state cannot be locked: {}: its folder is not a directory; remove what is there",
         lock.display()
     );
     let ran = project.stop();
@@ -1008,7 +1057,7 @@ fn homes_without_a_plan() {
 
 /// Input that is not an event: exit code 2 for a stop, and 1 for every other event.
 #[test]
-fn stdin_that_is_no_event() {
+fn stdin_that_is_not_an_event() {
     let cases: &[(&str, &[u8], &str)] = &[
         ("empty", b"", "EOF while parsing a value at line 1 column 0"),
         (
@@ -1053,7 +1102,10 @@ fn stdin_that_is_no_event() {
             );
         }
     }
-    let deep = "[".repeat(1_000_000);
+    let many = project.hook_raw("stop", "[".repeat(1_000_000));
+    let why = "taskie: The event on stdin cannot be used: it holds more than 100000 values\n";
+    assert_eq!((many.code, many.stderr.as_str()), (1, why));
+    let deep = "[".repeat(50_000);
     let ran = project.hook_raw("stop", &deep);
     assert_eq!(
         (ran.code, ran.stderr.as_str()),
@@ -1163,6 +1215,10 @@ fn event_fields_of_wrong_types() {
             json!({}),
             json!([{ "x": null }]),
         ] {
+            if field == "session_id" && !value.is_null() {
+                // Whose stop it is must be known, or known to be nobody's.
+                continue;
+            }
             let project = Project::valid();
             project.set_state(json!({ "next_phase": null }));
             let mut event: Value = serde_json::from_str(&stop_event(&project, false)).unwrap();
@@ -1183,10 +1239,10 @@ fn event_fields_of_wrong_types() {
     }
 }
 
-/// An invalid session id is treated as a missing one.
+/// An empty session id is treated as a missing one.
 #[test]
-fn sessions_that_are_none() {
-    for session in [json!(null), json!(""), json!(7), json!([])] {
+fn empty_session_ids() {
+    for session in [json!(null), json!("")] {
         let project = Project::valid();
         project.set_state(json!({ "next_phase": null }));
         let event = json!({ "cwd": project.root, "session_id": session });
@@ -1201,7 +1257,7 @@ fn sessions_that_are_none() {
 // ── the environment ─────────────────────────────────────────────────────────────────────
 
 #[test]
-fn surroundings_that_are_not_what_they_should_be() {
+fn broken_environments() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
     let stop = |change: &dyn Fn(&mut Command)| {
@@ -1304,7 +1360,7 @@ fn a_reader_that_has_gone_away() {
 
 /// Exit code 2 blocks on the host: a hook that is called incorrectly must not return it.
 #[test]
-fn a_hook_that_is_called_in_a_wrong_way_does_not_block() {
+fn a_hook_that_is_called_incorrectly_does_not_block() {
     let cases: &[&[&str]] = &[
         &["hook"],
         &["hook", "stop", "--no-such-option"],

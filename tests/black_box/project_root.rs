@@ -292,7 +292,7 @@ fn what_others_may_write_to_is_not_used() {
 }
 
 #[test]
-fn a_review_runs_in_the_projects_root_wherever_the_agent_stands() {
+fn a_review_runs_in_the_projects_root_wherever_the_agent_is() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer {
@@ -395,7 +395,7 @@ fn age(path: &Path, seconds: u64) {
 
 /// (files with their ages in seconds, the plan that is chosen)
 #[test]
-fn the_plan_touched_last_is_meant() {
+fn the_plan_modified_last_is_used() {
     type Ages<'a> = &'a [(&'a str, u64)];
     let cases: &[(&str, Ages<'_>, &str)] = &[
         (
@@ -473,7 +473,7 @@ fn the_plan_touched_last_is_meant() {
 }
 
 #[test]
-fn commands_mean_the_plan_touched_last_unless_one_is_named() {
+fn commands_use_the_plan_modified_last_unless_one_is_named() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": "code-review" }));
     let other = make_plan(&project.root, "other");
@@ -567,7 +567,7 @@ fn is_left_alone(project: &Project, session: &str) {
 }
 
 #[test]
-fn a_stop_acts_on_what_its_session_has_taken_up() {
+fn a_stop_acts_on_the_plan_that_its_session_claimed() {
     for take_up in [
         &["enter", "complete-task", "--task", "1"][..],
         &["next"],
@@ -601,7 +601,7 @@ fn a_stop_acts_on_what_its_session_has_taken_up() {
 }
 
 #[test]
-fn commands_that_are_refused_take_nothing_up() {
+fn refused_commands_claim_nothing() {
     let project = Project::valid();
     project.set_state(json!({}));
     assert_eq!(as_session(&project, "mine", &["run", "resume"]).code, 1);
@@ -637,7 +637,7 @@ fn where_the_session_is_named() {
 
 /// A plain terminal has no session: it changes the state, says so, and claims nothing.
 #[test]
-fn a_terminal_takes_nothing_up() {
+fn a_terminal_claims_nothing() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -709,7 +709,7 @@ fn a_session_with_two_plans() {
 
 /// A repository cannot say who drives a plan.
 #[test]
-fn records_that_came_with_a_project_are_not_believed() {
+fn records_that_came_with_a_project_are_not_trusted() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -730,9 +730,18 @@ fn records_that_came_with_a_project_are_not_believed() {
     git(&project.root, &["init", "-q"]);
     git(&project.root, &["add", "-f", ".taskie/.locks"]);
     git(&project.root, &["commit", "-q", "-m", "Records"]);
-    let why = "No review was started: .taskie/.locks is tracked by git, so its records of sessions are not trusted. `git rm -r --cached .taskie/.locks` removes it from the repository.";
+    let why = "No review was started: .taskie/.locks is tracked by git, so its records of sessions are not trusted. `git rm -rf --cached .taskie/.locks` removes it from the repository.";
     assert_eq!(stop_of(&project, "mine").json(), allowed(why));
+    let next = as_session(&project, "mine", &["next"]).stderr;
+    let flaw = why.strip_prefix("No review was started: ").unwrap();
+    assert_eq!(next, format!("taskie: {flaw}\n"));
     assert_eq!(project.calls().len(), 0);
+    assert!(
+        project
+            .run(&["doctor", "--json"])
+            .stdout
+            .contains("its records of sessions are not trusted")
+    );
     git(
         &project.root,
         &["rm", "-r", "-q", "-f", "--cached", ".taskie/.locks"],
@@ -776,19 +785,64 @@ fn no_review_in_plan_mode_or_beside_background_work() {
     );
 }
 
+/// A session id may have a dot, for commands and for the hook.
 #[test]
-fn sessions_that_are_no_names() {
+fn a_session_with_a_dot_in_its_id() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
+    assert_eq!(stop_of(&project, "a.b").stdout, silent());
+    assert_eq!(as_session(&project, "a.b", &["next"]).code, 0);
+    assert_eq!(stop_of(&project, "a.b").json()["decision"], "block");
+}
+
+/// Whose stop it is must be known: an event with an id that is none is not one without an id.
+#[test]
+fn a_session_id_that_is_no_text() {
     let project = Project::valid();
     project.set_state(json!({}));
     let before = project.files();
-    for session in ["a b", "../x", "$(x)", "a\nb", "ü", "a/b", "a.b"] {
+    for id in [json!(5), json!(["s"]), json!(true)] {
+        let event = json!({ "session_id": id, "cwd": project.root }).to_string();
+        let ran = project.hook_raw("stop", event);
+        let why = "taskie: Invalid JSON on stdin: the session_id of an event is a string\n";
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (1, "", why)
+        );
+        assert_eq!(project.files(), before);
+    }
+}
+
+#[test]
+fn a_file_in_place_of_the_lock_folder_is_named() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    fs::write(project.root.join(".taskie/.locks"), "").unwrap();
+    let ran = project.run(&["enter", "continue-task"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stderr.contains(
+            "/.taskie/.locks/test-plan.state: its folder is not a directory; remove what is there"
+        ),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn sessions_with_invalid_names() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let before = project.files();
+    for session in ["a b", "../x", "$(x)", "a\nb", "ü", "a/b", "a..b"] {
         for ran in [
             as_session(&project, session, &["enter", "continue-task"]),
             project.run(&["enter", "continue-task", "--session", session]),
             project.run(&["run", "pause", "--session", session]),
         ] {
             let stderr = format!(
-                "taskie: invalid session id `{}`: expected letters, digits, _ and -\n  help: pass --session \"${{CLAUDE_SESSION_ID}}\"\n",
+                "taskie: `{}` cannot be the id of a session: a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`\n  help: pass --session \"${{CLAUDE_SESSION_ID}}\"\n",
                 session.escape_debug()
             );
             assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (1, "", stderr));
