@@ -13,6 +13,7 @@ use crate::chart::model::{self, FieldType};
 use crate::expr::Expressions;
 use crate::expr::source::Literal;
 use crate::host::events::EVENTS;
+use crate::host::hosts::HOSTS;
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 
@@ -34,12 +35,21 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .help(format!("The workflow: {} or the path of a statechart.toml", ids.join(", "))),
         )
         .subcommand(
-            Command::new("hook").about("Answer a hook event, read as JSON from stdin").arg(
-                Arg::new("event")
-                    .required(true)
-                    .value_name("EVENT")
-                    .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
-            ),
+            Command::new("hook")
+                .about("Answer a hook event, read as JSON from stdin")
+                .arg(
+                    Arg::new("event")
+                        .required(true)
+                        .value_name("EVENT")
+                        .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
+                )
+                .arg(
+                    Arg::new("host")
+                        .long("host")
+                        .value_name("HOST")
+                        .value_parser(PossibleValuesParser::new(HOSTS.iter().map(|host| host.id)))
+                        .help("The program that sends the event [default: as the event shows]"),
+                ),
         )
         .subcommand(check_chart())
         .subcommand(enter(chart))
@@ -492,10 +502,9 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
     let noun = chart.scope.noun.clone();
     if chart.scope.is_per_session() {
         return vec![
-            Arg::new("session")
-                .long("session")
-                .value_name("ID")
-                .help("The session to use [default: $CLAUDE_CODE_SESSION_ID]"),
+            Arg::new("session").long("session").value_name("ID").help(
+                "The session to use [default: the one that the host names in the environment]",
+            ),
         ];
     }
     vec![
@@ -508,6 +517,6 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
         Arg::new("session")
             .long("session")
             .value_name("ID")
-            .help("The current session [default: $CLAUDE_CODE_SESSION_ID]"),
+            .help("The current session [default: the one that the host names in the environment]"),
     ]
 }

@@ -1,4 +1,4 @@
-//! The host's hook events: their names, and the fields that they carry.
+//! The hook events of the hosts: their names, and the fields that they carry.
 
 /// Set in the environment of a process that a chart invokes: its own hooks and commands then do nothing.
 pub const REVIEWER: &str = "TASKIE_REVIEWER";
@@ -12,13 +12,6 @@ pub const EVENTS: &[(&str, &str)] = &[
     ("post-compact", "PostCompact"),
     ("session-start", "SessionStart"),
     ("session-end", "SessionEnd"),
-];
-
-/// The variables in which a host gives the tools of a session its id.
-pub const SESSION_VARIABLES: &[&str] = &[
-    "CLAUDE_CODE_SESSION_ID",
-    "CODEX_SESSION_ID",
-    "COPILOT_AGENT_SESSION_ID",
 ];
 
 /// Returns true for an event of the host.

@@ -8,7 +8,10 @@ use serde::de::{
 use serde_json::value::RawValue;
 
 use super::log::plain;
-use crate::chart::model::Invoke;
+use crate::chart::model::{AnswerForm, Invoke};
+
+/// So many bytes at the end of a text are searched for an answer.
+const ANSWER_LIMIT: usize = 64 * 1024;
 
 /// The most characters of a reason that a message shows.
 const REASON_LIMIT: usize = 300;
@@ -19,7 +22,7 @@ pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, 
     if stdout.trim_ascii().is_empty() {
         return Err("it printed nothing".to_owned());
     }
-    let json = json(stdout)?;
+    let json = answer(invoke, stdout)?;
     let is_error = invoke
         .error
         .as_deref()
@@ -36,12 +39,12 @@ pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, 
 
 /// The reason that a process's stdout gives for its failure.
 pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
-    reason(invoke, json(stdout).ok()?)
+    reason(invoke, answer(invoke, stdout).ok()?)
 }
 
 /// What a process says that it cost, in millionths of a dollar.
 pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
-    let cost = number(json(stdout).ok()?, invoke.cost.as_deref()?)? * 1e6;
+    let cost = number(answer(invoke, stdout).ok()?, invoke.cost.as_deref()?)? * 1e6;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -52,7 +55,7 @@ pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
 
 /// How many tokens a process says that it took.
 pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
-    let json = json(stdout).ok()?;
+    let json = answer(invoke, stdout).ok()?;
     let counts = invoke.tokens.iter().filter_map(|pointer| {
         let count: u64 = serde_json::from_str(&find(json, pointer)?).ok()?;
         Some(count)
@@ -64,12 +67,40 @@ fn number(json: &str, pointer: &str) -> Option<f64> {
     serde_json::from_str(&find(json, pointer)?).ok()
 }
 
-/// A text that is known to be JSON. It is never made into values: those of many small ones take 25 times its size.
-fn json(bytes: &[u8]) -> Result<&str, String> {
+/// The text of the answer, which is known to be JSON. It is never made into values: those of many small ones take 25
+/// times its size.
+fn answer<'o>(invoke: &Invoke, stdout: &'o [u8]) -> Result<&'o str, String> {
     let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
-    let text = std::str::from_utf8(bytes).map_err(|error| not_json(&error))?;
-    serde_json::from_str::<IgnoredAny>(text).map_err(|error| not_json(&error))?;
-    Ok(text)
+    let text = std::str::from_utf8(stdout).map_err(|error| not_json(&error))?;
+    match invoke.answer {
+        AnswerForm::Json => match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(_) => Ok(text),
+            Err(error) => Err(not_json(&error)),
+        },
+        AnswerForm::Text => last_object(text)
+            .ok_or_else(|| "its output ends without the JSON object that was asked for".to_owned()),
+    }
+}
+
+/// The last JSON object in a text, alone, in a sentence or in a code fence.
+fn last_object(text: &str) -> Option<&str> {
+    let start = text.len().saturating_sub(ANSWER_LIMIT);
+    let start = (start..=text.len()).find(|at| text.is_char_boundary(*at))?;
+    let mut rest = &text[start..];
+    let mut last = None;
+    while let Some(at) = rest.find('{') {
+        rest = &rest[at..];
+        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+        let length = match objects.next() {
+            Some(Ok(_)) => {
+                last = Some(&rest[..objects.byte_offset()]);
+                objects.byte_offset()
+            }
+            _ => 1,
+        };
+        rest = &rest[length..];
+    }
+    last
 }
 
 fn reason(invoke: &Invoke, json: &str) -> Option<String> {
@@ -157,6 +188,7 @@ mod tests {
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
             by: None,
             argv: Vec::new(),
+            answer: AnswerForm::Json,
             verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],
             verdict: vec![
                 "/structured_output/verdict".to_owned(),
