@@ -125,7 +125,7 @@ async function played(host, project) {
       const [, file] = /Write your review to (\S+?\.md)/.exec(text);
       return results === 0 ? run(`echo 'No issues.' > ${file}`) : say('I checked all of it.\n\n```json\n{"verdict": "PASS"}\n```');
     }
-    const [, found] = /([^"\s]+)\/agent-skills\/new-plan/.exec(text.replaceAll("\\\\", "\\")) ?? [];
+    const [, found] = /(\/[^"\s<>]+)\/agent-skills\/new-plan/.exec(text.replaceAll("\\\\", "\\")) ?? [];
     root ||= found ?? "";
     heard.push(text);
     const step = agent[heard.length - 1] ?? say("Nothing is left to do.");
