@@ -114,6 +114,9 @@ pub(crate) struct Review {
     pub(crate) cost: Option<u64>,
     /// How many tokens it took, if it said so.
     pub(crate) tokens: Option<u64>,
+    /// Until when every other run would fail too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<String>,
 }
 
 /// The time now, as a line has it.
