@@ -529,7 +529,7 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
     if chart.scope.is_per_session() {
         return vec![
             Arg::new("session").long("session").value_name("ID").help(
-                "The session to use [default: the one that the host names in the environment]",
+                "The session to use [default: the one that the host names]",
             ),
         ];
     }
@@ -543,6 +543,6 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
         Arg::new("session")
             .long("session")
             .value_name("ID")
-            .help("The current session [default: the one that the host names in the environment]"),
+            .help("The current session [default: the one that the host names]"),
     ]
 }

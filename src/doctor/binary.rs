@@ -121,8 +121,8 @@ pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
             continue;
         }
         seen.push(program);
-        // One of several is enough.
-        if has_one && locate(program).is_none() {
+        // One of several is enough, and the first one stands for all.
+        if locate(program).is_none() && (has_one || seen.len() > 1) {
             continue;
         }
         found.push(program_on_path(program));

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use super::events::{is_stop, takes_context};
 use super::hosts::{Context, Host};
 
-/// So many bytes of a text every host shows whole.
+/// So many characters of a text every host shows whole. (Codex counts bytes, and keeps the rest in a file.)
 const TEXT_LIMIT: usize = 9_900;
 
 /// An answer to the host.
@@ -145,13 +145,10 @@ impl Reply {
 
 /// A text as far as every host shows it.
 pub fn cut(text: &str) -> String {
-    if text.len() <= TEXT_LIMIT {
-        return text.to_owned();
+    match text.char_indices().nth(TEXT_LIMIT) {
+        Some((end, _)) => format!("{}… (cut)", &text[..end]),
+        None => text.to_owned(),
     }
-    let end = (0..=TEXT_LIMIT)
-        .rev()
-        .find(|end| text.is_char_boundary(*end));
-    format!("{}… (cut)", &text[..end.unwrap_or_default()])
 }
 
 /// JSON on one line, with a space after each colon and comma.

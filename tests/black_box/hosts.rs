@@ -45,7 +45,7 @@ const EVENTS: &[(&str, &str, &[&str], Option<&str>)] = &[
 
 /// A captured event of a session that works in the project.
 fn event(name: &str, project: &Project) -> Value {
-    let path = format!("{ROOT}/tests/black_box/fixtures/hosts/{name}.json");
+    let path = format!("{ROOT}/tests/black_box/host-events/{name}.json");
     let mut event: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     event["cwd"] = json!(project.root);
     event["transcript_path"] = Value::Null;
@@ -260,9 +260,9 @@ description: {description}
 ---
 Read `../../commands/{name}.md` (the path starts at this file's folder) and do what it says. It is written for Claude Code. Here:
 
-- A line `@"${{CLAUDE_PLUGIN_ROOT}}/FILE"` stands for the text of `../../FILE`: read all of it before you go on.
+- A line `@"${{CLAUDE_PLUGIN_ROOT}}/…"` stands for the text of the file `../../…`: read all of it before you go on.
 - `${{CLAUDE_PLUGIN_ROOT}}` is the folder `../..`. `$ARGUMENTS` is what the user wrote beside the name of this skill.
-- `/{plugin}:NAME` is the skill NAME of this plugin. To perform it, read `../NAME/SKILL.md` and follow it.
+- `/{plugin}:…` is the skill of that name of this plugin. To perform it, read `../…/SKILL.md` and follow it.
 - If there is no `taskie` on PATH, run the `../../bin/taskie` of this plugin instead.
 - Leave `--session "${{CLAUDE_SESSION_ID}}"` as it is: the shell makes it empty, and taskie finds the session by itself. Anywhere
   else, `${{CLAUDE_SESSION_ID}}` is the value of `$CODEX_SESSION_ID` or `$COPILOT_AGENT_SESSION_ID`.
