@@ -1,5 +1,5 @@
-//! Expressions, texts and values as a chart declares them. Data only; nothing is evaluated here.
-//! The title of each type is what the reference and the schema call it.
+//! Expressions, texts and values as a chart declares them. This is data; nothing is evaluated here. The reference and
+//! the schema call each type by its title.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,15 +20,15 @@ pub struct Text(pub String);
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "a value is a boolean, an integer, a text or a list of strings"
+    expecting = "a value is a boolean, an integer, a string or a list of strings"
 )]
 pub enum Literal {
     Boolean(bool),
     Integer(i64),
     Text(Text),
-    /// A list of strings, as they stand.
+    /// A list of strings, as written.
     List(Vec<String>),
-    /// Null: what `clear` assigns. No literal of a chart is read as this.
+    /// Null, which `clear` assigns. No literal in a chart is parsed as this.
     #[serde(skip)]
     Null,
 }

@@ -1,4 +1,4 @@
-//! Opening files in folders that others write to.
+//! Opens files in folders that others may write to.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -8,8 +8,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// Opens a file in a folder that others write to: a symbolic link is not followed, and a FIFO does
-/// not block.
+/// Opens a regular file. A symbolic link is not followed, and a FIFO does not block.
 pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options

@@ -1,8 +1,8 @@
 //! `taskie hook EVENT`: a hook's event on stdin, its answer on stdout.
 //!
-//! The hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed where the
-//! project has no home for it, or where the session has taken nothing up. A hook that cannot decide allows the event
-//! and says why.
+//! This is the hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed if the
+//! project has no home for it, or if the session has claimed nothing. A hook that cannot decide allows the event and says
+//! why.
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -37,16 +37,16 @@ const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
 pub(crate) struct Call<'a> {
     /// The subcommand.
     pub(crate) event: &'a str,
-    /// What `--chart` says.
+    /// The value of `--chart`.
     pub(crate) chart: Option<&'a str>,
-    /// What `--host` says.
+    /// The value of `--host`.
     pub(crate) host: Option<&'a str>,
 }
 
 /// Runs one hook.
 ///
-/// Input that is no event exits with 1: on some hosts 2 would block the stop, and not every host stops blocking by
-/// itself.
+/// If the input is not an event, the exit code is 1: on some hosts, 2 would block the stop, and not every host stops
+/// blocking at some point.
 pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     let (event, chart) = (call.event, call.chart);
     supervisor::remember_host();
@@ -59,7 +59,7 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     if let Some((id, None)) = named {
         return unknown("host", id, HOSTS.iter().map(|host| host.id));
     }
-    // The reviewer is a session of its own and fires the same hooks: nothing may come of them.
+    // The reviewer is a session of its own and fires the same hooks: they must do nothing.
     if std::env::var_os(REVIEWER).is_some() {
         print(&Reply::silent(name, quiet).render(Host::of(&Json::Null)));
         return ExitCode::SUCCESS;
@@ -75,7 +75,7 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     let host = host.unwrap_or_else(|| Host::of(&fields));
     match reply_to(name, fields, chart, quiet, host) {
         Ok((reply, debt)) => {
-            // The answer comes first: a host that does not read our warnings gets it all the same.
+            // The answer comes first: a host that does not read our warnings still gets it.
             let is_delivered = print(&reply.render(host));
             if let Some(debt) = debt.filter(|_| is_delivered) {
                 debt.settle();
@@ -87,12 +87,12 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
         }
         Err(Ended::BySignal(signal)) => {
             tell(&format!(
-                "ended by signal {signal}; the reviewer was ended too, and state.json is unchanged"
+                "ended by signal {signal}; the reviewer was killed too, and state.json is unchanged"
             ));
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
         }
         Err(Ended::WithHost) => {
-            tell("the host is gone; the reviewer was ended, and state.json is unchanged");
+            tell("the host is gone; the reviewer was killed, and state.json is unchanged");
             ExitCode::FAILURE
         }
     }
@@ -111,11 +111,11 @@ fn unknown<'a>(what: &str, given: &str, known: impl Iterator<Item = &'a str>) ->
 enum Ended {
     /// The host has asked this process to end.
     BySignal(i32),
-    /// Nobody waits for the answer any more.
+    /// Nobody is waiting for the answer anymore.
     WithHost,
 }
 
-/// Reads the event, and enters its directory. The error is what to say of it.
+/// Reads the event and changes to its directory. The error is the message about it.
 fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
@@ -146,16 +146,16 @@ fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
     Ok(fields)
 }
 
-/// What an event is about, as far as it is known without the chart.
+/// What an event is about, as far as that is known without the chart.
 struct Meant {
     root: PathBuf,
-    /// What the session has taken up last; without one it is the chart's to say.
+    /// The instance that the session claimed last; `None` if the chart has to choose it.
     instance: Option<String>,
 }
 
-/// Returns what an event is about; `None` where it is none of ours. A stop is about what its session has taken up last,
-/// wherever its agent has changed to. One that names no session is about the project around its directory. The error
-/// says why nobody knows.
+/// Returns what an event is about; `None` if it has nothing to do with us. A stop is about the instance that its session
+/// claimed last, whatever directory the agent is in now. A stop that names no session is about the project around its
+/// directory. The error says why this cannot be found out.
 fn meant(
     event: &str,
     session: Option<&str>,
@@ -166,7 +166,7 @@ fn meant(
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     match session.filter(|_| is_stop(event) && !is_per_session) {
         Some(session) => {
-            let taken = driver::taken_up(&find::roots(&cwd, &around), home, session)?;
+            let taken = driver::claimed(&find::roots(&cwd, &around), home, session)?;
             Ok(taken.map(|(root, instance)| Meant {
                 root,
                 instance: Some(instance),
@@ -179,7 +179,7 @@ fn meant(
     }
 }
 
-/// The project's own chart, which counts where the command line names none.
+/// Returns the project's own chart, which counts if the command line names none.
 fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart {
     if named.is_some() {
         return OwnChart::Absent;
@@ -206,7 +206,8 @@ fn reply_to(
     let session = event.session.clone();
     let session = session.as_deref();
     let silent = |quiet| Ok((Reply::silent(name, quiet), None));
-    // A chart compiled in says where its home is before it is parsed; where there is nothing for it, it never is.
+    // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
+    // is.
     let mut known = None;
     let mut ignored = Vec::new();
     let own;
@@ -301,7 +302,7 @@ fn reply_to(
     }
 }
 
-/// What was found, unless its directory or the home is one that others may have put things into.
+/// Returns what was found, unless others can write to its directory or to the home.
 fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
     let Some(instance) = &found.instance else {
         return found;
@@ -318,7 +319,7 @@ fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
     }
 }
 
-/// Writes the answer; false where the host has not got it.
+/// Prints the answer; returns false if the host did not get it.
 fn print(answer: &str) -> bool {
     let mut out = std::io::stdout().lock();
     out.write_all(answer.as_bytes())
@@ -326,7 +327,7 @@ fn print(answer: &str) -> bool {
         .is_ok()
 }
 
-/// A line on stderr. A host that does not read it is no error.
+/// Prints a line to stderr. It is not an error if the host does not read it.
 fn tell(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "taskie: {}", shown_lines(line));
 }

@@ -18,7 +18,7 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// A reviewer that says when it has begun and ends on request.
+/// A reviewer that reports that it has started and ends on request.
 struct Slow {
     begun: PathBuf,
     go: PathBuf,
@@ -33,7 +33,7 @@ impl Slow {
         project.reviewer(&Reviewer {
             verdict,
             first: format!(
-                "touch '{}'; while [ ! -e '{}' ]; do sleep 0.05; done",
+                "echo 'reading plan.md' >&2; touch '{}'; while [ ! -e '{}' ]; do sleep 0.05; done",
                 slow.begun.display(),
                 slow.go.display()
             ),
@@ -42,7 +42,7 @@ impl Slow {
         slow
     }
 
-    /// A hook in the background, its reviewer at work.
+    /// A hook in the background whose reviewer is at work.
     fn begin(&self, project: &Project) -> Child {
         let event = project.bin.join("event.json");
         fs::write(&event, stop_event(project, false)).unwrap();
@@ -59,7 +59,7 @@ impl Slow {
     }
 }
 
-/// A plan whose task has had three reviews; the third waits for its answer.
+/// A plan whose task has had three reviews; the third one has no answer yet.
 fn reviewed() -> Project {
     let project = Project::valid();
     project.write("plan-review-1.md", "by hand\n");
@@ -148,12 +148,16 @@ fn the_json_is_whole() {
     let review = |cycle: &str, of: &str, n: u64, verdict: Value, by: Value, answered: bool| {
         let cost = verdict.as_str().map(|_| 750);
         json!({ "cycle": cycle, "of": of, "n": n, "file": format!("{dir}/{of}-review-{n}.md"),
-                "verdict": verdict, "by": by, "seconds": cost.map(|_| 0), "cost": cost, "answered": answered })
+                "verdict": verdict, "stated": null, "by": by, "seconds": cost.map(|_| 0), "cost": cost, "answered": answered })
     };
     let expected = json!({
         "version": 1, "chart": "taskie", "plan": PLAN, "directory": dir, "started": true, "usable": true,
         "stage": "Implementation", "final": false, "phase": "code-review", "due": "post-code-review", "owner": null,
-        "cycle": { "id": "code-review", "of": "task-1", "count": 3, "limit": 8, "due": false, "by": "sonnet", "exit": "consecutive_clean >= 2" },
+        "cycle": { "id": "code-review", "of": "task-1", "count": 3, "limit": 8, "due": false, "by": "sonnet", "exit": "consecutive_clean >= 2",
+                   "spent": {
+                       "reviews": 3, "verdicts": { "FAIL": 2, "PASS": 1 }, "failed": 0, "found_percent": 66, "seconds": 0,
+                       "cost": 2250, "unpriced": 0,
+                   } },
         "reviews": [
             review("plan-review", "plan", 1, json!(null), json!(null), false),
             review("code-review", "task-1", 1, json!("FAIL"), json!("opus"), true),
@@ -165,8 +169,8 @@ fn the_json_is_whole() {
             "cost": 2250, "unpriced": 0,
         },
         "progress": { "tasks": { "done": 0, "all": 2 } },
-        "running": null,
-        "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md is written and not answered yet.") },
+        "running": null, "others": [],
+        "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md has not been answered yet.") },
         "stop": { "does": "allow", "text": format!("it is allowed: Plan '{PLAN}' structure validated successfully") },
         "waits_for": "agent",
         "context": {
@@ -183,10 +187,11 @@ fn the_json_is_whole() {
         }
     }
     json["reviews"] = json!(reviews);
+    json["cycle"]["spent"]["seconds"] = json!(0);
     assert_eq!(json, expected);
 }
 
-/// Each review on disk with its verdict, as the JSON has them.
+/// Each review on disk with its verdict, as in the JSON.
 fn verdicts(project: &Project) -> Vec<(String, Option<String>)> {
     let json = project.run(&["status", "--json"]).json();
     let reviews = json["reviews"].as_array().unwrap();
@@ -216,7 +221,7 @@ fn a_verdict_is_shown_only_for_the_file_it_was_about() {
     );
     project.write("task-1-review-2.md", "rewritten by someone\n");
     assert_eq!([of(1), of(2)], [Some("FAIL".into()), None]);
-    // Whoever was killed in mid-line, and a later version's line.
+    // A line from a process that was killed while writing it, and a line from a later version.
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(
         &journal,
@@ -233,6 +238,87 @@ fn a_verdict_is_shown_only_for_the_file_it_was_about() {
             .iter()
             .all(|(_, verdict)| verdict.is_none())
     );
+}
+
+/// Of a review that another machine ran only the file is here.
+#[test]
+fn a_verdict_that_a_file_states_is_marked() {
+    let cases = [
+        ("# Review\n\nVerdict: PASS\n", "PASS?"),
+        ("## Verdict\n\n**FAIL**: two issues.\n", "FAIL?"),
+        (
+            "The verdict of the last review was FAIL.\n\nMy verdict: pass.\n",
+            "PASS?",
+        ),
+        ("The verdict is PASS or FAIL.\n", "?"),
+        ("Verdict: PASSED\n", "?"),
+        ("PASS\n", "?"),
+        ("", "?"),
+    ];
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    for (n, (text, _)) in cases.iter().enumerate() {
+        project.write(&format!("task-1-review-{}.md", n + 1), text);
+    }
+    let reviews = project.run(&["status"]).stdout;
+    let (_, reviews) = reviews.split_once("code-review task-1  ").unwrap();
+    let marks: Vec<&str> = reviews.lines().next().unwrap().split("  ").collect();
+    let expected: Vec<String> = cases
+        .iter()
+        .enumerate()
+        .map(|(n, (_, shown))| format!("{} {shown}", n + 1))
+        .collect();
+    assert_eq!(marks, expected);
+    let json = project.run(&["status", "--json"]).json();
+    assert_eq!(
+        (
+            &json["reviews"][0]["verdict"],
+            &json["reviews"][0]["stated"]
+        ),
+        (&json!(null), &json!("PASS"))
+    );
+}
+
+#[test]
+fn what_the_running_cycle_cost() {
+    let project = reviewed();
+    let cost = || project.run(&["status", "--json"]).json()["cycle"]["spent"]["cost"].clone();
+    assert_eq!(cost(), json!(2250));
+    // The cycle starts over, and so does another task's.
+    project.set_state(json!({}));
+    assert_eq!(cost(), json!(null));
+    project.set_state(json!({ "current_task": "2" }));
+    assert_eq!(cost(), json!(null));
+    project.stop();
+    assert_eq!(cost(), json!(750));
+    let screen = project.run(&["status"]).stdout;
+    assert!(
+        screen.contains(
+            "code-review of task-2: 1 of 8 done, the next one by sonnet; it cost <$0.01 so far"
+        ),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("progress      0 of 2 tasks done"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn the_other_plans_are_named() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    for n in 1..=7 {
+        let dir = project.root.join(format!(".taskie/plans/plan-{n}"));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("plan.md"), "# Plan\n").unwrap();
+    }
+    let screen = project.run(&["status", "--plan", PLAN]).stdout;
+    let expected =
+        "other plans   plan-1, plan-2, plan-3, plan-4, plan-5 and 2 more (`taskie list`)\n";
+    assert!(screen.ends_with(expected), "{screen}");
+    let others = project.run(&["status", "--plan", PLAN, "--json"]).json()["others"].clone();
+    assert_eq!(others.as_array().unwrap().len(), 7);
 }
 
 #[test]
@@ -297,7 +383,7 @@ fn a_long_history_is_cut() {
         .skip_while(|line| !line.starts_with("reviews"))
         .collect();
     let expected = "\
-reviews       code-review: 5 more
+reviews       code-review: 5 more (--all)
               code-review task-2  … 3 earlier  4 ?  5 ?  6 ?  7 ?  8 ?  9 ?  10 ?  11 ?  12 ?  13 ?
               14 ?  15 ?
               code-review task-7  1 ?  2 ?
@@ -329,8 +415,8 @@ fn another_chart_has_its_own_words() {
     );
     let text = project.run(&["--chart", chart, "status"]).stdout;
     for line in [
-        "review        audit of task-1: 1 of 8 done, the next one by sonnet",
-        "streak        streak 0; the cycle is over when streak >= 2",
+        "review        audit of task-1: 1 of 8 done, the next one by sonnet; it cost <$0.01 so far",
+        "streak        streak 0; the cycle ends when streak >= 2",
         "reviews       audit task-1  1 FAIL",
     ] {
         assert!(text.lines().any(|row| row == line), "{line}\n{text}");
@@ -368,18 +454,19 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
         format!(".taskie/plans/{PLAN}/task-1-review-1.md")
     );
     assert!(running["seconds"].as_u64().unwrap() < 120);
+    assert_eq!(running["last_line"], "reading plan.md");
     assert_eq!(
         (&json["waits_for"], &json["stop"]["does"]),
         (&json!("review"), &json!("allow"))
     );
     let text = project.run(&["status"]).stdout;
     assert!(
-        text.contains("waits for     the review: code-review 1 by opus has run for "),
+        text.contains("waits for     the review: code-review 1 by opus has been running for "),
         "{text}"
     );
     assert!(
         text.contains(
-            " of 9 min 30 s at most\nat a stop     it is allowed: a review is already running\n"
+            " of at most 9 min 30 s\n              its log: reading plan.md\nat a stop     it is allowed: a review is already running\n"
         ),
         "{text}"
     );
@@ -468,7 +555,7 @@ fn status_does_not_delay_a_review() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
-    // A note that a killed hook has left: whoever looks asks for the lock.
+    // A note that a killed hook left behind: whoever reads it asks for the lock.
     let note = json!({ "cycle": "code-review", "n": 1, "file": "x", "by": null, "started": 0, "timeout": 1 });
     let locks = project.root.join(".taskie/.locks");
     fs::create_dir_all(&locks).unwrap();
@@ -489,7 +576,7 @@ fn status_does_not_delay_a_review() {
     });
 }
 
-/// Makes `taskie status --watch` look at once, not at the end of its second: the terminal may have a new size.
+/// Makes `taskie status --watch` check now, not at the end of its second: the terminal may have a new size.
 fn look(child: &Child) {
     signal(child, Signal::WINCH);
 }
@@ -536,7 +623,7 @@ fn a_pipe_gets_a_line_for_each_change() {
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     look();
     assert_eq!(next(), format!("{PLAN}: code-review; waits for you"));
-    // It looks, nothing has changed, and it prints nothing.
+    // It checks, nothing has changed, and it prints nothing.
     look();
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     look();
@@ -638,7 +725,7 @@ fn no_line_is_wider_than_the_terminal() {
     for columns in [1, 8, 20, 34, 60, 200] {
         let (mut child, mut terminal) = on_terminal(project.command(["status"]), columns, 24);
         let mut bytes = Vec::new();
-        // A terminal whose other side is closed gives an error.
+        // Writing to a terminal whose other end is closed is an error.
         let _ = terminal.read_to_end(&mut bytes);
         assert!(child.wait().unwrap().success());
         let text = without_escapes(&String::from_utf8(bytes).unwrap());
@@ -657,7 +744,7 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn a_terminal_is_drawn_in_place() {
     let project = reviewed();
-    for (columns, rows, height) in [(80, 40, 19), (40, 8, 7)] {
+    for (columns, rows, height) in [(80, 40, 20), (40, 8, 7)] {
         let (mut child, mut terminal) =
             on_terminal(project.command(["status", "--watch"]), columns, rows);
         let mut seen = String::new();
@@ -674,7 +761,7 @@ fn a_terminal_is_drawn_in_place() {
         let first = without_escapes(seen.split(&up).next().unwrap());
         assert_eq!(first.lines().count(), height, "{first}");
         assert_eq!(
-            first.contains("press ctrl-C to stop"),
+            first.contains("press Ctrl-C to stop"),
             rows == 40,
             "{first}"
         );

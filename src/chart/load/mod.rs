@@ -1,5 +1,5 @@
-//! TOML text → [`Chart`]: parses, fills in what cycles share, makes one phase per cycle, and resolves every
-//! name a chart can mention. All flaws are collected, each with its place in the file.
+//! Turns TOML into a [`Chart`]: parses it, fills in what cycles share, makes one phase per cycle, and resolves every
+//! name that a chart can mention. All flaws are collected, each with its place in the file.
 
 mod cycles;
 mod fields;
@@ -18,8 +18,7 @@ use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::expr::templates::Templates;
 use resolver::Resolver;
 
-/// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its
-/// expressions.
+/// Loads the chart at `path` and checks its expressions. Its template folders are looked up next to the file.
 pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
     let origin = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
@@ -41,7 +40,7 @@ pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart
     resolve(origin, parse(origin, text)?, text, templates)
 }
 
-/// Loads a chart from the JSON that the build made of its TOML.
+/// Loads a chart from the JSON into which the build has converted its TOML.
 pub fn from_json(
     origin: &str,
     json: &str,
@@ -70,7 +69,7 @@ fn resolve(
     }
 }
 
-/// Resolves what can be resolved: a chart that has flaws is still good enough to look for more of them.
+/// Resolves as much as possible: a chart with flaws is still checked for more.
 pub fn resolve_all(
     origin: &str,
     source: Source,
@@ -121,7 +120,7 @@ fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
     })
 }
 
-/// Returns the code for TOML that is valid and no chart. Only serde's wording says what is wrong with it.
+/// Returns the code for valid TOML that is not a chart. Only serde's wording says what is wrong with it.
 fn misfit(message: &str) -> Code {
     match message {
         _ if message.starts_with("missing field") => Code::MissingKey,

@@ -1,6 +1,6 @@
-//! `taskie status`: the current phase, what it waits for, and what the next stop does. Reads only.
+//! `taskie status`: shows the current phase, what it waits for, and what the next stop does. It only reads.
 //!
-//! [`facts`] gathers it, [`screen`] shows it to a person, [`watch`] follows it.
+//! [`facts`] gathers the data, [`screen`] shows it to a person, [`watch`] keeps it up to date.
 
 mod facts;
 mod screen;
@@ -33,7 +33,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = anstream::stdout().lock();
-    for line in screen::lines(&facts, page::width()) {
+    for line in screen::lines(&facts, page::width(), matches.get_flag("all")) {
         // A reader that is gone is not an error.
         let _ = writeln!(out, "{line}");
     }
