@@ -56,7 +56,7 @@ mod tests {
 
     /// (text, on one line, on several lines, masked)
     #[test]
-    fn what_would_not_be_seen() {
+    fn invisible_characters() {
         let cases = [
             ("a\tä b\n", r"a\tä b\n", "a\tä b\n", "a\tä b?"),
             ("\u{1b}[31m", r"\u{1b}[31m", r"\u{1b}[31m", "?[31m"),

@@ -349,7 +349,7 @@ allow = true
     }
 
     #[test]
-    fn a_property_with_a_name_is_of_the_old_kind() {
+    fn a_property_with_a_name_is_outdated() {
         let old = "[[properties]]\nname       = \"n\"\neventually = \"a\" # e\n[[properties]]\nname = \"m\"\nnever = \"b\"\n";
         let new = "[[properties]]\nabout      = \"n\"\nreachable  = \"a\" # e\n[[properties]]\nabout = \"m\"\nnever = \"b\"\n";
         assert_eq!(fix(old).as_deref(), Some(new));

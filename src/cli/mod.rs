@@ -18,7 +18,9 @@ mod place;
 mod progress;
 mod render;
 mod schema;
+mod simulate;
 mod status;
+mod test;
 mod trust;
 mod upgrade;
 mod validate;
@@ -153,6 +155,8 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("diagram", sub)) => diagram::run(&chart, sub),
+        Some(("simulate", sub)) => simulate::run(&chart, sub),
+        Some(("test", sub)) => test::run(&chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
         Some(("upgrade", _)) => Ok(upgrade::run(&chart)),

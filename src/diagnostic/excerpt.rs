@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_lines_the_first_is_labeled() {
+    fn the_first_of_several_lines_is_labeled() {
         assert_eq!(
             around("a\nb = [\n  1,\n]\n", "b = [\n  1,\n]"),
             ("a\nb = [\n  1,".to_owned(), "b = [".to_owned())

@@ -58,7 +58,7 @@ impl Decision {
 
     /// Returns why its run failed, if it did.
     pub fn failure(&self) -> Option<&str> {
-        self.ended.as_ref()?.outcome.in_two().1
+        self.ended.as_ref()?.outcome.verdict_and_error().1
     }
 }
 
@@ -206,7 +206,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns the verdict, if there is one, and the reason for a failure, if it failed.
-    pub fn in_two(&self) -> (Option<&str>, Option<&str>) {
+    pub fn verdict_and_error(&self) -> (Option<&str>, Option<&str>) {
         match self {
             Self::Ran { verdict } => (verdict.as_deref(), None),
             Self::Failed(why) => (None, Some(why)),

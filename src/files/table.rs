@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn finished_whatever_the_dress() {
+    fn finished_despite_formatting() {
         let finished = ["done".to_owned(), "complete".to_owned()];
         for status in ["done", "Done", "**DONE**", "_complete_", " `done` "] {
             assert!(is_finished(status, &finished), "{status}");

@@ -53,7 +53,7 @@ impl Host {
             host.fields.iter().any(|field| event.get(field).is_some())
                 || host.variables.iter().any(has)
         };
-        HOSTS.iter().find(has_mark).unwrap_or(&DEFAULT)
+        HOSTS.iter().find(has_mark).unwrap_or(DEFAULT)
     }
 
     /// Returns `text` with the commands of `plugin`, `/PLUGIN:NAME`, as this host's users write them.

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_unknown() {
+    fn missing_figures_are_unknown() {
         let cases: &[(&str, Option<u64>, Option<u64>)] = &[
             (
                 r#"{"total_cost_usd":0.2134567,"usage":{"in":3,"out":4}}"#,

@@ -78,7 +78,7 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw
 }
 
 /// Returns whether the chart's comments ignore all of these flaws.
-pub(super) fn leaves_nothing<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Flaw>) -> bool {
+pub(super) fn ignores_all<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Flaw>) -> bool {
     let ignores = find(text);
     flaws.all(|flaw| ignores.iter().any(|ignore| ignore.covers(text, flaw)))
 }

@@ -91,7 +91,7 @@ pub fn run(
                 .iter()
                 .filter(|flaw| flaw.code.stage() == Stage::Rule);
             if let Some(caps) = caps
-                && ignore::leaves_nothing(text, flaws.iter().chain(&more).chain(first))
+                && ignore::ignores_all(text, flaws.iter().chain(&more).chain(first))
             {
                 let report = explore(&chart, caps);
                 more.extend(explored::flaws(&report, &chart, text));

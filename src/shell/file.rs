@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_killed_processes_leave_is_swept() {
+    fn leftovers_of_killed_processes_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let (old, young) = (
             folder.path().join(".new-old"),

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_end_is_ended() {
+    fn a_command_that_does_not_end_is_killed() {
         let start = Instant::now();
         let slow = output_within(Command::new("sleep").arg("60"), Duration::from_secs(1));
         assert_eq!(slow.err().as_deref(), Some("did not end within 1 s"));

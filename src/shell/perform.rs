@@ -123,7 +123,7 @@ pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>)
 }
 
 /// Returns the same, with the rules that would be tried. Nothing is run, locked or written.
-pub(crate) fn look_through(place: &Place, event: &Event) -> Result<(Step, Vec<Tried>), Stuck> {
+pub(crate) fn peek_rules(place: &Place, event: &Event) -> Result<(Step, Vec<Tried>), Stuck> {
     let snapshot = place.snapshot();
     Ok(explain(&place.chart, &snapshot.as_world(), event, None)?)
 }

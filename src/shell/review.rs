@@ -143,7 +143,7 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
 /// Returns the journal's line about a review that has ended.
 fn ended(place: &Place, announced: Running, outcome: &Outcome, effort: &Effort) -> journal::Review {
     let file = std::fs::metadata(place.dir().join(&announced.file));
-    let (verdict, error) = outcome.in_two();
+    let (verdict, error) = outcome.verdict_and_error();
     journal::Review {
         at: journal::now(),
         instance: place.instance.name.clone(),

@@ -69,7 +69,7 @@ const CYCLES: [&str; 4] = [
 
 /// An action says what to do, for the agent and the reviewer alike; only the command changes the state.
 #[test]
-fn the_state_step_stands_in_the_command_and_not_in_the_action() {
+fn the_state_step_is_in_the_command_and_not_in_the_action() {
     let mut steps = BTreeMap::new();
     for folder in ["actions", "commands"] {
         for entry in fs::read_dir(Path::new(PLUGIN).join(folder)).unwrap() {
@@ -759,7 +759,7 @@ fn a_check_says_what_entering_would_say_and_writes_nothing() {
 }
 
 #[test]
-fn a_check_makes_no_plan() {
+fn a_check_creates_no_plan() {
     let project = Project::empty();
     let ran = project.run(&["enter", "new-plan", "--plan", "fresh", "--check"]);
     let stdout = ".taskie/plans/fresh/state.json: phase \"new-plan\", next_phase \"plan-review\" (it may be entered; nothing was written)\n";

@@ -236,7 +236,7 @@ fn ten_megabytes_of_state() {
 
 /// Odd states that can be used: (case, text, what is said before the rest).
 #[test]
-fn states_that_are_forgiven() {
+fn unusual_states_that_are_accepted() {
     let whole = state(json!({ "next_phase": null })).to_string();
     let lacks = |names: &str| format!("{STATE} lacks {names}: the defaults are used.");
     let cases: Vec<(&str, String, Option<String>)> = vec![
@@ -302,7 +302,7 @@ fn states_that_are_forgiven() {
 }
 
 #[test]
-fn a_state_that_is_no_file() {
+fn a_state_that_is_not_a_file() {
     let project = Project::valid();
     let path = project.plan().join("state.json");
     let outside = project.bin.join("outside.json");
@@ -407,7 +407,7 @@ fn a_table_and_a_plan_that_may_not_be_read() {
 
 /// After a write, a user's keys, their exact values, their order and the file's mode are unchanged.
 #[test]
-fn what_is_not_ours_survives_a_write() {
+fn unknown_keys_survive_a_write() {
     let project = Project::valid();
     let text = "{\"zeta\":{\"b\":[1,2.5,null,\"\\u00fc\"],\"a\":1},\"tdd\":false,\"phase\":\"complete-task\",\"alpha\":true,\"next_phase\":\"code-review\",\"max_reviews\":8,\"review_model\":\"opus\",\"consecutive_clean\":0,\"$schema\":\"x\"}";
     project.write("state.json", text);
@@ -559,7 +559,7 @@ fn twenty_thousand_rows_without_a_usable_id() {
 }
 
 #[test]
-fn a_table_that_is_no_file() {
+fn a_table_that_is_not_a_file() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
     let path = project.plan().join("tasks.md");
@@ -601,7 +601,7 @@ fn a_table_that_is_no_file() {
 // ── names ───────────────────────────────────────────────────────────────────────────────
 
 #[test]
-fn odd_file_names_are_named_and_nothing_more() {
+fn odd_file_names_are_only_reported() {
     let names: &[&[u8]] = &[
         b"a b.md",
         b"a'b.md",
@@ -1008,7 +1008,7 @@ fn homes_without_a_plan() {
 
 /// Input that is not an event: exit code 2 for a stop, and 1 for every other event.
 #[test]
-fn stdin_that_is_no_event() {
+fn stdin_that_is_not_an_event() {
     let cases: &[(&str, &[u8], &str)] = &[
         ("empty", b"", "EOF while parsing a value at line 1 column 0"),
         (
@@ -1185,7 +1185,7 @@ fn event_fields_of_wrong_types() {
 
 /// An invalid session id is treated as a missing one.
 #[test]
-fn sessions_that_are_none() {
+fn invalid_session_ids() {
     for session in [json!(null), json!(""), json!(7), json!([])] {
         let project = Project::valid();
         project.set_state(json!({ "next_phase": null }));
@@ -1201,7 +1201,7 @@ fn sessions_that_are_none() {
 // ── the environment ─────────────────────────────────────────────────────────────────────
 
 #[test]
-fn surroundings_that_are_not_what_they_should_be() {
+fn broken_environments() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
     let stop = |change: &dyn Fn(&mut Command)| {
@@ -1304,7 +1304,7 @@ fn a_reader_that_has_gone_away() {
 
 /// Exit code 2 blocks on the host: a hook that is called incorrectly must not return it.
 #[test]
-fn a_hook_that_is_called_in_a_wrong_way_does_not_block() {
+fn a_hook_that_is_called_incorrectly_does_not_block() {
     let cases: &[&[&str]] = &[
         &["hook"],
         &["hook", "stop", "--no-such-option"],

@@ -161,7 +161,7 @@ fn names_that_the_command_line_cannot_have() {
 }
 
 #[test]
-fn paths_that_lead_elsewhere() {
+fn paths_that_lead_outside() {
     reported(&[
         case(
             "\".taskie\"",
@@ -198,7 +198,7 @@ fn paths_that_lead_elsewhere() {
 
 /// Settings that a chart can contain but that would never have an effect.
 #[test]
-fn keys_that_would_be_passed_over() {
+fn keys_that_would_be_ignored() {
     reported(&[
         case(
             "[[on.Stop]]",
@@ -241,7 +241,7 @@ fn keys_that_would_be_passed_over() {
 
 /// Each would overflow the stack.
 #[test]
-fn names_and_expressions_without_end() {
+fn endless_names_and_expressions() {
     let free = "\"cycle.id is none\"";
     let deep: String = (0..3000)
         .map(|n| format!("l{n} = \"l{}\"\n", n + 1))
@@ -294,7 +294,7 @@ fn names_and_expressions_without_end() {
 
 /// Of two positional arguments, the optional one comes last, whatever the chart's order.
 #[test]
-fn arguments_without_a_name() {
+fn positional_arguments() {
     let project = Project::valid();
     project.set_state(serde_json::json!({}));
     let args = "[args.note]\ntype = \"string\"\npositional = true\ndefault = \"none\"\n\n\

@@ -508,7 +508,7 @@ fn template_findings_point_into_the_template() {
 }
 
 #[test]
-fn ignores_leave_findings_out() {
+fn ignores_suppress_findings() {
     let cases: &[(&str, &str, &[&str])] = &[
         (
             "at the end of the line",
@@ -557,7 +557,7 @@ fn ignores_leave_findings_out() {
 }
 
 #[test]
-fn an_ignore_in_a_text_is_none() {
+fn an_ignore_in_a_string_does_not_count() {
     let fragment = "[[on.Stop]]\nguard = \"phase == phase\"\nmessage = \"# taskie: ignore[constant-guard] no\"\n";
     let lines = over_base(fragment);
     assert_eq!(found(&lines).len(), 1);
@@ -590,7 +590,7 @@ fn exit_codes() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn unreadable_files_are_reported() {
     let project = with_chart(BASE);
     let ran = project.run(&["check-chart", "nope.toml", "chart.toml"]);
     assert!(
@@ -751,7 +751,7 @@ fn the_charts_compiled_in_are_proved() {
 }
 
 #[test]
-fn what_exploring_has_come_to_is_in_the_json() {
+fn the_json_contains_the_exploration() {
     let ran = with_chart(BASE).run(&["check-chart", "--format=json", "chart.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     insta::assert_snapshot!("explored", ran.stdout);
@@ -778,7 +778,7 @@ fn what_was_not_explored_is_not_called_proved() {
 
 /// A guard may compute with an input whose values are not all tried. If it was never true, that refutes nothing.
 #[test]
-fn what_is_computed_of_an_input_refutes_nothing() {
+fn computed_inputs_refute_nothing() {
     let verdict = |guard: &str| {
         let rule = format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"So.\"\n");
         let report = check(&over_base(&rule), "json").json();
@@ -828,7 +828,7 @@ fn what_is_computed_of_an_input_refutes_nothing() {
 
 /// A file name may contain a number from a field, and a set with a pattern for subfolders keeps the files above them.
 #[test]
-fn file_names_take_what_their_patterns_say() {
+fn file_names_follow_their_patterns() {
     let more = "\n[tables.numbered]\nfile = \"n-{reviews}.md\"\nline = \"- {what}\"\n\n\
                 [commands.look]\nabout = \"Look\"\n\
                 say = \"{{ tables.numbered.rows | length }}: {{ files.deep | map(attribute='name') | list | brief(' ') }}\"\n";

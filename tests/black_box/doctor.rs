@@ -141,7 +141,7 @@ fn line(what: &str, text: &str, help: &str) -> (String, String, String) {
 }
 
 #[test]
-fn all_is_well() {
+fn a_sound_installation() {
     let machine = Machine::sound();
     let before = machine.project.files();
     let ran = machine.run(&["doctor"]);
@@ -293,7 +293,7 @@ fn the_reviewer_s_program() {
 }
 
 #[test]
-fn only_root_must_say_that_it_is_a_sandbox() {
+fn only_root_needs_a_sandbox() {
     let machine = Machine::sound();
     if rustix::process::geteuid().is_root() {
         let found = machine.trouble(|command| _ = command.env_remove("IS_SANDBOX"));
@@ -605,7 +605,7 @@ fn a_finding_that_is_ignored_is_not_counted() {
 }
 
 #[test]
-fn help_lines_have_the_chart_that_the_user_gave() {
+fn help_lines_name_the_chart_that_the_user_gave() {
     let machine = Machine::sound();
     let chart = crate::bench::copy_of_chart(&machine.project, str::to_owned);
     let chart = chart.to_str().unwrap();

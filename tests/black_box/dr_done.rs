@@ -1202,7 +1202,7 @@ mod common {
     }
 
     #[test]
-    fn git_that_fails_is_told_and_blocks_nothing() {
+    fn a_failing_git_is_reported_and_blocks_nothing() {
         let project = sample_session();
         fs::write(project.root.join(".git"), "gitdir: nowhere").unwrap();
         let ran = hook(&project, "stop");
@@ -1918,7 +1918,7 @@ mod integration {
 
 /// There is a directory for each session, and one without a state is at its start: both are fine.
 #[test]
-fn doctor_speaks_of_sessions_as_they_are() {
+fn doctor_knows_sessions() {
     let project = sample_session();
     let warned = |args: &[&str]| {
         let ran = project.run(&[&["--chart", "dr-done", "doctor"], args].concat());

@@ -159,7 +159,7 @@ fn the_bare_program_is_wrong_usage() {
 
 /// A block that could not be printed is repeated, and no reviewer is run for it again.
 #[test]
-fn a_block_that_nobody_got_is_given_once_more() {
+fn an_undelivered_block_is_repeated() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -183,7 +183,7 @@ fn a_block_that_nobody_got_is_given_once_more() {
 
 /// A block for a state that has since changed is not repeated.
 #[test]
-fn a_block_of_an_earlier_state_is_forgotten() {
+fn a_block_for_an_earlier_state_is_dropped() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -215,7 +215,7 @@ fn warnings_that_cannot_be_written() {
 
 /// A state file of another user that could be run as that user: the new file gets no more than the permission bits.
 #[test]
-fn no_mode_is_taken_over_but_permissions() {
+fn only_permission_bits_are_kept() {
     let project = Project::valid();
     project.set_state(json!({}));
     let file = project.plan().join("state.json");
@@ -285,7 +285,7 @@ fn events_that_are_too_large() {
 
 /// (file, why it is not read)
 #[test]
-fn files_that_would_be_read_for_ever() {
+fn files_that_never_end() {
     for (target, why) in [
         (
             "/proc/self/pagemap",
@@ -335,7 +335,7 @@ fn is_harmless(text: &str) -> bool {
 
 /// Whatever a project contains in names, cells and fields, no command prints it unescaped.
 #[test]
-fn texts_from_outside_draw_nothing() {
+fn texts_from_outside_are_escaped() {
     for harmful in HARMFUL {
         let project = Project::valid();
         project.set_state(json!({ "review_model": format!("a{harmful}b"), "mine": harmful }));
@@ -373,7 +373,7 @@ fn texts_from_outside_draw_nothing() {
 
 /// The same for a chart and the names of its templates, in each format; and what is shown before it is trusted.
 #[test]
-fn charts_from_outside_draw_nothing() {
+fn charts_from_outside_are_escaped() {
     let project = Project::empty();
     let home = project.root.join(".taskie");
     fs::create_dir_all(home.join("templates")).unwrap();
@@ -453,7 +453,7 @@ fn logs_are_ignored_by_git() {
 
 /// A session that has claimed a plan gets a message if the plan can no longer be read.
 #[test]
-fn what_a_session_has_taken_up_cannot_be_read() {
+fn a_claimed_plan_that_cannot_be_read() {
     let cases: [(&str, &str); 2] = [
         (
             ".taskie/plans",

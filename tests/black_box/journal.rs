@@ -140,7 +140,7 @@ fn commands_leave_a_line_too() {
 }
 
 #[test]
-fn what_people_write_is_not_kept() {
+fn text_by_people_is_not_recorded() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
     let event = json!({
@@ -155,7 +155,7 @@ fn what_people_write_is_not_kept() {
 }
 
 #[test]
-fn who_has_taken_nothing_up_leaves_no_trace() {
+fn a_session_without_a_claim_leaves_no_trace() {
     let project = Project::valid();
     project.set_state(json!({}));
     let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "stranger" });
@@ -265,7 +265,7 @@ fn the_log_is_a_timeline() {
 }
 
 #[test]
-fn a_followed_log_shows_what_comes() {
+fn a_followed_log_shows_new_lines() {
     use std::io::{BufRead as _, BufReader};
     let project = history(&[review(
         "2026-01-30T09:05:00.000Z",

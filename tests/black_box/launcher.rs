@@ -457,7 +457,7 @@ fn a_program_that_was_chosen_is_all_that_runs() {
 }
 
 #[test]
-fn a_launcher_on_path_is_no_program() {
+fn a_launcher_on_path_does_not_count() {
     let machine = Machine::new(TO_CHOOSE);
     let ran = Ran::of(
         machine
@@ -702,7 +702,7 @@ fn script_instead(machine: &Machine, tool: &str, text: &str) {
 /// Each case prints one line and leaves nothing behind. A stop is allowed; it does not try again, and prints nothing
 /// if the plugin is not used. The next session tries again.
 #[test]
-fn a_release_that_cannot_be_had_is_reported_in_one_line() {
+fn a_missing_release_is_reported_in_one_line() {
     for (n, failure) in FAILURES.iter().enumerate() {
         let machine = Machine::new(TO_DOWNLOAD);
         let release = machine.release();
@@ -790,7 +790,7 @@ fn a_release_that_cannot_be_had_is_reported_in_one_line() {
 }
 
 #[test]
-fn wget_does_as_well() {
+fn wget_works_too() {
     let tools: Vec<&str> = TO_DOWNLOAD
         .iter()
         .map(|tool| if *tool == "curl" { "wget" } else { tool })
@@ -854,7 +854,7 @@ fn a_proxy_is_used_and_each_kind_of_remote_understood() {
 
 /// A program that is killed with the host's process group leaves no incomplete release behind.
 #[test]
-fn a_download_that_is_ended_leaves_nothing() {
+fn a_killed_download_leaves_nothing() {
     let machine = Machine::new(TO_DOWNLOAD);
     let server = Server::start(machine.release(), Answer::Slow);
     machine.cloned_from(&format!("{}/a/b", server.address));

@@ -46,6 +46,7 @@ mod renamed_chart;
 mod render;
 mod review_loop;
 mod reviewer;
+mod scenarios;
 mod schema;
 mod settings;
 mod state_transitions;

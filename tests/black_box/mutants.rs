@@ -524,7 +524,7 @@ fn every_mutant_is_reported_at_its_line() {
 
 /// All of them at once: none of them touches what another one changes.
 #[test]
-fn what_passes_is_known() {
+fn edits_that_pass_are_listed() {
     let chart = read("statechart.toml");
     let all = UNNOTICED
         .iter()

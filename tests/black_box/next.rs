@@ -257,7 +257,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
 }
 
 #[test]
-fn whoever_asks_takes_the_plan_over() {
+fn asking_claims_the_plan() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());

@@ -96,7 +96,7 @@ fn made(path: PathBuf) -> PathBuf {
 }
 
 #[test]
-fn a_path_that_a_shell_would_take_apart() {
+fn a_path_that_a_shell_would_split() {
     for name in ["my project", "it's \"here\"", "$HOME `x` ;*", "größer 项目"] {
         let project = Project::empty();
         let root = made(project.root.join(name));

@@ -144,7 +144,7 @@ fn every_manifest_has_the_version_of_the_program() {
 
 /// The host kills a hook after `timeout`, so a reviewer that takes longer would be killed without an answer.
 #[test]
-fn hooks_have_the_time_that_the_chart_counts_on() {
+fn hooks_have_the_timeout_of_the_chart() {
     for plugin in plugins() {
         let hooks = json_of(plugin.path("hooks/hooks.json"));
         let chart = plugin.chart();
@@ -182,7 +182,7 @@ fn hooks_have_the_time_that_the_chart_counts_on() {
 /// Each hook is one shell line, because not every host passes `args`. It starts the plugin's launcher, which starts
 /// the program with the name of the event.
 #[test]
-fn hooks_call_what_there_is() {
+fn hooks_call_existing_commands() {
     let project = Project::empty();
     for plugin in plugins() {
         let hooks = json_of(plugin.path("hooks/hooks.json"));
@@ -235,7 +235,7 @@ fn hooks_call_what_there_is() {
 // ── files that are named ────────────────────────────────────────────────────────────────
 
 #[test]
-fn what_is_named_below_the_plugins_root_is_there() {
+fn files_named_in_the_plugin_exist() {
     for plugin in plugins() {
         let mut named = 0;
         let mut files = Vec::new();

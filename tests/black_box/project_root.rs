@@ -292,7 +292,7 @@ fn what_others_may_write_to_is_not_used() {
 }
 
 #[test]
-fn a_review_runs_in_the_projects_root_wherever_the_agent_stands() {
+fn a_review_runs_in_the_projects_root_wherever_the_agent_is() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer {
@@ -395,7 +395,7 @@ fn age(path: &Path, seconds: u64) {
 
 /// (files with their ages in seconds, the plan that is chosen)
 #[test]
-fn the_plan_touched_last_is_meant() {
+fn the_plan_modified_last_is_used() {
     type Ages<'a> = &'a [(&'a str, u64)];
     let cases: &[(&str, Ages<'_>, &str)] = &[
         (
@@ -473,7 +473,7 @@ fn the_plan_touched_last_is_meant() {
 }
 
 #[test]
-fn commands_mean_the_plan_touched_last_unless_one_is_named() {
+fn commands_use_the_plan_modified_last_unless_one_is_named() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": "code-review" }));
     let other = make_plan(&project.root, "other");
@@ -567,7 +567,7 @@ fn is_left_alone(project: &Project, session: &str) {
 }
 
 #[test]
-fn a_stop_acts_on_what_its_session_has_taken_up() {
+fn a_stop_acts_on_the_plan_that_its_session_claimed() {
     for take_up in [
         &["enter", "complete-task", "--task", "1"][..],
         &["next"],
@@ -601,7 +601,7 @@ fn a_stop_acts_on_what_its_session_has_taken_up() {
 }
 
 #[test]
-fn commands_that_are_refused_take_nothing_up() {
+fn refused_commands_claim_nothing() {
     let project = Project::valid();
     project.set_state(json!({}));
     assert_eq!(as_session(&project, "mine", &["run", "resume"]).code, 1);
@@ -637,7 +637,7 @@ fn where_the_session_is_named() {
 
 /// A plain terminal has no session: it changes the state, says so, and claims nothing.
 #[test]
-fn a_terminal_takes_nothing_up() {
+fn a_terminal_claims_nothing() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -709,7 +709,7 @@ fn a_session_with_two_plans() {
 
 /// A repository cannot say who drives a plan.
 #[test]
-fn records_that_came_with_a_project_are_not_believed() {
+fn records_that_came_with_a_project_are_not_trusted() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -777,7 +777,7 @@ fn no_review_in_plan_mode_or_beside_background_work() {
 }
 
 #[test]
-fn sessions_that_are_no_names() {
+fn sessions_with_invalid_names() {
     let project = Project::valid();
     project.set_state(json!({}));
     let before = project.files();

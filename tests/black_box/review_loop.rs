@@ -219,7 +219,7 @@ fn an_agent_that_forgets_the_transition_gets_its_next_review() {
 }
 
 #[test]
-fn nothing_is_answered_by_a_file_that_is_older_than_the_review() {
+fn an_answer_older_than_the_review_does_not_count() {
     let project = Project::valid();
     project.set_state(
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
@@ -238,7 +238,7 @@ fn nothing_is_answered_by_a_file_that_is_older_than_the_review() {
 }
 
 #[test]
-fn a_stop_before_the_answer_is_written_goes_through() {
+fn a_stop_before_the_answer_is_written_is_allowed() {
     for active in [false, true] {
         let project = Project::valid();
         project.set_state(json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }));
@@ -879,7 +879,7 @@ fn values_that_a_command_does_not_take() {
 }
 
 #[test]
-fn without_any_reviews_a_plan_goes_straight_on() {
+fn without_reviews_a_plan_moves_on() {
     let project = Project::valid();
     project.reviewer(&Reviewer::fail());
     project.write(
@@ -910,7 +910,7 @@ fn without_any_reviews_a_plan_goes_straight_on() {
 
 /// An older state file: missing fields get their defaults, and the first write adds them.
 #[test]
-fn a_state_that_lacks_fields_is_reviewed_and_made_whole() {
+fn a_state_that_lacks_fields_is_reviewed_and_completed() {
     let project = Project::valid();
     project.write(
         "state.json",
@@ -939,7 +939,7 @@ fn a_state_that_lacks_fields_is_reviewed_and_made_whole() {
 }
 
 #[test]
-fn a_paused_loop_is_taken_up_where_it_was_left() {
+fn a_paused_loop_resumes_where_it_was_left() {
     let project = Project::valid();
     project.set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "consecutive_clean": 1, "review_model": "opus" }));
     project.reviewer(&Reviewer::pass());
@@ -1098,7 +1098,7 @@ fn the_limit_names_the_ways_out_and_they_work() {
 
 /// The user has left the cycle and paused what follows: an answer to its last review restarts nothing.
 #[test]
-fn a_paused_loop_is_not_taken_up_by_an_answer() {
+fn an_answer_does_not_resume_a_paused_loop() {
     let project = Project::valid();
     project.set_state(
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),

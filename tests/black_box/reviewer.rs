@@ -214,7 +214,7 @@ fn ten_thousand_tasks_fit_into_the_prompt() {
 }
 
 #[test]
-fn a_model_is_a_word_and_not_a_text_to_fill() {
+fn a_model_name_is_not_a_template() {
     for model in ["{{ 7 * 7 }}", "--help", "$(touch x)", "a b\nc", "ü", ""] {
         let project = Project::valid();
         project.set_state(json!({ "review_model": model }));
@@ -587,7 +587,7 @@ fn a_missing_subject_is_a_failed_review() {
 }
 
 #[test]
-fn a_failed_review_and_a_flaw_are_both_told() {
+fn a_failed_review_and_a_flaw_are_both_reported() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.write("notes.md", "x");
@@ -639,7 +639,7 @@ fn pids(project: &Project) -> Vec<String> {
 }
 
 #[test]
-fn a_reviewer_over_its_deadline_is_ended_with_all_it_started() {
+fn a_reviewer_over_its_deadline_is_killed_with_everything_it_started() {
     // On a busy machine, the first deadline may pass before the reviewer has started anything.
     for deadline in [1, 5, 30] {
         let project = Project::valid();
@@ -674,7 +674,7 @@ fn a_reviewer_over_its_deadline_is_ended_with_all_it_started() {
 }
 
 #[test]
-fn what_a_reviewer_leaves_behind_is_ended() {
+fn processes_left_by_a_reviewer_are_killed() {
     let project = Project::valid();
     project.set_state(json!({}));
     let leaves = STUBBORN.split("while :;").next().unwrap();
@@ -1088,7 +1088,7 @@ fn edits_that_leave_the_review_due_are_kept_and_it_counts() {
 }
 
 #[test]
-fn edits_after_which_nobody_asks_for_the_review_set_it_aside() {
+fn edits_after_which_no_review_is_due_discard_it() {
     let file = format!(".taskie/plans/{PLAN}/task-1-review-3.md");
     let cases = [
         json!({ "next_phase": null }),
@@ -1256,7 +1256,7 @@ fn a_plan_that_is_removed_in_the_middle_of_a_review_stays_removed() {
 
 /// A failed review of a world that has changed is discarded like any other.
 #[test]
-fn a_failure_that_nobody_waits_for_any_more() {
+fn a_failure_of_a_review_that_is_no_longer_due() {
     let project = Project::valid();
     project.set_state(json!({}));
     let fails = Reviewer {

@@ -63,7 +63,7 @@ fn the_models_take_turns() {
 }
 
 #[test]
-fn so_many_clean_reviews_end_a_cycle() {
+fn the_set_number_of_clean_reviews_ends_a_cycle() {
     for (clean, next) in [(1, "complete-task"), (2, "post-code-review")] {
         let project = due(json!({}));
         set(&project, &json!({ "clean": clean }));
@@ -276,7 +276,7 @@ fn config_says_where_each_value_comes_from() {
 }
 
 #[test]
-fn a_setting_that_is_wrong_decides_nothing() {
+fn nothing_is_decided_with_a_wrong_setting() {
     for (settings, why) in [
         (
             json!({ "models": [] }),

@@ -668,7 +668,7 @@ fn a_reader_that_goes_away_ends_it() {
 }
 
 #[test]
-fn a_plan_that_does_not_exist_is_no_plan_to_watch() {
+fn a_missing_plan_cannot_be_watched() {
     let project = Project::valid();
     let ran = project.run(&["status", "--watch", "--plan", "test-pla"]);
     assert_eq!(

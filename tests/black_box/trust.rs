@@ -182,7 +182,7 @@ fn an_agent_cannot_agree() {
 }
 
 #[test]
-fn trust_is_of_one_place_on_this_machine() {
+fn trust_applies_to_one_place_on_this_machine() {
     let project = project();
     trust(&project);
     let copy = project.root.with_file_name("copy");
@@ -201,7 +201,7 @@ fn trust_is_of_one_place_on_this_machine() {
 
 /// A repository that contains its own consent.
 #[test]
-fn what_is_inside_the_project_is_not_believed() {
+fn a_state_directory_inside_the_project_is_not_trusted() {
     let project = project();
     trust(&project);
     let home = project.bin.parent().unwrap().join("home");

@@ -194,7 +194,7 @@ mod tests {
     use crate::chart::embedded::CHARTS;
 
     #[test]
-    fn charts_compiled_in_are_without_a_flaw() {
+    fn compiled_in_charts_have_no_flaw() {
         for embedded in CHARTS {
             let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(

@@ -17,7 +17,7 @@ use crate::expr::syntax::conjuncts;
 use crate::host::events::is_stop;
 use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, paint_words, width};
 use crate::shell::journal::{self, Decided, Line, Tried};
-use crate::shell::perform::look_through;
+use crate::shell::perform::peek_rules;
 use crate::shell::place::Place;
 use crate::text::shown;
 
@@ -86,7 +86,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 /// Returns what would happen at the next stop.
 fn now(place: &Place, session: Option<String>) -> Result<Stop, CliError> {
     let event = json!({ "session_id": session.unwrap_or_default() });
-    let (step, tried) = look_through(place, &Event::hook("Stop", event))
+    let (step, tried) = peek_rules(place, &Event::hook("Stop", event))
         .map_err(|stuck| CliError::new(stuck.to_string()))?;
     let answer = match step {
         Step::Invoke(run) => format!("{} {} runs, and its outcome decides", run.cycle, run.n),

@@ -271,7 +271,7 @@ fn timeout_of_a_program_that_ignores_sigterm() {
 }
 
 #[test]
-fn what_the_leader_leaves_is_ended() {
+fn processes_left_by_the_leader_are_killed() {
     let test = Test::new();
     assert_eq!(
         test.sh("sleep 1000 & echo $! >child; echo done"),
@@ -330,7 +330,7 @@ fn children_of_others_are_spared() {
 }
 
 #[test]
-fn a_run_without_an_owner_is_ended() {
+fn a_run_without_an_owner_is_killed() {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let test = Test::new();
     let child = test.folder.path().join("child");
@@ -359,7 +359,7 @@ fn a_run_without_an_owner_is_ended() {
 }
 
 #[test]
-fn a_flood_of_output_is_ended() {
+fn a_flood_of_output_is_killed() {
     for to in ["1", "2"] {
         let test = Test::new();
         assert_eq!(
