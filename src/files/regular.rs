@@ -1,6 +1,6 @@
 //! Opening files in folders that others write to.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -9,8 +9,8 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 /// Opens a file in a folder that others write to: a symbolic link is not followed, and a FIFO does
-/// not block.
-pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+/// not block. Returns what is known of the file too.
+pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<(File, Metadata)> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options
         .custom_flags(flags.bits().cast_signed())
@@ -22,8 +22,9 @@ pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
                 error
             }
         })?;
-    if file.metadata()?.is_file() {
-        Ok(file)
+    let meta = file.metadata()?;
+    if meta.is_file() {
+        Ok((file, meta))
     } else {
         Err(io::Error::other("it is not a regular file"))
     }

@@ -240,7 +240,10 @@ fn reply_to(
         root,
         instance,
     };
-    match perform(&place, &event) {
+    let result = perform(&place, &event);
+    // The process ends now: a chart is not taken apart for that.
+    std::mem::forget(place);
+    match result {
         Ok(performed) => {
             // The chart's own message reports the failure to the user; stderr is for the host's log.
             let failure = performed

@@ -25,32 +25,33 @@ const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
 /// What a file in the project at `root` holds; `None` where there is none.
 pub(crate) fn read(root: &Path, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let is_link = match path.symlink_metadata() {
-        Ok(meta) => meta.is_symlink(),
+    match read_regular(path, limit) {
+        Err(_) if path.is_symlink() => {}
+        result => return result,
+    }
+    let target = path.canonicalize().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            io::Error::other("it is a symbolic link to a file that does not exist")
+        }
+        _ => error,
+    })?;
+    if !target.starts_with(root.canonicalize()?) {
+        return Err(io::Error::other("it is a symbolic link out of the project"));
+    }
+    read_regular(&target, limit)
+}
+
+/// The same for a path that may not be a link at all.
+pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let (file, meta) = match open_regular(OpenOptions::new().read(true), path) {
+        Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let target;
-    let file = match is_link {
-        true => {
-            target = path.canonicalize().map_err(|error| match error.kind() {
-                ErrorKind::NotFound => {
-                    io::Error::other("it is a symbolic link to a file that does not exist")
-                }
-                _ => error,
-            })?;
-            if !target.starts_with(root.canonicalize()?) {
-                return Err(io::Error::other("it is a symbolic link out of the project"));
-            }
-            target.as_path()
-        }
-        false => path,
-    };
-    let mut bytes = Vec::new();
-    // The size that a special file has in its metadata says nothing.
-    open_regular(OpenOptions::new().read(true), file)?
-        .take(limit + 1)
-        .read_to_end(&mut bytes)?;
+    // A little more than the whole, so that the end is found without another buffer.
+    let size = usize::try_from(meta.len().min(limit)).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(size + 64);
+    file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         let limit = limit / (1024 * 1024);
         return Err(io::Error::other(format!("it is larger than {limit} MiB")));

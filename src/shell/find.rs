@@ -130,6 +130,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         };
     }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
+    let mut dirs: Vec<(PathBuf, OsString)> = Vec::new();
     let mut found: Vec<(SystemTime, OsString)> = Vec::new();
     let entries = match fs::read_dir(root.join(&folder)) {
         Ok(entries) => Some(entries),
@@ -165,7 +166,12 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         } else if !kind.is_dir() {
             continue;
         }
-        let touched = match touched(&entry.path(), &scope.choice) {
+        dirs.push((entry.path(), name));
+    }
+    // Of one alone it does not matter when it was touched.
+    let is_alone = dirs.len() == 1;
+    for (dir, name) in dirs {
+        let touched = match touched(&dir, &scope.choice, is_alone) {
             Ok(Some(touched)) => touched,
             Ok(None) => continue,
             Err(error) => {
@@ -311,8 +317,8 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     }
 }
 
-/// When a file of `dir` that fits was last modified; `None` where none fits.
-fn touched(dir: &Path, choice: &InstanceChoice) -> io::Result<Option<SystemTime>> {
+/// When a file of `dir` that fits was last modified, or where any will do, when the first one was; `None` where none fits.
+fn touched(dir: &Path, choice: &InstanceChoice, any: bool) -> io::Result<Option<SystemTime>> {
     let touch: &[Pattern] = match choice {
         InstanceChoice::Newest { touch } => touch,
         InstanceChoice::Session => &[],
@@ -326,6 +332,9 @@ fn touched(dir: &Path, choice: &InstanceChoice) -> io::Result<Option<SystemTime>
             match entry.metadata().and_then(|meta| meta.modified()) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 modified => last = last.max(Some(modified?)),
+            }
+            if any && last.is_some() {
+                break;
             }
         }
     }

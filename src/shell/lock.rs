@@ -5,7 +5,7 @@
 //! The review lock is held for a whole run, in which the reviewer may remove all that git ignores: it is a lock on the
 //! instance's directory itself. The notes of [`super::reviews`] and the [records](super::record) are in `.locks` too.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -103,7 +103,8 @@ impl ReviewLock {
         let is_held = |file: io::Result<File>| {
             file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
         };
-        is_held(File::open(dir)) || is_held(open_existing(home, instance, REVIEW))
+        let file = || open_existing(home, instance, REVIEW).map(|(file, _)| file);
+        is_held(File::open(dir)) || is_held(file())
     }
 }
 
@@ -123,12 +124,16 @@ fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
 
 /// True while `path` leads to this very file.
 pub(super) fn is_at(file: &File, path: &Path) -> bool {
-    let id = |meta: io::Result<fs::Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
+    let id = |meta: io::Result<Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
     id(file.metadata()) == id(path.symlink_metadata())
 }
 
-/// A file of the lock folder, for reading.
-pub(super) fn open_existing(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
+/// A file of the lock folder, for reading, and what is known of it.
+pub(super) fn open_existing(
+    home: &Path,
+    instance: &str,
+    kind: &str,
+) -> io::Result<(File, Metadata)> {
     refuse_link(&folder(home))?;
     open_regular(OpenOptions::new().read(true), &path(home, instance, kind))
 }
@@ -183,5 +188,6 @@ pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> 
     options.read(true).write(true).create(true).truncate(false);
     make_folder(home)
         .and_then(|()| open_regular(&mut options, &path))
+        .map(|(file, _)| file)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }

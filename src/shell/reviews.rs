@@ -39,7 +39,7 @@ impl Running {
     /// The review that runs, according to its note. The note of one that was killed counts no more: its lock is
     /// released, unless the reviewer itself lives on.
     pub(crate) fn read(home: &Path, instance: &str, dir: &Path) -> Option<Self> {
-        let file = lock::open_existing(home, instance, RUNNING).ok()?;
+        let (file, _) = lock::open_existing(home, instance, RUNNING).ok()?;
         let running = serde_json::from_reader(file.take(MAX_NOTE)).ok()?;
         ReviewLock::is_held(home, instance, dir).then_some(running)
     }

@@ -1,6 +1,7 @@
 //! The world as it stands on disk, read when it is asked for and then kept: one snapshot, one answer.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ pub(crate) struct Snapshot {
     /// What `state.json` holds.
     pub(crate) state: Reading,
     context: Context,
-    names: OnceLock<Result<Vec<String>, Fault>>,
+    listing: OnceLock<Result<Listing, Fault>>,
     nested: OnceLock<Result<Vec<String>, Fault>>,
     tables: Mutex<HashMap<String, Result<Value, Fault>>>,
     config: OnceLock<Result<Context, String>>,
@@ -118,7 +119,7 @@ impl Snapshot {
             instance: instance.clone(),
             state,
             context,
-            names: OnceLock::new(),
+            listing: OnceLock::new(),
             nested: OnceLock::new(),
             tables: Mutex::new(HashMap::new()),
             config: OnceLock::new(),
@@ -173,12 +174,17 @@ impl Snapshot {
         self.root.join(&self.chart.scope.home)
     }
 
+    /// What is directly in the directory.
+    fn listing(&self) -> Result<&Listing, Fault> {
+        let listing = self.listing.get_or_init(|| {
+            Listing::of(&self.dir()).map_err(|error| unreadable(&self.instance.dir, &error))
+        });
+        listing.as_ref().map_err(Clone::clone)
+    }
+
     /// The files directly in the directory, sorted.
     pub(crate) fn names(&self) -> Result<&[String], Fault> {
-        let names = self.names.get_or_init(|| {
-            files_in(&self.dir()).map_err(|error| unreadable(&self.instance.dir, &error))
-        });
-        names.as_deref().map_err(Clone::clone)
+        Ok(&self.listing()?.files)
     }
 
     /// The files in subfolders, from the directory, sorted.
@@ -186,7 +192,8 @@ impl Snapshot {
         let nested = self.nested.get_or_init(|| {
             let dir = self.dir();
             let mut names = Vec::new();
-            for entry in WalkDir::new(&dir).min_depth(2) {
+            let folders = self.listing()?.folders.iter();
+            for entry in folders.flat_map(|folder| WalkDir::new(dir.join(folder))) {
                 let entry = entry.map_err(|error| {
                     let below = error.path().and_then(|path| path.strip_prefix(&dir).ok());
                     let path = self.instance.dir.join(below.unwrap_or(Path::new("")));
@@ -347,7 +354,9 @@ impl Snapshot {
             value.map_or_else(|| Value::from(()), context::to_value)
         };
         let fields = chart.context.keys();
-        let mut listed = files_in(&whole).map_err(|error| unreadable(&dir, &error));
+        let mut listed = Listing::of(&whole)
+            .map(|listing| listing.files)
+            .map_err(|error| unreadable(&dir, &error));
         if let Ok(names) = &mut listed {
             // Such a file stays where it is: no path that could be written here would lead to it.
             names.retain(|name| !is_odd(name));
@@ -497,23 +506,35 @@ impl Snapshot {
     }
 }
 
-/// The files directly in a directory, sorted; none where there is no directory.
-fn files_in(dir: &Path) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        let kind = entry.file_type()?;
-        if kind.is_file() || kind.is_symlink() && entry.path().is_file() {
-            names.push(entry.file_name().to_string_lossy().into_owned());
+/// What is directly in a directory: nothing where there is no directory.
+#[derive(Debug, Default)]
+struct Listing {
+    /// The names of files, sorted.
+    files: Vec<String>,
+    folders: Vec<OsString>,
+}
+
+impl Listing {
+    fn of(dir: &Path) -> io::Result<Self> {
+        let mut listing = Self::default();
+        let entries = match fs::read_dir(dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_file() || kind.is_symlink() && entry.path().is_file() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                listing.files.push(name);
+            } else if kind.is_dir() {
+                listing.folders.push(entry.file_name());
+            }
         }
+        listing.files.sort_unstable();
+        Ok(listing)
     }
-    names.sort_unstable();
-    Ok(names)
 }
 
 /// A name that is not UTF-8, or that would change the text that names it.
