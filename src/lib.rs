@@ -8,7 +8,7 @@
 //! 3. [`chart`]: a workflow as data, loaded, its names resolved;
 //! 4. [`engine`]: the pure core, [`engine::decide::decide`]; `invoke`: a reviewer's process;
 //! 5. `shell`: reads the world and carries decisions out; [`explore`]: every state that a chart can reach;
-//! 6. [`lint`], `render`, `hook`, `demo`;
+//! 6. [`lint`], `render`, `diagram`, `hook`, `demo`;
 //! 7. `doctor`;
 //! 8. `cli`.
 //!
@@ -19,6 +19,7 @@ pub mod chart;
 mod cli;
 mod demo;
 pub mod diagnostic;
+mod diagram;
 mod doctor;
 pub mod engine;
 pub mod explore;

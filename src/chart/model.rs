@@ -380,12 +380,30 @@ pub struct Invoke {
     /// JSON pointers to the numbers of tokens that it took; those that exist are added up.
     #[serde(default)]
     pub tokens: Vec<String>,
+    /// When a run that failed means that no other one can succeed for a while.
+    pub postpone: Option<Postpone>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
     /// Seconds until the process is ended: a number, or `{{ config.NAME }}`.
     pub timeout: Seconds,
     /// The file for its stderr, in the instance's directory. It is removed after a run that succeeded.
     pub log: FilePattern,
+}
+
+/// Runs that fail because of a usage limit or an outage. Until it is over, `postponed` says until when, in all instances of
+/// the project; `taskie next --retry` lifts it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Postpone {
+    /// A JSON pointer into the stdout of a run that failed, to a number.
+    pub status: String,
+    /// The numbers that mean it.
+    pub codes: Vec<i64>,
+    /// JSON pointers to a text that says when it is over: `resets 6:23pm (Europe/Berlin)`.
+    #[serde(default)]
+    pub until: Vec<String>,
+    /// How many seconds it lasts if no text says when it is over.
+    pub seconds: u64,
 }
 
 /// Something that is done to files, before the state is written. All paths are from the project's root, below the

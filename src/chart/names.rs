@@ -78,6 +78,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("it.id", "the phase that is being entered", "`[phases]`"),
     ("it.cycle", "its cycle, if its name has a `{cycle}` hole", "`[phases]`"),
     ("now", "the time in UTC, to the second, in a form for file names: `20260203T145212`", ""),
+    ("postponed", "until when no reviewer can run: `18:23`, or `2026-11-26 18:23`; none if one can", ""),
     ("prompts.NAME", "the prompt NAME: the user's own file, else the template, with its holes filled", ""),
     ("review.ok", "a review has just run and written its file", "rules after an `invoke`"),
     ("review.error", "why it failed; none if it did not", "rules after an `invoke`"),
@@ -87,6 +88,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("review.seconds", "how many seconds it took", "rules after an `invoke`"),
     ("review.took", "the same for a person: `2 min 10 s`", "rules after an `invoke`"),
     ("review.cost", "what it cost: `$0.21`; none if it did not say", "rules after an `invoke`"),
+    ("review.until", "it failed, and until then no reviewer can run; else none", "rules after an `invoke`"),
     ("review.file", "the file it wrote", "rules after an `invoke`"),
     ("review.answer", "the file that answers it", "rules after an `invoke`"),
     ("scope.started", "the instance has a state", ""),
@@ -273,6 +275,7 @@ impl<'c> ChartNames<'c> {
             ("seconds", Type::Integer),
             ("took", Type::Text),
             ("cost", Type::Text.or_none()),
+            ("until", Type::Text.or_none()),
             ("file", Type::Text.or_none()),
             ("answer", Type::Text.or_none()),
         ])
@@ -436,7 +439,7 @@ impl Scope for ChartNames<'_> {
                     // If each session has its own instance, there is always a session.
                     "session" if self.chart.scope.is_per_session() => Type::Text,
                     "session" => Type::Text.or_none(),
-                    "driver" => Type::Text.or_none(),
+                    "driver" | "postponed" => Type::Text.or_none(),
                     "siblings" => self.siblings(),
                     "touched" => Type::list(Type::Text),
                     "tables" => self.tables(),

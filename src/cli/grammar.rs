@@ -10,6 +10,7 @@ use indexmap::IndexSet;
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
 use crate::chart::model::{self, FieldType};
+use crate::diagram;
 use crate::expr::Expressions;
 use crate::expr::source::Literal;
 use crate::host::events::EVENTS;
@@ -43,7 +44,10 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
         .subcommand(check_chart())
         .subcommand(enter(chart))
-        .subcommand(asking(chart, "next", "Show what to do now, and why"))
+        .subcommand(
+            asking(chart, "next", "Show what to do now, and why")
+                .arg(flag("retry", "Let the next stop start a reviewer that a usage limit or an outage has postponed")),
+        )
         .subcommand(status(chart))
         .subcommand(log(chart))
         .subcommand(why(chart))
@@ -60,6 +64,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .after_help("Exit codes: 0 no problem (warnings don't count), 1 problems, 2 wrong usage"),
         )
         .subcommand(render(chart))
+        .subcommand(diagram(chart))
         .subcommand(trust())
         .subcommand(config())
         .subcommand(
@@ -132,9 +137,11 @@ fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
 fn status(chart: &Chart) -> Command {
     asking(chart, "status", "Show the current phase, what it waits for, and what the next stop does")
         .after_help(
-            "A verdict is shown if this machine ran the review and the file has not changed since; `?` means unknown.\n\
+            "A verdict is shown if this machine ran the review and the file has not changed since. `PASS?` is what the\n\
+             file itself states; `?` means unknown.\n\
              docs/commands.md describes the JSON.",
         )
+        .arg(flag("all", "Show all reviews, not only the last ones"))
         .arg(flag("watch", "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change"))
 }
 
@@ -366,6 +373,27 @@ fn action_texts(action: &model::Action) -> impl Iterator<Item = &str> {
     conditions
         .map(|expr| expr.0.as_str())
         .chain(texts.into_iter().map(|(_, text)| text.0.as_str()))
+}
+
+fn diagram(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    Command::new("diagram")
+        .about(format!("Draw the chart, and the path that a {noun} has taken"))
+        .after_help(format!(
+            "The path comes from the journal of this machine. Without a {noun} on the command line, only the chart is drawn."
+        ))
+        .arg(
+            Arg::new("format")
+                .long("format")
+                .value_name("FORMAT")
+                .default_value("mermaid")
+                .value_parser(PossibleValuesParser::new(diagram::Format::NAMES))
+                .help("Write it in this format"),
+        )
+        .args(instance_args(chart).into_iter().map(|arg| match arg.get_id() == "instance" {
+            true => arg.help(format!("Mark the path of this {noun}")),
+            false => arg,
+        }))
 }
 
 fn render(chart: &Chart) -> Command {

@@ -6,6 +6,7 @@ mod check_chart;
 mod completions;
 mod config;
 mod demo;
+mod diagram;
 mod doctor;
 mod enter;
 mod error;
@@ -135,6 +136,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
+        Some(("diagram", sub)) => diagram::run(&chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
         Some(("upgrade", _)) => Ok(upgrade::run(&chart)),

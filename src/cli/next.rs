@@ -14,6 +14,7 @@ use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::shell::perform::perform;
+use crate::shell::postponed;
 
 /// The name of the rules that answer it.
 pub(crate) const RULES: &str = "next";
@@ -25,6 +26,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    if matches.get_flag("retry") {
+        postponed::lift(&place.home());
+    }
     let performed =
         perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
     for warning in &performed.warnings {

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::saw::Saw;
+use crate::files::clock::Moment;
 use crate::host::reply::Reply;
 
 /// The outcome of one call of `decide`.
@@ -190,6 +191,8 @@ pub struct Effort {
     pub cost: Option<u64>,
     /// How many tokens it took.
     pub tokens: Option<u64>,
+    /// It failed, and until then every other one would.
+    pub until: Option<Moment>,
 }
 
 /// How a run ended.

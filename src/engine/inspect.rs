@@ -23,6 +23,8 @@ pub struct Inspector {
 pub struct Standing {
     /// The stem of its files, if the context has what it needs.
     pub base: Option<String>,
+    /// The name of its reviews with `{n}` for the number, if the context has what it needs.
+    pub files: Option<String>,
     /// The reviews that it has had.
     pub count: i64,
     /// How many it may have.
@@ -95,6 +97,7 @@ impl Inspector {
     pub fn standing(&self, cycle: &Cycle) -> Standing {
         Standing {
             base: cycle.base.render(|hole| self.names.slug(hole)).ok(),
+            files: self.names.review_files(cycle).ok(),
             count: self.names.count(cycle),
             limit: self.names.field(&cycle.limit).as_i64().unwrap_or(i64::MAX),
             is_due: self.names.is_due(cycle).unwrap_or(false),

@@ -24,6 +24,8 @@ pub enum Source {
         /// The session that asks.
         session: Option<String>,
     },
+    /// `postponed`: until when no reviewer can run, as a person reads it; none if one can.
+    Postponed,
     /// `git.dirty`: uncommitted changes outside the home; false outside git.
     Dirty,
     /// `siblings`: the other instances, a list of records with `name`, `path`, `idle_hours`, `unreadable`, `context`

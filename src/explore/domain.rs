@@ -39,6 +39,8 @@ pub(crate) enum Choice {
     Session,
     /// Who drives the instance.
     Driver,
+    /// Until when no reviewer can run.
+    Postponed,
     /// What the checks of `checks.NAME` find.
     Findings(String),
     /// `git.dirty`.
@@ -171,6 +173,7 @@ impl Domain {
             }
             Choice::Findings(_) => Vec::new(),
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
+            Choice::Postponed => vec![Json::Null, json!("18:23")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),
         }
@@ -261,6 +264,7 @@ impl Domain {
                     .replace("left out", "unknown")
             ),
             Choice::Driver => "driver: nobody, this session, another one".to_owned(),
+            Choice::Postponed => "postponed: none, some time".to_owned(),
             Choice::Dirty => "git.dirty: false, true".to_owned(),
             Choice::Siblings => format!("siblings: none, or one of {}", values.len() - 1),
             Choice::Findings(name) => {

@@ -474,6 +474,7 @@ impl World for ImaginedWorld {
             }
             Source::Config(name) => to_value(&self.setting(config_path(name))),
             Source::Driver { .. } => to_value(&self.choose(Choice::Driver)),
+            Source::Postponed => to_value(&self.choose(Choice::Postponed)),
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),
             // No rule depends on what time it is, on which names are free, or on how a user words a prompt.

@@ -1,5 +1,6 @@
 //! What stands in files and in their names: patterns with holes, times, rows of Markdown tables. Reads only.
 
+pub mod clock;
 pub mod pattern;
 pub mod regular;
 pub mod table;

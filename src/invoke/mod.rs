@@ -8,3 +8,4 @@ pub(crate) mod program;
 pub(crate) mod signals;
 pub(crate) mod spec;
 pub(crate) mod supervisor;
+mod zone;

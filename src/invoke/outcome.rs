@@ -8,7 +8,9 @@ use serde::de::{
 use serde_json::value::RawValue;
 
 use super::log::plain;
+use super::zone;
 use crate::chart::model::Invoke;
+use crate::files::clock::{self, Moment};
 
 /// The most characters of a reason that a message shows.
 const REASON_LIMIT: usize = 300;
@@ -58,6 +60,25 @@ pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
         Some(count)
     });
     counts.reduce(u64::saturating_add)
+}
+
+/// Until when every other run would fail too, if a process that has failed says so.
+pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
+    let postpone = invoke.postpone.as_ref()?;
+    let json = json(stdout).ok()?;
+    let status: i64 = serde_json::from_str(&find(json, &postpone.status)?).ok()?;
+    if !postpone.codes.contains(&status) {
+        return None;
+    }
+    let now = clock::now();
+    let named = postpone.until.iter().find_map(|pointer| {
+        let text: String = serde_json::from_str(&find(json, pointer)?).ok()?;
+        clock::reset_in(&text, now, zone::offset)
+    });
+    Some(named.unwrap_or_else(|| {
+        let at = now.saturating_add(postpone.seconds);
+        Moment::new(at, now, zone::offset(None))
+    }))
 }
 
 fn number(json: &str, pointer: &str) -> Option<f64> {
@@ -155,6 +176,7 @@ mod tests {
         Invoke {
             cost: Some("/total_cost_usd".to_owned()),
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
+            postpone: None,
             by: None,
             argv: Vec::new(),
             verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],

@@ -114,6 +114,9 @@ pub(crate) struct Review {
     pub(crate) cost: Option<u64>,
     /// How many tokens it took, if it said so.
     pub(crate) tokens: Option<u64>,
+    /// Until when every other run would fail too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) until: Option<String>,
 }
 
 /// The time now, as a line has it.
@@ -186,6 +189,24 @@ pub(crate) fn reviews(place: &Place) -> Vec<Review> {
         Line::Decision(_) => None,
     });
     reviews.collect()
+}
+
+/// Returns the runs of the running cycle, newest first: those for its review files since it started over. `file` is their
+/// name with `{n}` for the number, and `count` is how many of them count.
+pub(crate) fn of_cycle<'r>(
+    reviews: &'r [Review],
+    cycle: &str,
+    file: &str,
+    count: i64,
+) -> Vec<&'r Review> {
+    let mut n = count.saturating_add(1);
+    let runs = reviews.iter().rev().filter(|run| run.cycle == cycle);
+    runs.take_while(|run| {
+        let is_of_it = run.n <= n && run.file == file.replace("{n}", &run.n.to_string());
+        n = run.n;
+        is_of_it
+    })
+    .collect()
 }
 
 impl Line {

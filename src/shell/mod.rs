@@ -14,6 +14,7 @@ pub(crate) mod owed;
 pub(crate) mod perform;
 pub(crate) mod performed;
 pub(crate) mod place;
+pub(crate) mod postponed;
 mod record;
 mod review;
 pub(crate) mod reviews;

@@ -17,6 +17,7 @@ use crate::engine::decide::decide;
 use crate::engine::decision::{Effect, Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
+use crate::files::clock;
 use crate::files::pattern::Pattern;
 use crate::host::events::REVIEWER;
 use crate::invoke::process::End;
@@ -134,6 +135,7 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
         by: view.by(&invocation.name).ok().flatten(),
         started: reviews::now(),
         timeout: invocation.timeout,
+        log: invocation.log.clone(),
     }
 }
 
@@ -150,6 +152,7 @@ fn ended(place: &Place, announced: Running, outcome: &Outcome, effort: &Effort) 
         seconds: effort.seconds,
         cost: effort.cost,
         tokens: effort.tokens,
+        until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
         cycle: announced.cycle,
         n: announced.n,
         file: announced.file,
@@ -234,7 +237,11 @@ fn run(
     };
     effort.cost = outcome::cost(invoke, &stdout);
     effort.tokens = outcome::tokens(invoke, &stdout);
-    let verdict = match (code, outcome::verdict(invoke, &stdout)) {
+    let verdict = outcome::verdict(invoke, &stdout);
+    if code != Some(0) || verdict.is_err() {
+        effort.until = outcome::postponed(invoke, &stdout);
+    }
+    let verdict = match (code, verdict) {
         (Some(0), Ok(verdict)) => verdict,
         (Some(0), Err(why)) => return failed(format!("`{program}` failed: {why}")),
         (Some(code), _) => {

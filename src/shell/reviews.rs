@@ -33,6 +33,9 @@ pub(crate) struct Running {
     pub(crate) started: u64,
     /// The seconds that it may take.
     pub(crate) timeout: u64,
+    /// The file of its log, below the instance's directory.
+    #[serde(default)]
+    pub(crate) log: String,
 }
 
 impl Running {

@@ -12,7 +12,7 @@ use walkdir::WalkDir;
 
 use super::git::Git;
 use super::state_file::{self, Reading};
-use super::{driver, file, settings};
+use super::{driver, file, postponed, settings};
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet, RowShape};
 use crate::diagnostic::suggest::suggest;
@@ -608,6 +608,7 @@ impl World for Snapshot {
             }
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
             Source::Driver { session } => self.driver(session.as_deref()),
+            Source::Postponed => Value::from(postponed::read(&self.home())),
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {
                 let entries = match fs::read_dir(self.root.join(folder)) {

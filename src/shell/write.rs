@@ -14,7 +14,7 @@ use super::review::Run;
 use super::snapshot::Snapshot;
 use super::state_file::{self, Reading};
 use super::stuck::{Stuck, io};
-use super::{driver, file};
+use super::{driver, file, postponed};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
@@ -47,7 +47,12 @@ pub(super) fn write(
         }
         None => (None, None),
     };
+    let until = ended.as_ref().and_then(|ended| ended.effort.until.clone());
     let step = decide(&place.chart, &snapshot.as_world(), event, ended)?;
+    if let Some(until) = until {
+        // After the decision: this one is about the run, and those that follow about the wait. Without it they try again.
+        let _ = postponed::write(&place.home(), &until);
+    }
     let Step::Done(decision) = step else {
         // Since the first look someone has made a review due. (A call with an outcome never asks for a run.)
         return Ok(None);

@@ -31,6 +31,8 @@ enum Outcome {
     Clean(bool),
     /// A failed review: the client's exit code and the message about it.
     Failed(i32, &'static str),
+    /// The same, and until some time no other reviewer is started.
+    Postponed(&'static str),
 }
 
 /// (fixture's name up to its version, outcome)
@@ -44,15 +46,13 @@ const PRINTED: &[(&str, Outcome)] = &[
     ),
     (
         "api-error-429",
-        Outcome::Failed(
-            1,
+        Outcome::Postponed(
             "`claude` exited with code 1: API Error: Request rejected (429) · rate limit",
         ),
     ),
     (
         "api-error-500",
-        Outcome::Failed(
-            1,
+        Outcome::Postponed(
             "`claude` exited with code 1: API Error: 500 Internal server error. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:18777).",
         ),
     ),
@@ -65,16 +65,19 @@ const PRINTED: &[(&str, Outcome)] = &[
     ),
     (
         "max-budget",
-        Outcome::Failed(
-            1,
-            "`claude` exited with code 1: Reached maximum budget ($0.001)",
-        ),
+        Outcome::Failed(1, "`claude` exited with code 1: Reached maximum budget ("),
     ),
     (
         "max-turns",
         Outcome::Failed(
             1,
             "`claude` exited with code 1: Reached maximum number of turns (3)",
+        ),
+    ),
+    (
+        "overloaded",
+        Outcome::Postponed(
+            "`claude` exited with code 1: API Error: 529 Overloaded. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:18777).",
         ),
     ),
     (
@@ -93,6 +96,18 @@ const PRINTED: &[(&str, Outcome)] = &[
     ),
     ("schema-never-answered", Outcome::Clean(false)),
     ("schema-pass", Outcome::Clean(true)),
+    (
+        "usage-limit",
+        Outcome::Postponed(
+            "`claude` exited with code 1: You've hit your 5-hour limit · resets 6:37pm (Europe/Berlin)",
+        ),
+    ),
+    (
+        "weekly-limit",
+        Outcome::Postponed(
+            "`claude` exited with code 1: You've hit your weekly limit · resets Nov 26, 6:37pm (Europe/Berlin)",
+        ),
+    ),
 ];
 
 #[test]
@@ -122,10 +137,10 @@ fn everything_the_client_prints() {
             json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "haiku" }),
         );
         let before = project.read("state.json");
-        let exit = if let Outcome::Failed(exit, _) = outcome {
-            *exit
-        } else {
-            0
+        let exit = match outcome {
+            Outcome::Clean(_) => 0,
+            Outcome::Failed(exit, _) => *exit,
+            Outcome::Postponed(_) => 1,
         };
         // The review file is written even where the run fails: it must not count then.
         project.reviewer(&Reviewer {
@@ -158,16 +173,35 @@ fn everything_the_client_prints() {
                     "{file}"
                 );
             }
-            Outcome::Failed(_, why) => {
-                let message = format!(
-                    "Review failed: {why}. It is tried again at the next stop.\nPlan '{PLAN}' structure validated successfully"
+            Outcome::Failed(_, why) | Outcome::Postponed(why) => {
+                let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+                let (failed, next) = message.split_once(". It is ").unwrap();
+                assert!(
+                    failed.starts_with(&format!("Review failed: {why}")),
+                    "{file}: {message}"
                 );
-                assert_eq!(ran.json(), crate::support::allowed(&message), "{file}");
+                let next = next
+                    .strip_suffix(&format!("\nPlan '{PLAN}' structure validated successfully"))
+                    .unwrap();
+                let is_postponed = matches!(outcome, Outcome::Postponed(_));
                 assert_eq!(
-                    ran.stderr,
-                    format!("taskie: the review failed: {why}\n"),
+                    next.starts_with("postponed until "),
+                    is_postponed,
+                    "{file}: {message}"
+                );
+                assert_eq!(
+                    next == "tried again at the next stop.",
+                    !is_postponed,
+                    "{file}: {message}"
+                );
+                assert!(
+                    ran.stderr
+                        .starts_with(&format!("taskie: the review failed: {why}")),
                     "{file}"
                 );
+                let calls = project.calls().len();
+                project.stop();
+                assert_eq!(project.calls().len() == calls, is_postponed, "{file}");
                 assert_eq!(project.read("state.json"), before, "{file}");
                 // It had nothing to say there.
                 assert!(

@@ -52,10 +52,11 @@ fn a_review_and_the_rules_around_it() {
             rule(0, "another session has taken over the plan: say so once", false, json!({ "session": null })),
             rule(1, "reviews are off: go on to what comes next", false, json!({ "cycle.due": true, "cycle.limit": 8 })),
             rule(2, "a review is due, but the agent is in plan mode or something still runs", false, json!({ "waits": null })),
-            rule(3, "a review is due: run it", true, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8 })),
-            rule(4, "it ran: count it; the next model in the list reviews next", true, json!({ "review.ok": true })),
-            rule(5, "enough clean reviews: move on when the user says so", false, json!({ "review.ok": true, "cycle.exit": false })),
-            rule(6, "not clean yet: the agent answers the review", true, json!({ "review.ok": true })),
+            rule(3, "a review is due, but no reviewer can run yet", false, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "postponed": null })),
+            rule(4, "a review is due: run it", true, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8 })),
+            rule(5, "it ran: count it; the next model in the list reviews next", true, json!({ "review.ok": true })),
+            rule(6, "enough clean reviews: move on when the user says so", false, json!({ "review.ok": true, "cycle.exit": false })),
+            rule(7, "not clean yet: the agent answers the review", true, json!({ "review.ok": true })),
         ],
         "review": { "cycle": "code-review", "n": 1, "verdict": "FAIL", "error": null, "superseded": false },
         "changed": {
@@ -148,7 +149,7 @@ fn what_people_write_is_not_kept() {
     assert_eq!(project.hook_raw("stop", event.to_string()).code, 0);
     let text = fs::read_to_string(file(&project)).unwrap();
     assert!(
-        text.contains("on.Stop[10]") && !text.contains("hush"),
+        text.contains("on.Stop[11]") && !text.contains("hush"),
         "{text}"
     );
 }
@@ -215,7 +216,7 @@ fn decision(at: &str, event: &str, answer: &str, changed: Value) -> Value {
     let about = "the plan's files are in order";
     json!({
         "line": "decision", "at": at, "instance": PLAN, "event": event, "session": "s", "changed": changed,
-        "rules": [{ "rule": "on.Stop[10]", "about": about, "fired": true }], "answer": answer, "ms": 1,
+        "rules": [{ "rule": "on.Stop[11]", "about": about, "fired": true }], "answer": answer, "ms": 1,
     })
 }
 
@@ -259,7 +260,7 @@ fn the_log_is_a_timeline() {
     );
     let ran = project.run(&["log", "--since", "2026-01-31", "--json"]);
     let line: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
-    assert_eq!(line["rules"][0]["rule"], "on.Stop[10]");
+    assert_eq!(line["rules"][0]["rule"], "on.Stop[11]");
     assert_eq!(project.run(&["log", "--since", "soon"]).code, 2);
 }
 
@@ -315,7 +316,8 @@ fn why_names_what_was_false() {
         rule(0, r#"session is not none {"session":null}"#),
         rule(1, r#"cycle.limit == 0 {"cycle.limit":8}"#),
         rule(2, r#"waits is not none {"waits":null}"#),
-        rule(3, "fired"),
+        rule(3, r#"postponed is not none {"postponed":null}"#),
+        rule(4, "fired"),
     ];
     assert_eq!(
         now,
@@ -340,37 +342,37 @@ fn why_names_what_was_false() {
     project.stop();
     let (answer, rules) = fired(&project, &["why", "2", "--json"]);
     assert_eq!(answer, "blocked");
-    assert_eq!(rules[..4], due);
+    assert_eq!(rules[..5], due);
     assert_eq!(
-        rules[4..],
+        rules[5..],
         [
-            rule(4, "fired"),
-            rule(5, r#"cycle.exit {"cycle.exit":false}"#),
-            rule(6, "fired"),
+            rule(5, "fired"),
+            rule(6, r#"cycle.exit {"cycle.exit":false}"#),
+            rule(7, "fired"),
         ]
     );
     let (answer, rules) = fired(&project, &["why", "--json"]);
     assert_eq!(answer, "blocked");
     assert_eq!(
-        rules[8..],
+        rules[9..],
         [
-            rule(8, r#"cycle.due {"cycle.due":false}"#),
+            rule(9, r#"cycle.due {"cycle.due":false}"#),
             rule(
-                9,
+                10,
                 r#"event.stop_hook_active {"event.stop_hook_active":false}"#
             ),
             rule(
-                10,
+                11,
                 r#"not checks.structure {"checks.structure":{"items":1,"first":["Invalid filename: stray.md"]}}"#
             ),
-            rule(11, "fired"),
+            rule(12, "fired"),
         ]
     );
     let ran = project.run(&["why"]);
     let end = "\
-on.Stop[10]  the plan's files are in order
+on.Stop[11]  the plan's files are in order
              false: not checks.structure (checks.structure is [\"Invalid filename: stray.md\"])
-on.Stop[11]  fired: a flaw in the plan's files: the agent fixes it, once a turn
+on.Stop[12]  fired: a flaw in the plan's files: the agent fixes it, once a turn
 ";
     assert!(ran.stdout.ends_with(end), "{}", ran.stdout);
 }
@@ -445,7 +447,7 @@ test-plan  complete-task  code-review   1/2        2  $0.25       -
         json!({ "tasks": { "done": 1, "all": 2 } })
     );
     let status = project.run(&["status"]).stdout;
-    assert!(status.contains("1 of 2 done"), "{status}");
+    assert!(status.contains("1 of 2 tasks done"), "{status}");
     assert!(
         status.contains("2 reviews in 2 min 10 s, cost $0.25, 50 % found something"),
         "{status}"

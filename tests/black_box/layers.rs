@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["chart"],
     &["engine", "invoke"],
     &["shell", "explore"],
-    &["lint", "render", "hook", "demo"],
+    &["lint", "render", "diagram", "hook", "demo"],
     &["doctor"],
     &["cli"],
     &["lib", "main"],

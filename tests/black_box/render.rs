@@ -92,7 +92,7 @@ fn next_is_the_prompt_and_with_a_verdict_the_message_to_the_agent() {
         assert_eq!(reason.stdout, sent, "{cycle}");
         assert_eq!(
             reason.stderr,
-            "taskie: the next stop is blocked (on.Stop[6]: not clean yet: the agent answers the review); message to the agent:\n"
+            "taskie: the next stop is blocked (on.Stop[7]: not clean yet: the agent answers the review); message to the agent:\n"
         );
         // The template is about the review that is due, and once that has run, about the same one.
         assert_eq!(
@@ -140,14 +140,14 @@ fn is_next(project: &Project, args: &[&str], active: bool, stderr: &str) {
 #[test]
 fn next_is_the_answer_if_no_review_is_due() {
     let nothing = json!({ "next_phase": null });
-    let in_order = "taskie: the next stop is allowed (on.Stop[10]: the plan's files are in order); message to the user:\n";
+    let in_order = "taskie: the next stop is allowed (on.Stop[11]: the plan's files are in order); message to the user:\n";
     is_next(&with_state(nothing.clone()), &[], false, in_order);
 
     let flawed = with_state(nothing.clone());
     flawed.write("notes.md", "");
-    let to_the_agent = "taskie: the next stop is blocked (on.Stop[11]: a flaw in the plan's files: the agent fixes it, once a turn); message to the agent:\n";
+    let to_the_agent = "taskie: the next stop is blocked (on.Stop[12]: a flaw in the plan's files: the agent fixes it, once a turn); message to the agent:\n";
     is_next(&flawed, &[], false, to_the_agent);
-    let to_the_user = "taskie: the next stop is allowed (on.Stop[12]: the flaw is still there: the user decides); message to the user:\n";
+    let to_the_user = "taskie: the next stop is allowed (on.Stop[13]: the flaw is still there: the user decides); message to the user:\n";
     is_next(
         &flawed,
         &["--set", "event.stop_hook_active=true"],
@@ -155,7 +155,7 @@ fn next_is_the_answer_if_no_review_is_due() {
         to_the_user,
     );
 
-    let silent = "taskie: the next stop is allowed (on.Stop[9]: the agent was blocked in this turn already, and the files are in order), without a message\n";
+    let silent = "taskie: the next stop is allowed (on.Stop[10]: the agent was blocked in this turn already, and the files are in order), without a message\n";
     is_next(
         &with_state(nothing),
         &["--set", "event.stop_hook_active=true"],
@@ -196,7 +196,7 @@ fn next_is_the_answer_if_no_review_is_due() {
 fn next_with_an_outcome_is_the_answer_after_such_a_review() {
     let project = with_state(json!({ "consecutive_clean": 1 }));
     project.reviewer(&Reviewer::pass());
-    let passed = "taskie: the next stop is allowed (on.Stop[5]: enough clean reviews: move on when the user says so); message to the user:\n";
+    let passed = "taskie: the next stop is allowed (on.Stop[6]: enough clean reviews: move on when the user says so); message to the user:\n";
     is_next(&project, &["--set", "review.verdict=PASS"], false, passed);
 
     let project = with_state(json!({}));
@@ -205,7 +205,7 @@ fn next_with_an_outcome_is_the_answer_after_such_a_review() {
         ..Reviewer::pass()
     });
     let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}";
-    let failed = "taskie: the next stop is allowed (on.Stop[10]: the plan's files are in order); message to the user:\n";
+    let failed = "taskie: the next stop is allowed (on.Stop[11]: the plan's files are in order); message to the user:\n";
     is_next(
         &project,
         &["--set", &format!("review.error={why}")],

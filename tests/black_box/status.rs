@@ -33,7 +33,7 @@ impl Slow {
         project.reviewer(&Reviewer {
             verdict,
             first: format!(
-                "touch '{}'; while [ ! -e '{}' ]; do sleep 0.05; done",
+                "echo 'reading plan.md' >&2; touch '{}'; while [ ! -e '{}' ]; do sleep 0.05; done",
                 slow.begun.display(),
                 slow.go.display()
             ),
@@ -148,12 +148,16 @@ fn the_json_is_whole() {
     let review = |cycle: &str, of: &str, n: u64, verdict: Value, by: Value, answered: bool| {
         let cost = verdict.as_str().map(|_| 750);
         json!({ "cycle": cycle, "of": of, "n": n, "file": format!("{dir}/{of}-review-{n}.md"),
-                "verdict": verdict, "by": by, "seconds": cost.map(|_| 0), "cost": cost, "answered": answered })
+                "verdict": verdict, "stated": null, "by": by, "seconds": cost.map(|_| 0), "cost": cost, "answered": answered })
     };
     let expected = json!({
         "version": 1, "chart": "taskie", "plan": PLAN, "directory": dir, "started": true, "usable": true,
         "stage": "Implementation", "final": false, "phase": "code-review", "due": "post-code-review", "owner": null,
-        "cycle": { "id": "code-review", "of": "task-1", "count": 3, "limit": 8, "due": false, "by": "sonnet", "exit": "consecutive_clean >= 2" },
+        "cycle": { "id": "code-review", "of": "task-1", "count": 3, "limit": 8, "due": false, "by": "sonnet", "exit": "consecutive_clean >= 2",
+                   "spent": {
+                       "reviews": 3, "verdicts": { "FAIL": 2, "PASS": 1 }, "failed": 0, "found_percent": 66, "seconds": 0,
+                       "cost": 2250, "unpriced": 0,
+                   } },
         "reviews": [
             review("plan-review", "plan", 1, json!(null), json!(null), false),
             review("code-review", "task-1", 1, json!("FAIL"), json!("opus"), true),
@@ -165,7 +169,7 @@ fn the_json_is_whole() {
             "cost": 2250, "unpriced": 0,
         },
         "progress": { "tasks": { "done": 0, "all": 2 } },
-        "running": null,
+        "running": null, "others": [],
         "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md is written and not answered yet.") },
         "stop": { "does": "allow", "text": format!("it is allowed: Plan '{PLAN}' structure validated successfully") },
         "waits_for": "agent",
@@ -183,6 +187,7 @@ fn the_json_is_whole() {
         }
     }
     json["reviews"] = json!(reviews);
+    json["cycle"]["spent"]["seconds"] = json!(0);
     assert_eq!(json, expected);
 }
 
@@ -233,6 +238,87 @@ fn a_verdict_is_shown_only_for_the_file_it_was_about() {
             .iter()
             .all(|(_, verdict)| verdict.is_none())
     );
+}
+
+/// Of a review that another machine ran only the file is here.
+#[test]
+fn a_verdict_that_a_file_states_is_marked() {
+    let cases = [
+        ("# Review\n\nVerdict: PASS\n", "PASS?"),
+        ("## Verdict\n\n**FAIL**: two issues.\n", "FAIL?"),
+        (
+            "The verdict of the last review was FAIL.\n\nMy verdict: pass.\n",
+            "PASS?",
+        ),
+        ("The verdict is PASS or FAIL.\n", "?"),
+        ("Verdict: PASSED\n", "?"),
+        ("PASS\n", "?"),
+        ("", "?"),
+    ];
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    for (n, (text, _)) in cases.iter().enumerate() {
+        project.write(&format!("task-1-review-{}.md", n + 1), text);
+    }
+    let reviews = project.run(&["status"]).stdout;
+    let (_, reviews) = reviews.split_once("code-review task-1  ").unwrap();
+    let marks: Vec<&str> = reviews.lines().next().unwrap().split("  ").collect();
+    let expected: Vec<String> = cases
+        .iter()
+        .enumerate()
+        .map(|(n, (_, shown))| format!("{} {shown}", n + 1))
+        .collect();
+    assert_eq!(marks, expected);
+    let json = project.run(&["status", "--json"]).json();
+    assert_eq!(
+        (
+            &json["reviews"][0]["verdict"],
+            &json["reviews"][0]["stated"]
+        ),
+        (&json!(null), &json!("PASS"))
+    );
+}
+
+#[test]
+fn what_the_running_cycle_cost() {
+    let project = reviewed();
+    let cost = || project.run(&["status", "--json"]).json()["cycle"]["spent"]["cost"].clone();
+    assert_eq!(cost(), json!(2250));
+    // The cycle starts over, and so does another task's.
+    project.set_state(json!({}));
+    assert_eq!(cost(), json!(null));
+    project.set_state(json!({ "current_task": "2" }));
+    assert_eq!(cost(), json!(null));
+    project.stop();
+    assert_eq!(cost(), json!(750));
+    let screen = project.run(&["status"]).stdout;
+    assert!(
+        screen.contains(
+            "code-review of task-2: 1 of 8 done, the next one by sonnet; it cost <$0.01 so far"
+        ),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("progress      0 of 2 tasks done"),
+        "{screen}"
+    );
+}
+
+#[test]
+fn the_other_plans_are_named() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    for n in 1..=7 {
+        let dir = project.root.join(format!(".taskie/plans/plan-{n}"));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("plan.md"), "# Plan\n").unwrap();
+    }
+    let screen = project.run(&["status", "--plan", PLAN]).stdout;
+    let expected =
+        "other plans   plan-1, plan-2, plan-3, plan-4, plan-5 and 2 more (`taskie list`)\n";
+    assert!(screen.ends_with(expected), "{screen}");
+    let others = project.run(&["status", "--plan", PLAN, "--json"]).json()["others"].clone();
+    assert_eq!(others.as_array().unwrap().len(), 7);
 }
 
 #[test]
@@ -297,7 +383,7 @@ fn a_long_history_is_cut() {
         .skip_while(|line| !line.starts_with("reviews"))
         .collect();
     let expected = "\
-reviews       code-review: 5 more
+reviews       code-review: 5 more (--all)
               code-review task-2  … 3 earlier  4 ?  5 ?  6 ?  7 ?  8 ?  9 ?  10 ?  11 ?  12 ?  13 ?
               14 ?  15 ?
               code-review task-7  1 ?  2 ?
@@ -329,7 +415,7 @@ fn another_chart_has_its_own_words() {
     );
     let text = project.run(&["--chart", chart, "status"]).stdout;
     for line in [
-        "review        audit of task-1: 1 of 8 done, the next one by sonnet",
+        "review        audit of task-1: 1 of 8 done, the next one by sonnet; it cost <$0.01 so far",
         "streak        streak 0; the cycle is over when streak >= 2",
         "reviews       audit task-1  1 FAIL",
     ] {
@@ -368,6 +454,7 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
         format!(".taskie/plans/{PLAN}/task-1-review-1.md")
     );
     assert!(running["seconds"].as_u64().unwrap() < 120);
+    assert_eq!(running["last_line"], "reading plan.md");
     assert_eq!(
         (&json["waits_for"], &json["stop"]["does"]),
         (&json!("review"), &json!("allow"))
@@ -379,7 +466,7 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
     );
     assert!(
         text.contains(
-            " of 9 min 30 s at most\nat a stop     it is allowed: a review is already running\n"
+            " of 9 min 30 s at most\n              its log: reading plan.md\nat a stop     it is allowed: a review is already running\n"
         ),
         "{text}"
     );
@@ -657,7 +744,7 @@ fn no_line_is_wider_than_the_terminal() {
 #[test]
 fn a_terminal_is_drawn_in_place() {
     let project = reviewed();
-    for (columns, rows, height) in [(80, 40, 19), (40, 8, 7)] {
+    for (columns, rows, height) in [(80, 40, 20), (40, 8, 7)] {
         let (mut child, mut terminal) =
             on_terminal(project.command(["status", "--watch"]), columns, rows);
         let mut seen = String::new();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
@@ -15,7 +16,10 @@ use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::world::World as _;
+use crate::invoke::log;
 use crate::shell::driver;
+use crate::shell::file;
+use crate::shell::find;
 use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
 use crate::shell::place::{AsWorld as _, Place};
@@ -47,6 +51,10 @@ pub(super) struct Facts {
     /// What all reviews that this machine ran came to.
     pub(super) figures: Figures,
     pub(super) running: Option<Running>,
+    /// The last line of the running reviewer's log.
+    pub(super) last_line: Option<String>,
+    /// The names of the other instances.
+    pub(super) others: Vec<String>,
     /// The session that drives the instance.
     owner: Option<String>,
     /// The next action by the chart's rules, and why.
@@ -69,6 +77,8 @@ pub(super) struct CycleFacts {
     pub(super) exit: String,
     /// The fields that it depends on.
     pub(super) streak: Vec<(String, Json)>,
+    /// What its reviews came to so far.
+    pub(super) figures: Figures,
     /// The fields that count its reviews, limit them, and say who does them.
     pub(super) fields: Vec<String>,
 }
@@ -83,6 +93,8 @@ pub(super) struct Review {
     pub(super) file: String,
     /// The verdict, if it is known for this version of the file.
     pub(super) verdict: Option<String>,
+    /// The verdict that its file states, if this machine knows no other.
+    pub(super) stated: Option<String>,
     pub(super) by: Option<String>,
     seconds: Option<u64>,
     cost: Option<u64>,
@@ -195,6 +207,7 @@ impl Facts {
                 .map_err(|fault| CliError::new(fault.to_string()))?,
             None => None,
         };
+        let journal = journal::reviews(place);
         let cycle = running_cycle.map(|cycle| {
             let named = invoke
                 .as_ref()
@@ -202,9 +215,13 @@ impl Facts {
                 .map(|by| view.fields_in(&by.0))
                 .unwrap_or_default();
             let fields = [cycle.count.clone(), cycle.limit.clone()];
+            let standing = view.standing(cycle);
+            let files = standing.files.as_deref().unwrap_or_default();
+            let runs = journal::of_cycle(&journal, &cycle.id, files, standing.count);
             CycleFacts {
                 id: cycle.id.clone(),
-                standing: view.standing(cycle),
+                figures: Figures::of(chart, runs.into_iter()),
+                standing,
                 // A setting that cannot be read is reported where it matters.
                 exit: view
                     .with_settings(&cycle.exit.0)
@@ -263,7 +280,16 @@ impl Facts {
                 ),
             };
         }
-        let journal = journal::reviews(place);
+        let last_line = running
+            .as_ref()
+            .filter(|running| !running.log.is_empty())
+            .and_then(|running| log::last_line(&place.dir().join(&running.log)));
+        let mut others = match chart.scope.is_per_session() {
+            // What another session does is its own.
+            true => Vec::new(),
+            false => find::names(&place.root, &chart.scope).unwrap_or_default(),
+        };
+        others.retain(|name| *name != place.instance.name);
         let names = snapshot
             .names()
             .map_err(|fault| CliError::new(fault.to_string()))?;
@@ -279,6 +305,8 @@ impl Facts {
             progress: progress(chart, &snapshot.as_world()),
             figures: Figures::of(chart, journal.iter()),
             running,
+            last_line,
+            others,
             owner,
             next,
             stop,
@@ -330,6 +358,7 @@ impl Facts {
                 "due": cycle.standing.is_due,
                 "by": cycle.by,
                 "exit": cycle.exit,
+                "spent": cycle.figures.to_json(),
             }))),
         );
         let reviews = self.reviews.iter().map(|review| {
@@ -339,6 +368,7 @@ impl Facts {
                 "n": review.n,
                 "file": review.file,
                 "verdict": review.verdict,
+                "stated": review.stated,
                 "by": review.by,
                 "seconds": review.seconds,
                 "cost": review.cost,
@@ -358,8 +388,10 @@ impl Facts {
                 "started": running.started,
                 "seconds": running.elapsed().as_secs(),
                 "timeout": running.timeout,
+                "last_line": self.last_line,
             }))),
         );
+        put("others", json!(self.others));
         let next = self
             .next
             .as_ref()
@@ -394,8 +426,17 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
             .iter()
             .rfind(|ended| ended.file == file.name && ended.error.is_none())
             .filter(|ended| Some(ended.bytes) == size);
+        let verdict = ended.and_then(|ended| ended.verdict.clone());
+        let stated = match verdict {
+            Some(_) => None,
+            None => file::read(&place.root, &dir.join(&file.name), file::LIMIT)
+                .ok()
+                .flatten()
+                .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),
+        };
         Review {
-            verdict: ended.and_then(|ended| ended.verdict.clone()),
+            verdict,
+            stated,
             by: ended.and_then(|ended| ended.by.clone()),
             seconds: ended.map(|ended| ended.seconds),
             cost: ended.and_then(|ended| ended.cost),
@@ -407,6 +448,30 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
         }
     };
     files.into_iter().map(with_ending).collect()
+}
+
+/// Returns the verdict that a review states in its own words: the only one on its last line about a verdict, or on the
+/// line after that.
+fn stated(chart: &Chart, text: &str) -> Option<String> {
+    let known = chart.invoke.values().flat_map(|invoke| &invoke.verdicts);
+    let known: IndexSet<&String> = known.collect();
+    let in_line = |line: &str| {
+        let says = |verdict: &&&String| {
+            let mut words = line.split(|sign: char| !sign.is_alphanumeric());
+            words.any(|word| word.eq_ignore_ascii_case(verdict))
+        };
+        let mut found = known.iter().filter(says);
+        // Both words on one line are a choice, not a verdict.
+        found.next().filter(|_| found.next().is_none()).copied()
+    };
+    let lines: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let is_about_it = |line: &&str| line.to_lowercase().contains("verdict");
+    let at = lines.iter().rposition(is_about_it)?;
+    let next = lines.get(at + 1).copied().unwrap_or_default();
+    in_line(lines[at]).or_else(|| in_line(next)).cloned()
 }
 
 /// Returns what the hook would do, in one line.

@@ -33,7 +33,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = anstream::stdout().lock();
-    for line in screen::lines(&facts, page::width()) {
+    for line in screen::lines(&facts, page::width(), matches.get_flag("all")) {
         // A reader that is gone is not an error.
         let _ = writeln!(out, "{line}");
     }

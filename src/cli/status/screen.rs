@@ -17,8 +17,11 @@ const MOST_IN_ROW: usize = 12;
 /// The most rows for the reviews of one cycle: the last ones and the running one.
 const MOST_ROWS: usize = 4;
 
-/// Returns the lines of the screen, none wider than `width`.
-pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
+/// The most other instances that are named.
+const MOST_OTHERS: usize = 5;
+
+/// Returns the lines of the screen, none wider than `width`; with all reviews if it `is_whole`.
+pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |label: &str, text: String| rows.push((label.to_owned(), text));
     match (facts.is_started, facts.phase()) {
@@ -58,17 +61,23 @@ pub(super) fn lines(facts: &Facts, width: usize) -> Vec<String> {
     if let Some(owner) = facts.owner() {
         row("driven by", format!("session {}", shown(owner)));
     }
-    for part in &facts.progress {
-        row(
-            &part.name.replace('_', " "),
-            format!("{} of {} done", part.done, part.all),
-        );
+    let parts = facts.progress.iter().map(|part| {
+        let name = part.name.replace('_', " ");
+        format!("{} of {} {name} done", part.done, part.all)
+    });
+    let parts: Vec<String> = parts.collect();
+    if !parts.is_empty() {
+        row("progress", parts.join(", "));
     }
     if facts.figures.reviews > 0 {
         row("spent", facts.figures.sentence());
     }
-    for (at, line) in reviews(facts).into_iter().enumerate() {
+    for (at, line) in reviews(facts, is_whole).into_iter().enumerate() {
         row(if at == 0 { "reviews" } else { "" }, line);
+    }
+    if !facts.others.is_empty() {
+        let label = format!("other {}s", facts.chart.scope.noun);
+        row(&label, others(facts));
     }
     let (waits, at_stop) = (waits_for(facts), shown_lines(&facts.stop.text));
 
@@ -182,15 +191,19 @@ fn progress(facts: &Facts) -> String {
         Some(base) => format!("{} of {base}", cycle.id),
         None => cycle.id.clone(),
     };
+    let cost = match cycle.figures.reviews {
+        0 => String::new(),
+        _ => format!("; it cost {} so far", cycle.figures.price()),
+    };
     match done {
         _ if limit == 0 => format!("{of}: no reviews (the limit is 0)"),
         _ if done >= limit => format!(
-            "{of}: {done} of {limit}, {}",
+            "{of}: {done} of {limit}, {}{cost}",
             paint_words(ALERT, "the limit is reached")
         ),
         _ => match by(cycle.by.as_deref()) {
-            by if by.is_empty() => format!("{of}: {done} of {limit} done"),
-            by => format!("{of}: {done} of {limit} done, the next one{by}"),
+            by if by.is_empty() => format!("{of}: {done} of {limit} done{cost}"),
+            by => format!("{of}: {done} of {limit} done, the next one{by}{cost}"),
         },
     }
 }
@@ -201,7 +214,11 @@ fn by(by: Option<&str>) -> String {
 }
 
 /// Returns a row for each thing that was reviewed: its reviews with their verdicts.
-fn reviews(facts: &Facts) -> Vec<String> {
+fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
+    let (most_in_row, most_rows) = match is_whole {
+        true => (usize::MAX, usize::MAX),
+        false => (MOST_IN_ROW, MOST_ROWS),
+    };
     let groups: Vec<&[Review]> = facts
         .reviews
         .chunk_by(|a, b| a.cycle == b.cycle && a.base == b.base)
@@ -221,7 +238,7 @@ fn reviews(facts: &Facts) -> Vec<String> {
     for of_cycle in
         groups.chunk_by(|a, b| a.first().map(|a| &a.cycle) == b.first().map(|b| &b.cycle))
     {
-        let left_out = of_cycle.len().saturating_sub(MOST_ROWS);
+        let left_out = of_cycle.len().saturating_sub(most_rows);
         if left_out > 0 {
             let cycle = of_cycle
                 .iter()
@@ -230,7 +247,7 @@ fn reviews(facts: &Facts) -> Vec<String> {
                 .next();
             rows.push(paint_words(
                 FAINT,
-                &format!("{}: {left_out} more", cycle.unwrap_or_default()),
+                &format!("{}: {left_out} more (--all)", cycle.unwrap_or_default()),
             ));
         }
         let running = facts
@@ -244,7 +261,7 @@ fn reviews(facts: &Facts) -> Vec<String> {
             shown[0] = group;
         }
         for group in shown {
-            let skipped = group.len().saturating_sub(MOST_IN_ROW);
+            let skipped = group.len().saturating_sub(most_in_row);
             let mut marks: Vec<String> = group[skipped..]
                 .iter()
                 .map(|review| mark(facts, review))
@@ -283,7 +300,11 @@ fn mark(facts: &Facts, review: &Review) -> String {
     };
     let verdict = match &review.verdict {
         Some(verdict) => paint(style(verdict), shown(verdict)),
-        None => paint(FAINT, "?"),
+        // Nobody here has seen that reviewer.
+        None => paint(
+            FAINT,
+            format!("{}?", shown(review.stated.as_deref().unwrap_or_default())),
+        ),
     };
     format!("{}\u{a0}{verdict}", review.n)
 }
@@ -300,17 +321,39 @@ fn who(facts: &Facts) -> String {
     }
 }
 
+/// Returns the first names of the other instances, and how many more there are.
+fn others(facts: &Facts) -> String {
+    let more = facts.others.len().saturating_sub(MOST_OTHERS);
+    let names = facts
+        .others
+        .iter()
+        .take(MOST_OTHERS)
+        .map(|name| shown(name));
+    let mut text = names.collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    let list = format!("(`{} list`)", facts.chart.program());
+    format!("{text} {}", paint_words(FAINT, &list))
+}
+
 fn waits_for(facts: &Facts) -> String {
     let who = paint_words(STRONG, &who(facts));
     let why = match (facts.waits, &facts.running, facts.owner()) {
-        (Waits::Review, Some(running), _) => format!(
-            "{} {}{} has run for {} of {} at most",
-            running.cycle,
-            running.n,
-            by(running.by.as_deref()),
-            unbroken(&span(running.elapsed())),
-            unbroken(&span(Duration::from_secs(running.timeout)))
-        ),
+        (Waits::Review, Some(running), _) => {
+            format!(
+                "{} {}{} has run for {} of {} at most",
+                running.cycle,
+                running.n,
+                by(running.by.as_deref()),
+                unbroken(&span(running.elapsed())),
+                unbroken(&span(Duration::from_secs(running.timeout)))
+            ) + &facts
+                .last_line
+                .as_ref()
+                .map(|line| format!("\nits log: {}", shown(line)))
+                .unwrap_or_default()
+        }
         (Waits::Session, _, Some(owner)) => format!(
             "session {} drives this {}, so this one's stops are allowed",
             shown(owner),

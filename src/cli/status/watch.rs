@@ -28,7 +28,10 @@ pub(super) fn run(
     let mut bell = Bell::new()?;
     let is_drawn = !is_json && io::stdout().is_terminal();
     let mut before = String::new();
-    let mut drawing = Drawing::default();
+    let mut drawing = Drawing {
+        is_whole: matches.get_flag("all"),
+        ..Drawing::default()
+    };
     let mut place = place::resolve(chart, matches, session, place::Absent::Refuse)?;
     loop {
         let facts = Facts::gather(&place, session)?;
@@ -66,6 +69,7 @@ fn line(facts: &Facts, is_json: bool) -> (String, String) {
     let mut mark = json.clone();
     if let Some(Json::Object(running)) = mark.get_mut("running") {
         running.remove("seconds");
+        running.remove("last_line");
     }
     (json.to_string(), mark.to_string())
 }
@@ -76,13 +80,15 @@ struct Drawing {
     /// Its number of lines.
     height: usize,
     width: usize,
+    /// All reviews are shown.
+    is_whole: bool,
 }
 
 impl Drawing {
     /// Draws it over the previous one.
     fn draw(&mut self, facts: &Facts) -> io::Result<()> {
         let (columns, rows) = page::terminal().unwrap_or((page::width(), usize::MAX));
-        let mut lines = screen::lines(facts, columns.min(page::width()));
+        let mut lines = screen::lines(facts, columns.min(page::width()), self.is_whole);
         lines.push(String::new());
         lines.push(page::paint(
             page::FAINT,

@@ -1,7 +1,7 @@
 //! The names that an expression sees, looked up when they are asked for.
 //!
 //! A bare name is a context field or a let; everything else carries its source: `event`, `scope`, `config`,
-//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`, `now`,
+//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`, `postponed`, `now`,
 //! `touched`, `it`. Within a decision the context is what the rules so far have made of it.
 
 mod cycle;
@@ -444,7 +444,7 @@ impl Names {
                 "ok" => return Some(Ok(Value::from(false))),
                 "n" | "seconds" => Value::from(0),
                 "took" => Value::from(""),
-                "error" | "verdict" | "by" | "cost" | "file" | "answer" => none(),
+                "error" | "verdict" | "by" | "cost" | "until" | "file" | "answer" => none(),
                 _ => return None,
             };
             let is_needed = preview.is_some_and(|preview| !preview.may_lack_review);
@@ -464,6 +464,9 @@ impl Names {
             ("seconds", _) => Ok(Value::from(effort.seconds)),
             ("took", _) => Ok(Value::from(page::span(Duration::from_secs(effort.seconds)))),
             ("cost", _) => Ok(Value::from(effort.cost.map(page::dollars))),
+            ("until", _) => Ok(Value::from(
+                effort.until.as_ref().map(|until| until.text.as_str()),
+            )),
             ("file", _) => self.path(&invocation.file).map(Value::from),
             ("answer", _) => match self.chart.cycles.get(&invocation.cycle) {
                 Some(cycle) => self.file_path(cycle, &cycle.answer, invocation.n),

@@ -60,6 +60,7 @@ impl Record {
             "scope" => self.look(true, Source::Scope),
             "siblings" => self.look(true, Source::Siblings),
             "now" => self.look(true, Source::Now),
+            "postponed" => self.look(true, Source::Postponed),
             "driver" => {
                 let session = names.event.session.clone();
                 self.look(true, Source::Driver { session })

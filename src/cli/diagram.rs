@@ -1,0 +1,65 @@
+//! `taskie diagram`: the chart as a picture, with the path of an instance if one is named.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use serde_json::Value as Json;
+
+use super::error::CliError;
+use super::output::say;
+use super::place;
+use crate::chart::Chart;
+use crate::diagram::Format;
+use crate::diagram::picture::Picture;
+use crate::shell::journal::{self, Line};
+use crate::shell::place::Place;
+use crate::shell::state_file::Reading;
+
+/// Prints the picture.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let format = matches.get_one::<String>("format");
+    let format = format.and_then(|name| Format::named(name));
+    let format = format.ok_or_else(|| CliError::new("unknown format"))?;
+    let mut picture = Picture::of(chart);
+    let is_given = |name: &str| {
+        matches.try_contains_id(name).unwrap_or(false)
+            && matches.value_source(name) == Some(ValueSource::CommandLine)
+    };
+    if is_given("instance") || is_given("session") {
+        let session = place::session(matches)?;
+        let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+        let path = path(&place);
+        picture.follow(&path);
+        picture.caption = Some(match path.last() {
+            Some(phase) => format!("{} {}: {phase}", chart.scope.noun, place.instance.name),
+            None => format!("{} {}: not started", chart.scope.noun, place.instance.name),
+        });
+    }
+    say(format.write(&picture).trim_end());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the phases that an instance went through, as far as the journal has them, and the one that it is in.
+fn path(place: &Place) -> Vec<String> {
+    let phase = &place.chart.state;
+    let text = |value: &Json| value.as_str().map(str::to_owned);
+    let mut path: Vec<String> = Vec::new();
+    for line in journal::read(place) {
+        if let Line::Decision(decided) = line
+            && let Some([old, new]) = decided.changed.get(phase)
+        {
+            if path.is_empty() {
+                path.extend(text(old));
+            }
+            path.extend(text(new));
+        }
+    }
+    let snapshot = place.snapshot();
+    if let Reading::Sound { context, .. } = &snapshot.state {
+        let current = context.get(phase).and_then(text);
+        path.extend(current.filter(|current| path.last() != Some(current)));
+    }
+    path
+}

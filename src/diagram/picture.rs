@@ -1,0 +1,310 @@
+//! What every picture of a chart shows: its phases and cycles, what leads from one to another, and the path taken.
+
+use indexmap::IndexMap;
+
+use crate::chart::model::{PhaseType, Rule};
+use crate::chart::{Chart, Cycle};
+use crate::expr::source::Expr;
+use crate::expr::syntax::conjuncts;
+use crate::text::shown;
+
+/// The most characters of a guard that are shown.
+const BRIEF: usize = 44;
+
+/// Begins the note about a rule or a command that leads to a node whatever the phase is.
+const ANYWHERE: &str = "from any phase";
+
+/// A chart as nodes and edges.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Picture {
+    pub(crate) title: String,
+    /// What the marks mean, in one sentence; `None` where nothing is marked.
+    pub(crate) caption: Option<String>,
+    /// Phases in the order of the chart, each cycle after what leads to it.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) edges: Vec<Edge>,
+    /// Which node shows a phase.
+    shows: IndexMap<String, usize>,
+}
+
+/// A phase, or a cycle with the phases that are made for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) is_initial: bool,
+    pub(crate) stage: Option<String>,
+    /// What else is said about it, in short lines.
+    pub(crate) notes: Vec<String>,
+    pub(crate) mark: Mark,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Phase,
+    Final,
+    Cycle,
+}
+
+/// Where an instance was, and where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Mark {
+    None,
+    Visited,
+    Current,
+}
+
+/// Something that leads from one node to another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Edge {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    /// When, in few words; empty where it is the only way.
+    pub(crate) label: String,
+    pub(crate) is_taken: bool,
+}
+
+impl Picture {
+    /// Returns the picture of `chart`, with nothing marked.
+    pub(crate) fn of(chart: &Chart) -> Self {
+        let mut picture = Self {
+            title: shown(&chart.id).into_owned(),
+            caption: None,
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            shows: IndexMap::new(),
+        };
+        picture.add_nodes(chart);
+        for (name, entry) in &chart.phases {
+            let cycle = entry.phase.arms.as_deref();
+            picture.connect(Some(name), cycle, String::new());
+        }
+        for (name, cycle) in &chart.cycles {
+            for (index, advance) in cycle.advance.iter().enumerate() {
+                let label = match &advance.guard {
+                    Some(guard) => condition(guard),
+                    None if index > 0 => "otherwise".to_owned(),
+                    None => String::new(),
+                };
+                picture.connect(Some(name), Some(&advance.target), label);
+            }
+        }
+        let rules = chart.on.values().flatten();
+        let rules = rules.map(|rule| (rule, rule.about.clone().unwrap_or_default()));
+        let commands = chart.commands.iter();
+        let commands = commands.map(|(name, command)| (&command.rule, format!("run {name}")));
+        for (rule, label) in rules.chain(commands) {
+            let label = match (label.is_empty(), &rule.guard) {
+                (true, Some(guard)) => condition(guard),
+                _ => brief(&label),
+            };
+            let sources = sources(chart, rule);
+            for source in &sources {
+                picture.connect(Some(source), rule.target.as_deref(), label.clone());
+            }
+            if sources.is_empty() {
+                picture.connect(None, rule.target.as_deref(), label);
+            }
+        }
+        picture.say_what_is_entered_by_hand();
+        picture
+    }
+
+    /// Says of the phases to which nothing leads that somebody has to choose them.
+    fn say_what_is_entered_by_hand(&mut self) {
+        let edges = &self.edges;
+        for (number, node) in self.nodes.iter_mut().enumerate() {
+            let is_led_to = edges.iter().any(|edge| edge.to == number)
+                || node.notes.iter().any(|note| note.starts_with(ANYWHERE));
+            if node.kind == Kind::Cycle || node.is_initial || is_led_to {
+                continue;
+            }
+            match node.notes.first_mut() {
+                Some(guard) => *guard = format!("by hand {guard}"),
+                None => node.notes.push("by hand".to_owned()),
+            }
+        }
+    }
+
+    fn add_nodes(&mut self, chart: &Chart) {
+        let own = |entry: &crate::chart::PhaseEntry| entry.cycle.is_none();
+        let phases: Vec<&String> = chart
+            .phases
+            .iter()
+            .filter(|(_, entry)| own(entry))
+            .map(|(name, _)| name)
+            .collect();
+        for (index, name) in phases.iter().enumerate() {
+            let phase = &chart.phases[*name].phase;
+            self.shows.insert((*name).clone(), self.nodes.len());
+            self.nodes.push(Node {
+                name: shown(name).into_owned(),
+                kind: match phase.kind {
+                    Some(PhaseType::Final) => Kind::Final,
+                    None => Kind::Phase,
+                },
+                is_initial: **name == chart.initial,
+                stage: phase
+                    .stage
+                    .as_deref()
+                    .map(|stage| shown(stage).into_owned()),
+                notes: phase.guard.iter().map(condition).collect(),
+                mark: Mark::None,
+            });
+            // A cycle follows the last of the phases that start it, or else the cycle that leads to it.
+            let later = &phases[index + 1..];
+            let starts = |phase: &&&String, cycle: &Cycle| {
+                chart.phases[**phase].phase.arms.as_ref() == Some(&cycle.id)
+            };
+            let due = chart.cycles.values().filter(|cycle| {
+                phases.iter().any(|phase| starts(&phase, cycle))
+                    && !later.iter().any(|phase| starts(&phase, cycle))
+            });
+            for cycle in due.collect::<Vec<_>>() {
+                self.add_cycle(chart, cycle);
+            }
+        }
+        for cycle in chart.cycles.values() {
+            self.add_cycle(chart, cycle);
+        }
+    }
+
+    /// Adds a cycle unless it is there, and the cycles to which only other cycles lead.
+    fn add_cycle(&mut self, chart: &Chart, cycle: &Cycle) {
+        if self
+            .nodes
+            .iter()
+            .any(|node| node.kind == Kind::Cycle && node.name == *shown(&cycle.id))
+        {
+            return;
+        }
+        let number = self.nodes.len();
+        let made = chart.phases.iter();
+        let made = made.filter(|(_, entry)| entry.cycle.as_ref() == Some(&cycle.id));
+        self.shows
+            .extend(made.map(|(name, _)| (name.clone(), number)));
+        self.shows.entry(cycle.id.clone()).or_insert(number);
+        self.nodes.push(Node {
+            name: shown(&cycle.id).into_owned(),
+            kind: Kind::Cycle,
+            is_initial: chart.initial == cycle.id,
+            stage: cycle
+                .stage
+                .as_deref()
+                .map(|stage| shown(stage).into_owned()),
+            notes: vec![
+                format!("until {}", brief(&cycle.exit.0)),
+                format!("at most {}", brief(&cycle.limit)),
+                format!("answered in {}", brief(&cycle.post)),
+            ],
+            mark: Mark::None,
+        });
+        for advance in &cycle.advance {
+            let is_armed = |cycle: &Cycle| {
+                let mut phases = chart.phases.values();
+                phases.any(|entry| entry.phase.arms.as_ref() == Some(&cycle.id))
+            };
+            if let Some(next) = chart
+                .cycles
+                .get(&advance.target)
+                .filter(|next| !is_armed(next))
+            {
+                self.add_cycle(chart, next);
+            }
+        }
+    }
+
+    /// Adds an edge to `to`; where it is not known from where, a note there.
+    fn connect(&mut self, from: Option<&str>, to: Option<&str>, label: String) {
+        let Some(to) = to.and_then(|to| self.shows.get(to).copied()) else {
+            return;
+        };
+        match from.map(|from| self.shows.get(from).copied()) {
+            Some(Some(from)) => self.edges.push(Edge {
+                from,
+                to,
+                label,
+                is_taken: false,
+            }),
+            Some(None) => {}
+            None => {
+                let node = &mut self.nodes[to];
+                let note = format!("{ANYWHERE}: {label}");
+                node.notes
+                    .push(note.trim_end_matches([':', ' ']).to_owned());
+            }
+        }
+    }
+
+    /// Marks a path of phases, the last of which is the current one. A step that the chart leaves to the agent or the user
+    /// gets an edge of its own.
+    pub(crate) fn follow(&mut self, path: &[String]) {
+        let shows = |phase: &String| self.shows.get(phase).copied();
+        let nodes: Vec<usize> = path.iter().filter_map(shows).collect();
+        for node in &nodes {
+            self.nodes[*node].mark = Mark::Visited;
+        }
+        if let Some(last) = nodes.last() {
+            self.nodes[*last].mark = Mark::Current;
+        }
+        for step in nodes.windows(2).filter(|step| step[0] != step[1]) {
+            let (from, to) = (step[0], step[1]);
+            let mut known = self.edges.iter_mut();
+            match known.find(|edge| (edge.from, edge.to) == (from, to)) {
+                Some(edge) => edge.is_taken = true,
+                None => self.edges.push(Edge {
+                    from,
+                    to,
+                    label: "by hand".to_owned(),
+                    is_taken: true,
+                }),
+            }
+        }
+    }
+
+    /// Returns the edges that leave a node.
+    pub(crate) fn edges_from(&self, node: usize) -> impl Iterator<Item = (usize, &Edge)> {
+        let edges = self.edges.iter().enumerate();
+        edges.filter(move |(_, edge)| edge.from == node)
+    }
+}
+
+/// Returns the phases that a rule's guard asks for: `phase == 'a'`, `phase in ['a', 'b']`.
+fn sources(chart: &Chart, rule: &Rule) -> Vec<String> {
+    let Some(guard) = rule.guard.as_ref().filter(|_| rule.target.is_some()) else {
+        return Vec::new();
+    };
+    let asks = conjuncts(&guard.0).into_iter().find_map(|part| {
+        let rest = part.strip_prefix(chart.state.as_str())?.trim_start();
+        rest.strip_prefix("==").or_else(|| rest.strip_prefix("in "))
+    });
+    let words = asks
+        .unwrap_or_default()
+        .split(['\'', '"'])
+        .skip(1)
+        .step_by(2);
+    words
+        .filter(|word| chart.phases.contains_key(*word))
+        .map(str::to_owned)
+        .collect()
+}
+
+fn condition(guard: &Expr) -> String {
+    brief(&format!("if {}", guard.0))
+}
+
+/// Returns a text on one line, cut between words where it is long.
+fn brief(text: &str) -> String {
+    let mut line = String::new();
+    let mut words = text.split_whitespace();
+    for word in &mut words {
+        if !line.is_empty() && line.chars().count() + word.chars().count() >= BRIEF {
+            return shown(&format!("{line} …")).into_owned();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.extend(word.chars().take(BRIEF));
+    }
+    shown(&line).into_owned()
+}

@@ -1,0 +1,87 @@
+//! `taskie diagram`: the picture of a chart in each format, and the path of a plan.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::support::{PLAN, Project, Reviewer};
+
+/// What is printed about the plan of the tests, or without `args` about the chart.
+fn drawn(project: &Project, args: &[&str]) -> String {
+    let ran = project.run(&[&["diagram"], args].concat());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    ran.stdout
+}
+
+#[test]
+fn each_format() {
+    let project = Project::empty();
+    for format in ["mermaid", "dot", "svg", "html"] {
+        let picture = drawn(&project, &["--chart", "dr-done", "--format", format]);
+        insta::assert_snapshot!(format!("diagram-{format}"), picture);
+    }
+    let mermaid = drawn(&project, &["--chart", "dr-done"]);
+    assert_eq!(
+        mermaid,
+        drawn(&project, &["--chart", "dr-done", "--format", "mermaid"])
+    );
+    assert_eq!(project.names(), [] as [&str; 0]);
+}
+
+#[test]
+fn the_path_of_a_plan() {
+    let project = Project::with(&[("plan.md", "# Plan\n\n## Overview\n")]);
+    let of_plan = ["--plan", PLAN, "--format", "dot"];
+    let marked = |args: &[&str]| {
+        let picture = drawn(&project, args);
+        let lines = picture.lines().map(str::trim);
+        let lines = lines.filter(|line| line.contains("#bc4c00") || line.starts_with("label="));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        marked(&of_plan),
+        [format!("label=\"plan {PLAN}: not started\"")]
+    );
+    assert_eq!(project.run(&["enter", "new-plan", "--plan", PLAN]).code, 0);
+    project.reviewer(&Reviewer::fail());
+    assert_eq!(project.stop().json()["decision"], "block");
+    insta::assert_snapshot!("diagram-path", marked(&of_plan).join("\n"));
+    // Without a plan on the command line there is no path.
+    assert_eq!(marked(&["--format", "dot"]), [] as [&str; 0]);
+    // Of another machine only the phase is known.
+    fs::remove_file(project.root.join(format!(".taskie/.locks/{PLAN}.journal"))).unwrap();
+    project.set_state(json!({ "phase": "create-tasks" }));
+    let [label, node] = marked(&of_plan).try_into().unwrap();
+    assert_eq!(label, format!("label=\"plan {PLAN}: create-tasks\""));
+    assert!(node.starts_with("n2 [label=\"create-tasks\\n"), "{node}");
+}
+
+#[test]
+fn a_plan_that_does_not_exist() {
+    let ran = Project::valid().run(&["diagram", "--plan", "nowhere"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.lines().next()),
+        (1, "", Some("taskie: there is no plan `nowhere`"))
+    );
+}
+
+/// `TASKIE_UPDATE_DOCS=1` draws it again.
+#[test]
+fn the_picture_in_the_readme_is_the_chart_of_today() {
+    let drawn = drawn(&Project::empty(), &["--format", "svg"]);
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let file = root.join("docs/chart.svg");
+    if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
+        fs::write(&file, &drawn).unwrap();
+    }
+    assert_eq!(
+        drawn,
+        fs::read_to_string(file).unwrap_or_default(),
+        "docs/chart.svg is out of date: run `TASKIE_UPDATE_DOCS=1 cargo test --test black_box diagram`"
+    );
+    assert!(
+        fs::read_to_string(root.join("README.md"))
+            .unwrap()
+            .contains("](docs/chart.svg)")
+    );
+}

@@ -1,0 +1,173 @@
+//! A usage limit or an outage: no stop starts a reviewer until it is over.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::bench::{copy_of_chart, stop_event};
+use crate::support::{PLAN, Project, Ran, Reviewer, feed};
+
+/// A reviewer that cannot work, in the words of the real client.
+fn limited(status: u16, result: &str) -> Reviewer {
+    let stdout = json!({ "is_error": true, "api_error_status": status, "result": result, "total_cost_usd": 0 });
+    Reviewer {
+        exit: 1,
+        stdout: Some(stdout.to_string()),
+        ..Reviewer::default()
+    }
+}
+
+fn message(ran: &Ran) -> String {
+    ran.json()["systemMessage"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// The next full hour but one in UTC, as the client writes it, and as it is shown.
+fn in_an_hour() -> (String, String) {
+    let then = std::time::SystemTime::now() + Duration::from_secs(3600);
+    let seconds = then
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
+    let (hour, minute) = (seconds / 3600 % 24, seconds / 60 % 60);
+    let half = if hour < 12 { "am" } else { "pm" };
+    let twelve = if hour % 12 == 0 { 12 } else { hour % 12 };
+    (
+        format!("{twelve}:{minute:02}{half} (UTC)"),
+        format!("{hour:02}:{minute:02}"),
+    )
+}
+
+#[test]
+fn nothing_is_started_before_the_limit_resets() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let (resets, until) = in_an_hour();
+    project.reviewer(&limited(
+        429,
+        &format!("You've hit your 5-hour limit · resets {resets}"),
+    ));
+    let before = project.read("state.json");
+    let failed = message(&project.stop());
+    assert_eq!(
+        failed.lines().next().unwrap(),
+        format!(
+            "Review failed: `claude` exited with code 1: You've hit your 5-hour limit · resets {resets}. \
+             It is postponed until {until}: the first stop after that tries again. \
+             (`taskie next --retry` has the next stop try again.)"
+        )
+    );
+    project.reviewer(&Reviewer::pass());
+    let postponed = format!("The code-review is postponed until {until}: ");
+    for active in [false, true] {
+        let ran = project.stop_active(active);
+        assert_eq!(
+            message(&ran),
+            format!(
+                "{postponed}the first stop after that runs it. (`taskie next --retry` has the next stop try again.)"
+            )
+        );
+    }
+    // What limits one plan limits them all.
+    std::fs::create_dir_all(project.root.join(".taskie/plans/other")).unwrap();
+    for name in [
+        "plan.md",
+        "tasks.md",
+        "task-1.md",
+        "task-2.md",
+        "state.json",
+    ] {
+        std::fs::write(
+            project.root.join(".taskie/plans/other").join(name),
+            project.read(name),
+        )
+        .unwrap();
+    }
+    assert!(message(&project.stop()).starts_with(&postponed));
+    assert_eq!(project.calls().len(), 1);
+    assert_eq!(project.read("state.json"), before);
+
+    let next = project.run(&["next", "--plan", PLAN]).stdout;
+    assert!(
+        next.starts_with(&format!(
+            "next: stop\nwhy:  {postponed}end your turn and tell the user."
+        )),
+        "{next}"
+    );
+    let status: Value =
+        serde_json::from_str(&project.run(&["status", "--plan", PLAN, "--json"]).stdout).unwrap();
+    assert_eq!(
+        (&status["stop"]["does"], &status["waits_for"]),
+        (&json!("allow"), &json!("user"))
+    );
+    assert!(
+        status["stop"]["text"]
+            .as_str()
+            .unwrap()
+            .contains(&postponed),
+        "{status}"
+    );
+    let log = project.run(&["log", "--plan", PLAN]).stdout;
+    assert!(
+        log.contains("a review is due, but no reviewer can run yet (2 times)"),
+        "{log}"
+    );
+    let log = project.run(&["log", "--plan", PLAN, "--json"]).stdout;
+    let first: Value = serde_json::from_str(log.lines().next().unwrap()).unwrap();
+    assert!(
+        first["until"]
+            .as_str()
+            .unwrap()
+            .ends_with(&format!("T{until}:00Z")),
+        "{first}"
+    );
+
+    let next = project.run(&["next", "--plan", PLAN, "--retry"]).stdout;
+    assert!(
+        next.contains("Nothing is left to do before the next code-review"),
+        "{next}"
+    );
+    project.stop();
+    assert_eq!(project.calls().len(), 2);
+}
+
+#[test]
+fn an_outage_without_a_time_is_over_soon() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let chart = copy_of_chart(&project, |text| {
+        text.replace("seconds = 300", "seconds = 2")
+    });
+    let stop = || {
+        let args = ["--chart", chart.to_str().unwrap(), "hook", "stop"];
+        feed(project.command(args), stop_event(&project, false))
+    };
+    project.reviewer(&limited(529, "API Error: 529 Overloaded"));
+    assert!(message(&stop()).contains(". It is postponed until "));
+    project.reviewer(&Reviewer::fail());
+    assert!(message(&stop()).starts_with("The code-review is postponed until "));
+    assert_eq!(project.calls().len(), 1);
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(stop().json()["decision"], "block");
+}
+
+/// A record that came with the project says nothing, nor does a failure of another kind.
+#[test]
+fn only_what_this_machine_has_seen_counts() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let locks = project.root.join(".taskie/.locks");
+    std::fs::create_dir_all(&locks).unwrap();
+    let forged = json!({ "inode": 1, "modified": 0, "value": { "at": u64::MAX, "text": "never" } });
+    std::fs::write(locks.join("reviewer.postponed"), forged.to_string()).unwrap();
+    project.reviewer(&limited(401, "Invalid API key"));
+    let failed = message(&project.stop());
+    assert!(
+        failed.contains("It is tried again at the next stop."),
+        "{failed}"
+    );
+    project.stop();
+    assert_eq!(project.calls().len(), 2);
+}
