@@ -147,9 +147,6 @@ pub(super) fn path(home: &Path, instance: &str, kind: &str) -> PathBuf {
 /// stands there is left as it is.
 fn ignore(folder: &Path) -> io::Result<()> {
     let path = folder.join(".gitignore");
-    if path.symlink_metadata().is_ok() {
-        return Ok(());
-    }
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(mut file) => file.write_all(b"*\n"),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
