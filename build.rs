@@ -1,7 +1,7 @@
-//! Compiles the charts in, with their templates.
+//! Compiles the charts into the binary, with their templates.
 //!
-//! The table below is the only place in Rust where a workflow is named. A chart's `home` and `quiet` are
-//! read here too, so that a hook in a project without that home need not parse the chart.
+//! The table below is the only place in Rust that names a workflow. A chart's `home` and `quiet` are read here too,
+//! so that a hook in a project without that home doesn't have to parse the chart.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .parse()
             .map_err(|error| format!("{file}: {error}"))?;
         let beside = path.parent().unwrap_or(&root);
-        // The hook reads the chart as JSON, which takes a tenth of the time that TOML does.
+        // The hook reads the chart as JSON, which takes a tenth of the time of TOML.
         let json = Path::new(&env::var("OUT_DIR")?).join(format!("chart{index}.json"));
         fs::write(&json, serde_json::to_string(&chart)?)?;
         let text = |value: Option<&toml::Value>| {
@@ -60,7 +60,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             watch(&folder);
             collect(&folder, &folder, &mut templates)?;
         }
-        // Stable: of two templates of one name, the one in the folder named first stays.
+        // The sort is stable: of two templates with one name, the one in the first folder stays.
         templates.sort_by(|(a, _), (b, _)| a.cmp(b));
         templates.dedup_by(|(a, _), (b, _)| a == b);
         writeln!(
@@ -81,8 +81,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A hook starts a process at every stop, and relocating a position-independent binary of this size costs a
-/// fifth of that process: where the linker can place it for good, it does.
+/// A hook starts a process at every stop, and relocating a position-independent binary of this size takes a fifth of
+/// that process's time. So the binary is linked to a fixed address if the linker can do that.
 fn link_at_a_fixed_address() -> Result<(), env::VarError> {
     let is_gnu_linux =
         env::var("CARGO_CFG_TARGET_OS")? == "linux" && env::var("CARGO_CFG_TARGET_ENV")? == "gnu";
@@ -96,7 +96,7 @@ fn watch(path: &Path) {
     println!("cargo::rerun-if-changed={}", path.display());
 }
 
-/// All Markdown files below `folder`, named from `top` with `/`.
+/// Returns all Markdown files in `folder`, with paths relative to `top`.
 fn collect(
     top: &Path,
     folder: &Path,

@@ -1,10 +1,10 @@
-// A scripted model on loopback, and the real client talking to it. .ci/client says what for; `claude`, `taskie` and
-// `git` are found on PATH.
+// A scripted model on loopback, and the real client talking to it. .ci/client explains the purpose; `claude`, `taskie` and
+// `git` must be on PATH.
 //   node model.js typed ROOT FILE COMMAND PROJECT   types /COMMAND, whose text is FILE of the plugin in ROOT, and
 //                                                   checks that the text and all that it attaches reach the model
 //   node model.js played PROJECT                    plays the agent and the reviewer from /taskie:new-plan until the
 //                                                   plan is reviewed, and checks what is on disk then
-//   node model.js guarded FOLDER                    what a repository brings starts no reviewer, nor does plan mode;
+//   node model.js guarded FOLDER                    nothing in a repository starts a reviewer, nor does plan mode;
 //                                                   a client that is killed takes its reviewer with it
 //   node model.js restricted PROJECT                runs the reviews of a task with `permissions` set to `restricted`,
 //                                                   and checks what the reviewer can do and what it cannot
@@ -18,7 +18,8 @@ const text = (text) => ({ type: "text", text });
 const call = (name, input) => ({ type: "tool_use", id: `toolu_${Math.random().toString(36).slice(2)}`, name, input });
 const bash = (command) => call("Bash", { command, description: "A step" });
 
-// The messages API: `answer(request)` gives one block of content, or null to keep the client waiting. Gives the address.
+// Serves the messages API: `answer(request)` returns one block of content, or null to keep the client waiting. Returns the
+// address.
 async function serve(answer) {
   const server = http.createServer((request, response) => {
     let body = "";
@@ -67,7 +68,7 @@ function start(prompt, project, address, options = ["--permission-mode", "accept
   return spawn("claude", args, { cwd: project, env, stdio: ["ignore", "pipe", "inherit"] });
 }
 
-// Types `prompt` into a session of the client, a new one unless the options say so; gives what it prints.
+// Types `prompt` into a session of the client, a new one unless the options name one; returns its output.
 function type(...session) {
   return new Promise((done, failed) => {
     const client = start(...session);
@@ -100,7 +101,7 @@ async function typed([root, file, command, project]) {
   const own = fs.readFileSync(file, "utf8").replace(/^---\n.*?\n---\n/s, "");
   const attached = [...own.matchAll(/^@"?\$\{CLAUDE_PLUGIN_ROOT\}\/([^"\n]+)"?$/gm)].map(([, name]) => name);
   const parts = [
-    // What is substituted or run is another text by then.
+    // Substituted text, and the output of commands, differs by then.
     ["the command", own.split("\n").filter((line) => !/[$@]|!`/.test(line))],
     ...attached.map((name) => [name, fs.readFileSync(path.join(root, name), "utf8").split("\n")]),
   ];
@@ -257,7 +258,7 @@ async function guarded([folder]) {
   };
   const read = (file) => JSON.parse(fs.readFileSync(file, "utf8"));
 
-  // A reviewer that is started is never answered.
+  // A reviewer that starts never gets an answer.
   let steps = [];
   let heard = "";
   let reviews = 0;
@@ -279,7 +280,7 @@ async function guarded([folder]) {
   const free = ["--dangerously-skip-permissions"];
   const run = (prompt, project, options = free) => type(prompt, project, model.address, options);
 
-  // A repository brings a plan that wants a review, and a chart that runs what it likes.
+  // A repository contains a plan with a due review, and a chart that runs whatever it likes.
   const theirs = inside("theirs");
   fs.mkdirSync(theirs);
   git(theirs, "init", "--quiet");
@@ -292,7 +293,7 @@ async function guarded([folder]) {
   git(folder, "clone", "--quiet", theirs, clone);
   const cloned = await run("hi", clone);
   assert.deepEqual([reviews, seen(cloned)], [0, []], "a clone starts no reviewer");
-  assert.match(heard, /\[taskie\] Plan 'theirs' waits: plan-review comes next. \/taskie:continue-plan takes it up./);
+  assert.match(heard, /\[taskie\] Plan 'theirs' is waiting: plan-review comes next. \/taskie:continue-plan continues it./);
   assert.doesNotMatch(heard, /obey/);
 
   // A session with a plan of its own pulls that one, and looks into a dependency.
@@ -305,10 +306,10 @@ async function guarded([folder]) {
   const printed = await run("hi", own);
   assert.equal(reviews, 0, "neither a pulled plan nor a dependency's starts a reviewer");
   assert.deepEqual(read(path.join(own, ".taskie/plans/theirs/state.json")), waiting);
-  const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and new or changed.";
+  const ignored = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and it is new or has changed.";
   assert.deepEqual(seen(printed), [`Stop says: ${ignored}`, "Stop says: Plan 'mine' structure validated successfully"], printed);
 
-  // Its review is due, and it plans; then it does not, and is killed while the reviewer works.
+  // Its review is due in plan mode; then it leaves plan mode, and is killed while the reviewer works.
   const again = ["--resume", JSON.parse(printed.split("\n")[0]).session_id];
   fs.writeFileSync(mine, JSON.stringify(waiting));
   const planned = await run("hi", own, [...again, "--permission-mode", "plan"]);
@@ -336,6 +337,6 @@ async function guarded([folder]) {
 const [mode, ...args] = process.argv.slice(2);
 ({ typed, played, restricted, guarded })[mode](args).catch((error) => {
   console.error(error.message);
-  // What still listens would keep this process.
+  // Anything that still listens would keep this process alive.
   process.exit(1);
 });

@@ -1,3 +1,3 @@
-//! What every process costs: the program that the benchmark compares with.
+//! The cost of any process: the benchmark compares the hook with this program.
 
 fn main() {}

@@ -1,8 +1,8 @@
-//! How long one Stop hook takes as a whole process, beside an empty Rust program built the same way and
-//! `bash -c true`, in the same run and alternating. `cargo bench` prints the README's table.
+//! Measures one Stop hook as a whole process, in turn with an empty Rust program built the same way and `bash -c
+//! true`. `cargo bench` prints the README's table.
 //!
-//! A time alone says more about the machine than about the program; the ratio says what the hook adds to
-//! the price of a process. `cargo bench -- 100` runs each case 100 times instead of 400.
+//! A time alone says more about the machine than about the program; the ratio says what the hook adds to the cost of
+//! a process. `cargo bench -- 100` runs each case 100 times instead of 400.
 
 #![allow(
     clippy::expect_used,
@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What is timed: a name, and the project it stops in.
+/// A case: its name, and the project in which the hook runs.
 struct Case {
     name: &'static str,
     project: fn(&Path),
-    /// The state is put back before each run, and a scripted reviewer answers at once.
+    /// The state is restored before each run, and a scripted reviewer answers at once.
     reviews: bool,
 }
 
@@ -164,7 +164,7 @@ fn median(times: &mut [Duration]) -> Duration {
     times[times.len() / 2]
 }
 
-/// The ratio of the medians, and the quartiles of the ratios of neighboring runs.
+/// Returns the ratio of the medians, and the quartiles of the ratios of neighboring runs.
 fn ratio(ours: &[Duration], theirs: &[Duration]) -> String {
     let of_medians =
         median(&mut ours.to_vec()).as_secs_f64() / median(&mut theirs.to_vec()).as_secs_f64();

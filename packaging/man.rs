@@ -1,5 +1,5 @@
-//! Writes the manual pages into a folder: `cargo run --example man -- FOLDER`. An example, so that the program that is
-//! shipped doesn't carry what writes them.
+//! Writes the manual pages into a folder: `cargo run --example man -- FOLDER`. It is an example, so that the shipped
+//! program doesn't contain the code that writes them.
 
 use std::error::Error;
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the program from the package for this platform, and ends as it ends.
+// Starts the program from the package for this platform, and exits with its exit code.
 "use strict";
 const { spawn } = require("node:child_process");
 
@@ -16,7 +16,7 @@ try {
 }
 
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-// A terminal sends these to both.
+// A terminal sends these signals to both processes.
 for (const signal of ["SIGINT", "SIGQUIT"]) process.on(signal, () => {});
 for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 child.on("error", (error) => {

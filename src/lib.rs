@@ -1,19 +1,20 @@
-//! `taskie`: a workflow engine for coding agents. A chart declares the workflow, this library runs it.
+//! `taskie`: a workflow engine for coding agents. A chart declares a workflow, and this library runs it.
 //!
-//! Imports run one way, from the last of these layers to the first; below all of them is [`text`], what is safe to show:
+//! Imports point from the later of these layers to the earlier ones. Below all of them is [`text`], which makes text
+//! safe to show:
 //!
 //! 1. [`diagnostic`] (what is wrong with a file, and how it is shown), [`host`] (hook events and answers), [`files`] (names, times,
 //!    tables), `page` (how rows are laid out);
 //! 2. [`expr`]: expressions and texts, evaluated and type-checked;
-//! 3. [`chart`]: a workflow as data, loaded, its names resolved;
-//! 4. [`engine`]: the pure core, [`engine::decide::decide`]; `invoke`: a reviewer's process;
-//! 5. `shell`: reads the world and carries decisions out; [`explore`]: every state that a chart can reach;
+//! 3. [`chart`]: a workflow as data, with its names resolved;
+//! 4. [`engine`]: the pure core, [`engine::decide::decide`]; `invoke`: runs a reviewer's process;
+//! 5. `shell`: reads the world and carries out decisions; [`explore`]: visits every state that a chart can reach;
 //! 6. [`lint`], `render`, `diagram`, `hook`, `demo`;
 //! 7. `doctor`;
 //! 8. `cli`.
 //!
-//! A stop goes `hook` → `shell` takes a snapshot → `engine` decides → `invoke` runs a reviewer → `engine` decides again →
-//! `shell` writes the state → the answer.
+//! A stop: `hook` reads the event → `shell` takes a snapshot → `engine` decides → `invoke` runs a reviewer → `engine`
+//! decides again → `shell` writes the state → `host` writes the answer.
 
 pub mod chart;
 mod cli;

@@ -1,4 +1,4 @@
-//! The `taskie` binary. All of it is in the library.
+//! The `taskie` binary. All of its code is in the library.
 
 use std::process::ExitCode;
 

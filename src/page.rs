@@ -1,6 +1,6 @@
-//! The layout of what a person reads: labeled rows, as wide as the terminal, in color where there is one.
+//! The layout of what a person reads: labeled rows, as wide as the terminal, in color if the terminal has colors.
 //!
-//! A page only collects lines. The caller prints them, so that a screen can be drawn again.
+//! A page only collects lines. The caller prints them, so that it can draw a screen again.
 
 use std::fmt::Display;
 use std::io::{IsTerminal as _, Write as _};
@@ -26,12 +26,12 @@ const MAX_WIDTH: usize = 100;
 /// A row keeps at least this much room for its text; with less, the text goes below its label.
 const MIN_TEXT: usize = 30;
 
-/// Returns a text in a style.
+/// Returns the text in a style.
 pub(crate) fn paint(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// Styles each word by itself, so that a line can be broken between them.
+/// Styles each word separately, so that a line can be broken between them.
 pub(crate) fn paint_words(style: Style, text: &str) -> String {
     text.split(' ')
         .filter(|word| !word.is_empty())
@@ -40,7 +40,7 @@ pub(crate) fn paint_words(style: Style, text: &str) -> String {
         .join(" ")
 }
 
-/// Returns a duration as a person reads it: `42 s`, `3 min 05 s`.
+/// Returns a duration in words: `42 s`, `3 min 05 s`.
 pub(crate) fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds / 60 {
@@ -49,7 +49,7 @@ pub(crate) fn span(time: Duration) -> String {
     }
 }
 
-/// Returns an amount of money, given in millionths of a dollar, as a person reads it.
+/// Returns an amount of money, given in millionths of a dollar, in dollars and cents.
 pub(crate) fn dollars(millionths: u64) -> String {
     let cents = millionths.saturating_add(5_000) / 10_000;
     match cents {
@@ -58,7 +58,7 @@ pub(crate) fn dollars(millionths: u64) -> String {
     }
 }
 
-/// Returns rows as lines: the first columns, which hold names, to the left, the others to the right.
+/// Lays out rows as lines: the first `names` columns, which contain names, are aligned left and the others right.
 pub(crate) fn aligned(rows: &[Vec<String>], names: usize) -> Vec<String> {
     let widths: Vec<usize> = (0..rows.iter().map(Vec::len).max().unwrap_or(0))
         .map(|column| {
@@ -78,12 +78,12 @@ pub(crate) fn aligned(rows: &[Vec<String>], names: usize) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// Returns a text in which no line is broken.
+/// Returns the text with spaces that no line is broken at.
 pub(crate) fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// Returns the columns and rows of the terminal on stdout; `None` if stdout is not one.
+/// Returns the columns and rows of the terminal on stdout; `None` if stdout is not a terminal.
 pub(crate) fn terminal() -> Option<(usize, usize)> {
     let stdout = std::io::stdout();
     let size = stdout
@@ -94,7 +94,7 @@ pub(crate) fn terminal() -> Option<(usize, usize)> {
     (columns > 0).then_some((columns, rows))
 }
 
-/// Returns how wide a page is on this stdout.
+/// Returns how wide a page on this stdout is.
 pub(crate) fn width() -> usize {
     terminal()
         .map_or(MAX_WIDTH, |(columns, _)| columns)
@@ -185,7 +185,7 @@ impl Page {
         }
     }
 
-    /// Returns a text without styles that a row does not break, unless it is longer than a line.
+    /// Returns a text without styles that a row does not break, unless it is longer than one line.
     pub(crate) fn whole(&self, text: &str) -> String {
         match display_width(text) > self.text_width() {
             true => text.to_owned(),
@@ -193,7 +193,7 @@ impl Page {
         }
     }
 
-    /// Cuts a text without styles to `most` lines of a row, and says how many words are missing if `is_counted`.
+    /// Cuts a text without styles to `most` lines of a row; if `is_counted`, says how many words are missing.
     pub(crate) fn shortened(&self, text: &str, most: usize, is_counted: bool) -> String {
         let lines = |text: &str| textwrap::wrap(text, options(self.text_width())).len();
         // One more line is as short as the note about it.
@@ -226,7 +226,7 @@ impl Page {
         self.lines
     }
 
-    /// Prints the lines to stdout and forgets them. A reader that is gone is not an error.
+    /// Prints the lines to stdout and empties the page. It is not an error if the reader of stdout is gone.
     pub(crate) fn print(&mut self) {
         let mut out = anstream::stdout().lock();
         for line in self.lines.drain(..) {
@@ -247,7 +247,7 @@ impl Page {
 }
 
 fn options(width: usize) -> Options<'static> {
-    // A path may be longer than a line; it is then broken anywhere.
+    // A path may be longer than a line; it is then broken at any character.
     Options::new(width)
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)

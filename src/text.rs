@@ -1,9 +1,9 @@
-//! Text from outside, made safe to show. The name of a file, a cell of a table or what a program prints can hold
-//! characters that move the cursor, turn the direction of writing, or are seen by an agent and not by a person.
+//! Makes text from outside safe to show. A file name, a table cell or the output of a program can contain characters
+//! that move the cursor, change the writing direction, or are visible to an agent but not to a person.
 
 use std::borrow::Cow;
 
-/// True for a character that is not seen, or that changes the text around it.
+/// Returns whether a character is invisible or changes the text around it.
 pub fn is_harmful(char: char) -> bool {
     char.is_control()
         || matches!(
@@ -13,12 +13,12 @@ pub fn is_harmful(char: char) -> bool {
         )
 }
 
-/// Returns a text with every harmful character escaped, line ends among them.
+/// Returns the text with every harmful character escaped, including line ends.
 pub fn shown(text: &str) -> Cow<'_, str> {
     escaped(text, is_harmful)
 }
 
-/// Returns the same for a text of several lines.
+/// Returns the same for a text of several lines, which keeps its line ends.
 pub fn shown_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |char| {
         is_harmful(char) && !matches!(char, '\n' | '\t')
@@ -56,7 +56,7 @@ mod tests {
 
     /// (text, on one line, on several lines, masked)
     #[test]
-    fn what_would_not_be_seen() {
+    fn invisible_characters() {
         let cases = [
             ("a\tä b\n", r"a\tä b\n", "a\tä b\n", "a\tä b?"),
             ("\u{1b}[31m", r"\u{1b}[31m", r"\u{1b}[31m", "?[31m"),

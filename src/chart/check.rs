@@ -1,7 +1,7 @@
 //! Checks every expression and text of a chart: names, types, templates. Findings point at
 //! the token.
 //!
-//! A chart of a user's passes this before anything runs on it; those compiled in pass it in a test.
+//! A user's chart must pass this before anything runs on it; the charts that are compiled in pass it in a test.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -24,16 +24,16 @@ use crate::expr::source::{Expr, Literal, Text};
 use crate::expr::syntax;
 use crate::expr::types::Type;
 
-/// What a look at every expression and text of a chart gives.
+/// The result of checking every expression and text of a chart.
 #[derive(Debug)]
 pub struct Inspection {
-    /// All that is wrong, in the order of the file.
+    /// Everything that is wrong, in the order of the file.
     pub flaws: Vec<Flaw>,
-    /// The names that are used somewhere, a let within another let included.
+    /// The names that are used somewhere, including lets used by other lets.
     pub uses: BTreeSet<String>,
 }
 
-/// Looks at every expression and text of `chart`, whose TOML is `text`.
+/// Checks every expression and text of `chart`, whose TOML is `text`.
 pub fn inspect(chart: &Chart, text: &str) -> Inspection {
     let mut checker = Checker {
         chart,
@@ -62,7 +62,7 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
     }
 }
 
-/// Returns the same as an error, if anything is wrong.
+/// Returns the flaws as an error, if there are any.
 pub fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
     let flaws = inspect(chart, text).flaws;
     if flaws.is_empty() {
@@ -147,7 +147,7 @@ impl References<'_> {
     }
 }
 
-/// Returns a path with one more step.
+/// Returns the path with one more step.
 fn to(steps: &[Step], more: impl Into<Step>) -> Vec<Step> {
     let mut steps = steps.to_vec();
     steps.push(more.into());
@@ -196,7 +196,7 @@ impl Checker<'_> {
             }
         }
         for (name, entry) in &chart.phases {
-            // A phase made from a hole is checked once for each cycle; equal findings are reported once.
+            // A phase whose name has a hole is checked once for each cycle; equal findings are reported once.
             let cycle = entry
                 .cycle
                 .as_ref()
@@ -220,7 +220,7 @@ impl Checker<'_> {
         for (name, invoke) in &chart.invoke {
             for (index, text) in invoke.argv.iter().enumerate() {
                 let path = to(&to(&top("invoke", name), "argv"), index);
-                // A list stands for as many arguments as it has items.
+                // A list becomes one argument for each item.
                 let is_list = single_expression(&text.0)
                     .is_some_and(|expr| matches!(infer::expression(expr, &names).0, Type::List(_)));
                 if is_list {
@@ -256,7 +256,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Finds names that lead back to themselves, and those that lead too deep.
+    /// Finds names that refer back to themselves, and those that refer too deeply.
     fn references(&mut self) {
         let chart = self.chart;
         let mut graph = References {
@@ -287,7 +287,7 @@ impl Checker<'_> {
                 }
             }
         }
-        // Whichever of them a user's prompt names.
+        // A user's prompt may contain any of them.
         for name in &chart.prompts.names {
             for expr in chart.prompts.vars.values() {
                 graph.add(format!("prompts.{name}"), &expr.0);
@@ -384,7 +384,7 @@ impl Checker<'_> {
         let with_it = it.map(|it| ChartNames::with_it(self.chart, &self.uses, it));
         let names = with_it.as_ref().unwrap_or(names);
         self.guard(path, action.guard.as_ref(), names);
-        // The loader reports keys that do not go together.
+        // The loader reports keys that exclude each other.
         let Ok(deed) = action.deed() else { return };
         for (key, text) in deed.texts() {
             self.say(&to(path, key), text, names);
@@ -394,7 +394,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the text of a template that is copied unchanged. An unknown one is a flaw.
+    /// Returns the text of a template that is copied unchanged. If it is unknown, reports a flaw.
     fn template(&mut self, path: &[Step], name: &str, names: &ChartNames<'_>) -> Option<String> {
         match infer::Scope::template(names, name) {
             Some(text) => {
@@ -423,7 +423,7 @@ impl Checker<'_> {
                     code: Code::WrongOperand,
                     span: 0..expr.0.len(),
                     template: None,
-                    message: format!("expected a text, but this is {kind}"),
+                    message: format!("expected a string, but this is {kind}"),
                     help: Some("join it: `| join('\\n')`".to_owned()),
                 });
             }
@@ -457,7 +457,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks a list expression and gives the type of its items.
+    /// Checks a list expression and returns the type of its items.
     fn list(&mut self, path: &[Step], expr: &Expr, names: &ChartNames<'_>) -> Type {
         let (kind, mut problems) = infer::expression(&expr.0, names);
         let item = match kind {
@@ -484,7 +484,7 @@ impl Checker<'_> {
         self.report(path, &text.0, problems);
     }
 
-    /// Checks a value and gives its type: a text that is one `{{ … }}` keeps it.
+    /// Checks a value and returns its type: a text that is a single `{{ … }}` keeps its type.
     fn value(&mut self, path: &[Step], text: &Text, names: &ChartNames<'_>) -> Type {
         match single_expression(&text.0) {
             Some(expr) => {
@@ -514,11 +514,11 @@ impl Checker<'_> {
                 continue;
             };
             let wanted = infer::Scope::name(names, name).unwrap_or(Type::Any);
-            // The loader has checked what needs no evaluation.
+            // The loader has checked everything that needs no evaluation.
             if single_expression(&text.0).is_none() {
                 continue;
             }
-            // That an optional value is there when it is assigned, only a run can tell; it is then checked.
+            // Only a run can tell whether an optional value is set when it is assigned; it is checked then.
             let fits = match given {
                 Type::None => wanted.can_equal(&given),
                 _ => wanted.some().can_equal(given.some()),
@@ -536,7 +536,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Turns problems of an expression into flaws of the chart or a template.
+    /// Turns the problems of an expression into flaws of the chart or of a template.
     fn report(&mut self, path: &[Step], source: &str, problems: Vec<Problem>) {
         if problems.is_empty() {
             return;

@@ -11,10 +11,10 @@ use crate::expr::templates::Templates;
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
-/// A chart compiled in.
+/// A chart that is compiled in.
 #[derive(Debug)]
 pub struct Embedded {
-    /// What `--chart` calls it.
+    /// Its name for `--chart`.
     pub id: &'static str,
     /// The chart's `scope.home`, known without parsing it.
     pub home: &'static str,
@@ -28,7 +28,7 @@ pub struct Embedded {
     pub json: &'static str,
     /// The scenario that `taskie demo` plays, if there is one.
     pub demo: Option<&'static str>,
-    /// Its templates, (name, text), sorted by name.
+    /// Its templates as (name, text), sorted by name.
     pub templates: &'static [(&'static str, &'static str)],
 }
 
@@ -41,7 +41,7 @@ impl Embedded {
 }
 
 impl Chart {
-    /// Returns how a user calls this program for this chart: with `--chart`, unless it is the default one.
+    /// Returns how a user runs this program for this chart: with `--chart`, unless it is the default chart.
     pub fn program(&self) -> String {
         let name = env!("CARGO_PKG_NAME");
         match CHARTS.first() {
@@ -51,7 +51,7 @@ impl Chart {
     }
 }
 
-/// Which chart a command line means.
+/// The chart that a command line means.
 #[derive(Debug, Clone, Copy)]
 pub enum Choice<'a> {
     Embedded(&'static Embedded),

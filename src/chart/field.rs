@@ -1,7 +1,7 @@
-//! What a field of the context, a setting or an option may hold, and its value if nobody set it.
+//! The values that a field of the context, a setting or an option may have, and its value if nobody has set it.
 //!
-//! [`Field::accepts`] is the one answer to "does this value fit": the loader asks it about defaults and assignments,
-//! the engine about what it assigns, the shell about what it reads.
+//! Only [`Field::accepts`] decides whether a value fits: the loader calls it for defaults and assignments, the engine
+//! for what it assigns, the shell for what it reads.
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -12,14 +12,14 @@ use crate::expr::source::Literal;
 use crate::expr::{has_holes, single_expression};
 use crate::files::pattern::is_slug;
 
-/// The largest integer that every JSON reader keeps exact; no field holds a larger one.
+/// The largest integer that every JSON reader keeps exactly; no field accepts a larger one.
 pub const LARGEST_INTEGER: i64 = 9_007_199_254_740_991;
 
 /// The phases of a chart, by name.
 pub type Phases = IndexMap<String, PhaseEntry>;
 
 impl Field {
-    /// Returns whether the field may hold `value`; the error says what it may hold.
+    /// Checks whether the field may have `value`; the error says what it may have.
     pub fn accepts(&self, phases: &Phases, value: &Json) -> Result<(), String> {
         let fits = match (self.kind, value) {
             (_, Json::Null) => self.nullable,
@@ -54,7 +54,7 @@ impl Field {
         }
     }
 
-    /// Returns whether the field may hold what `literal` stands for, as far as that is known before it is evaluated.
+    /// Checks whether the field may have the value of `literal`, as far as that is known before it is evaluated.
     pub fn accepts_literal(&self, phases: &Phases, literal: &Literal) -> Result<(), String> {
         match literal {
             Literal::Text(text) if single_expression(&text.0).is_some() => Ok(()),
@@ -109,7 +109,7 @@ impl Field {
 }
 
 impl Arg {
-    /// Returns the option as a field: what it accepts.
+    /// Returns a field that accepts the same values as the option.
     pub fn field(&self) -> Field {
         Field {
             kind: self.kind,
@@ -127,7 +127,7 @@ impl Arg {
     }
 }
 
-/// Returns the words that `text` can be: those of the setting that `{{ config.NAME }}` names, or the text itself.
+/// Returns the strings that `text` can mean: those of the setting that `{{ config.NAME }}` names, or the text itself.
 pub fn words_of<'c>(config: &'c IndexMap<String, Field>, text: &'c str) -> Vec<&'c str> {
     let setting = single_expression(text).and_then(|expr| expr.strip_prefix("config."));
     let words = setting.and_then(|name| config.get(name)?.one_of.as_ref());
@@ -137,8 +137,8 @@ pub fn words_of<'c>(config: &'c IndexMap<String, Field>, text: &'c str) -> Vec<&
     )
 }
 
-/// Returns a field's value if its key is absent: its default, null, or the initial phase. A default that is a setting is
-/// that setting's default here.
+/// Returns a field's value if its key is absent: its default, null, or the initial phase. If the default is a
+/// setting, that is the setting's own default here.
 pub fn default_of(chart: &Chart, field: &Field) -> Json {
     if let Some(setting) = field.setting().and_then(|name| chart.config.get(name)) {
         return default_of(chart, setting);
@@ -152,7 +152,7 @@ pub fn default_of(chart: &Chart, field: &Field) -> Json {
     }
 }
 
-/// Returns the part of a file name that a field's value is: a number, or a text of letters, digits, `_` and `-`.
+/// Returns a field's value as part of a file name: a number, or a string of letters, digits, `_` and `-`.
 pub fn name_part(value: &Json) -> Option<String> {
     match value {
         Json::Number(number) => Some(number.to_string()),
@@ -162,7 +162,7 @@ pub fn name_part(value: &Json) -> Option<String> {
 }
 
 impl Literal {
-    /// Returns the literal as JSON, a text as it is written.
+    /// Returns the literal as JSON; a text is returned as written.
     pub fn json(&self) -> Json {
         match self {
             Self::Boolean(value) => Json::from(*value),

@@ -1,7 +1,7 @@
-//! A chart: a workflow as data, loaded, its names resolved.
+//! A chart: a workflow as data, with its names resolved.
 //!
-//! [`model`] is what the TOML says, [`load`] makes a [`Chart`] of it or says what is wrong and where,
-//! [`embedded`] holds the charts compiled in. What a chart decides is [`crate::engine`]'s.
+//! [`model`] has the types of the TOML. [`load`] makes a [`Chart`] from it, or says what is wrong and where.
+//! [`embedded`] has the charts that are compiled in. [`crate::engine`] decides what a chart does.
 
 pub mod check;
 pub mod embedded;
@@ -26,9 +26,9 @@ pub struct Chart {
     /// Its name in messages: a path, or the id if it is compiled in.
     pub origin: String,
     pub initial: String,
-    /// The context field that holds the phase.
+    /// The context field that contains the phase.
     pub state: String,
-    /// The context field that holds the phase that is due.
+    /// The context field that contains the phase that is due.
     pub next: Option<String>,
     pub quiet: bool,
     pub scope: Scope,
@@ -37,7 +37,7 @@ pub struct Chart {
     pub args: IndexMap<String, Arg>,
     pub files: IndexMap<String, FileSet>,
     pub tables: IndexMap<String, Table>,
-    /// The tables that could not be resolved. A chart that runs has none; one that is checked may.
+    /// The tables that could not be resolved. Only a chart that is being checked may have any.
     pub broken_tables: Vec<String>,
     pub lets: IndexMap<String, Expr>,
     pub prompts: Prompts,
@@ -52,12 +52,12 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Returns the file name of a prompt, in the chart's templates and in the home.
+    /// Returns the file name of a prompt, which is the same in the chart's templates and in the home.
     pub fn prompt_file(name: &str) -> String {
         format!("{name}.md")
     }
 
-    /// Returns the name of the prompt that a template is, if it is one.
+    /// Returns the name of the prompt whose template this is, if it is one.
     pub fn prompt_of(&self, template: &str) -> Option<&str> {
         let mut names = self.prompts.names.iter().map(String::as_str);
         names.find(|name| Self::prompt_file(name) == template)
@@ -68,7 +68,7 @@ impl Chart {
         self.template(&Self::prompt_file(name))
     }
 
-    /// True for the best verdict of a reviewer. A chart lists them from good to bad.
+    /// Returns whether this is a reviewer's best verdict. A chart lists them from good to bad.
     pub fn is_best_verdict(&self, verdict: &str) -> bool {
         let mut invokes = self.invoke.values();
         invokes.any(|invoke| invoke.verdicts.first().is_some_and(|best| best == verdict))
@@ -124,17 +124,17 @@ pub struct Scope {
     pub choice: InstanceChoice,
 }
 
-/// Which of the directories in the folder is meant.
+/// Which of the directories in the folder is the instance.
 #[derive(Debug)]
 pub enum InstanceChoice {
-    /// The one in which a file that fits was modified last.
+    /// The one in which a matching file was modified last.
     Newest { touch: Vec<Pattern> },
-    /// The one of the session's name.
+    /// The one named after the session.
     Session,
 }
 
 impl Scope {
-    /// Returns how to repair an instance's broken state. The state of a session is not in git.
+    /// Returns how to repair the broken state of an instance. The state of a session is not in git.
     pub fn remedy(&self) -> &'static str {
         if self.is_per_session() {
             "fix the file, or delete it to start over"
@@ -143,7 +143,7 @@ impl Scope {
         }
     }
 
-    /// Returns true if each session has an instance of its own.
+    /// Returns whether each session has an instance of its own.
     pub fn is_per_session(&self) -> bool {
         matches!(self.choice, InstanceChoice::Session)
     }
@@ -154,7 +154,7 @@ impl Scope {
 pub struct FileSet {
     pub with: Vec<Pattern>,
     pub without: Vec<Pattern>,
-    /// The lines that a file's `lines` are.
+    /// The pattern for `lines` of a file.
     pub line: Option<Pattern>,
 }
 
@@ -169,7 +169,7 @@ impl FileSet {
         (!taken).then_some(captures)
     }
 
-    /// Returns true if the set includes files in subfolders.
+    /// Returns whether the set includes files in subfolders.
     pub fn is_nested(&self) -> bool {
         self.with.iter().any(Pattern::is_nested)
     }
@@ -184,12 +184,12 @@ pub struct Table {
     pub finished: Vec<String>,
 }
 
-/// What is a row.
+/// What counts as a row.
 #[derive(Debug)]
 pub enum RowShape {
     /// A row of a pipe table: (field, heading).
     Columns(IndexMap<String, Vec<String>>),
-    /// A line that fits.
+    /// A line that matches.
     Line(Pattern),
 }
 

@@ -1,4 +1,4 @@
-//! What a `statechart.toml` says, as types: one struct per table, one field per key.
+//! The contents of a `statechart.toml`, as types: one struct per table, one field per key.
 //!
 //! Nothing here is resolved or checked: [`super::load`] turns a [`Source`] into a [`super::Chart`],
 //! whose names are all resolved. A doc comment here is what an editor shows for the key.
@@ -37,7 +37,7 @@ pub struct Source {
     /// Folders of templates, relative to the chart. The first one that has a template wins.
     #[serde(default = "templates_beside")]
     pub templates: Vec<String>,
-    /// After how many seconds the host ends a hook. The timeout of every invocation must be shorter.
+    /// The number of seconds after which the host kills a hook. The timeout of every invocation must be shorter.
     #[serde(default = "host_default_timeout")]
     pub hook_timeout: u64,
     /// Which directories are the instances.
@@ -95,17 +95,17 @@ fn host_default_timeout() -> u64 {
     600
 }
 
-/// Which directories are instances.
+/// Which directories are the instances.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
-    /// The folder for everything that the chart keeps, below the project's root. It is searched for upward from the
-    /// directory that the agent works in.
+    /// The folder for everything that the chart keeps, below the project's root. The search for it goes upward from
+    /// the directory that the agent works in.
     pub home: String,
     /// What an instance is called. With `newest`, commands take `--NOUN NAME`; with `path`, they take `--session ID`.
     pub noun: String,
     /// Required unless there is `path`. The directories that are instances, below `home`: `plans/*`. A session uses the
-    /// one that it took up last, else the most recently modified one.
+    /// one that it claimed last, else the most recently modified one.
     pub newest: Option<String>,
     /// Required unless there is `newest`. The directory of each session, below `home`: `sessions/{session}`.
     pub path: Option<String>,
@@ -114,7 +114,7 @@ pub struct Scope {
     pub touch: Vec<FilePattern>,
 }
 
-/// A set of files: their patterns, or these with more.
+/// A set of files: their patterns, or a table that also says which of their lines to read.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -129,7 +129,7 @@ pub enum Files {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadFiles {
-    /// Patterns of file names, from the instance's directory. One that starts with `!` excludes.
+    /// Patterns of file names, in the instance's directory. One that starts with `!` excludes.
     pub names: Vec<FilePattern>,
     /// A pattern for lines. The lines that match are the `lines` of each file.
     pub line: FilePattern,
@@ -142,7 +142,7 @@ pub struct Prompts {
     /// The prompts: `loop` is the file `loop.md` in the home, else the template `loop.md`.
     #[serde(default)]
     pub names: Vec<String>,
-    /// What `{{name}}` stands for. Other names are left as they are.
+    /// The value of `{{name}}`. Other names stay as they are.
     #[serde(default)]
     pub vars: IndexMap<String, Expr>,
 }
@@ -169,7 +169,7 @@ pub struct Field {
     pub kind: FieldType,
     /// What the field means. It becomes the description in the JSON Schema.
     pub about: Option<String>,
-    /// The smallest allowed integer, or the least number of items of a list.
+    /// The smallest allowed integer, or the smallest number of items of a list.
     pub minimum: Option<i64>,
     /// The largest allowed integer.
     pub maximum: Option<i64>,
@@ -208,13 +208,13 @@ pub struct Arg {
     pub one_of: Option<Expr>,
     /// The value if the option is not given.
     pub default: Option<Literal>,
-    /// `run limit 4` instead of `run limit --reviews 4`.
+    /// The option is a positional argument: `run limit 4` instead of `run limit --reviews 4`.
     #[serde(default)]
     pub positional: bool,
-    /// The text is read from stdin, so that it never passes through a shell.
+    /// The option is read from stdin, so that its text never passes through a shell.
     #[serde(default)]
     pub stdin: bool,
-    /// One letter as its short form: `-f`.
+    /// A letter for its short form: `-f`.
     pub short: Option<char>,
 }
 
@@ -248,9 +248,9 @@ pub struct Table {
     pub columns: Option<IndexMap<String, Headings>>,
     /// Required unless there are `columns`. For other files: a pattern, and each line that matches it is a row.
     pub line: Option<FilePattern>,
-    /// The file that a row stands for.
+    /// The file that belongs to a row.
     pub path: Option<FilePattern>,
-    /// The values of `status` that mean that nothing is left to do.
+    /// The values of `status` that mean that the row is finished.
     #[serde(default)]
     pub finished: Vec<String>,
 }
@@ -295,7 +295,7 @@ pub struct CycleSource {
     /// Required in one of the two tables. The context field that limits the number of reviews. The user may change it at
     /// any time, so no property can promise a fixed number of reviews.
     pub limit: Option<String>,
-    /// Required in one of the two tables. Whether the cycle is over, evaluated after each review.
+    /// Required in one of the two tables. Whether the cycle ends, evaluated after each review.
     pub exit: Option<Expr>,
     /// What starting the cycle over assigns. Required in one of the two tables unless there is `clear`.
     pub entry: Option<Assign>,
@@ -303,7 +303,7 @@ pub struct CycleSource {
     pub clear: Option<Vec<String>>,
     /// Required in one of the two tables. The phase that answers a review.
     pub post: Option<String>,
-    /// Required in one of the two tables. What `{base}` stands for in the cycle's file names.
+    /// Required in one of the two tables. The value of `{base}` in the cycle's file names.
     pub base: Option<FilePattern>,
     /// Required in one of the two tables. The name of review number `{n}`.
     pub review: Option<FilePattern>,
@@ -318,7 +318,7 @@ pub struct CycleSource {
     pub resume: Option<String>,
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
-    /// Words for templates: `cycle.text.NAME`.
+    /// Texts for templates: `cycle.text.NAME`.
     #[serde(default)]
     pub text: IndexMap<String, Text>,
     /// Required in one of the two tables. What comes after the cycle: the first target whose guard is true.
@@ -335,11 +335,11 @@ pub struct Advance {
     pub target: String,
 }
 
-/// A number of seconds, or the setting that says it.
+/// A number of seconds, or a setting that contains it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "seconds are an integer, or a text such as `{{ config.NAME }}`"
+    expecting = "seconds are an integer, or a string such as `{{ config.NAME }}`"
 )]
 pub enum Seconds {
     Fixed(u64),
@@ -347,7 +347,8 @@ pub enum Seconds {
 }
 
 impl Seconds {
-    /// Returns the largest number that it can be; `None` if there is no such setting, or if it has no `maximum`.
+    /// Returns the largest number that it can be; `None` if there is no such setting, or if the setting has no
+    /// `maximum`.
     pub fn longest(&self, config: &IndexMap<String, Field>) -> Option<u64> {
         match self {
             Self::Fixed(seconds) => Some(*seconds),
@@ -368,46 +369,47 @@ pub struct Invoke {
     pub argv: Vec<Text>,
     /// The verdicts that the process may give.
     pub verdicts: Vec<String>,
-    /// JSON pointers into its stdout: the first one that leads to a verdict counts. A string on the way is parsed as JSON.
+    /// JSON pointers into its stdout: the first one that points to a verdict counts. A string on the way is parsed as
+    /// JSON.
     pub verdict: Vec<String>,
     /// A JSON pointer to a boolean that is true if the run failed.
     pub error: Option<String>,
     /// JSON pointers to the reason of a failure: the first one that exists is reported.
     #[serde(default)]
     pub reason: Vec<String>,
-    /// A JSON pointer to what the run cost, in US dollars.
+    /// A JSON pointer to the cost of the run, in US dollars.
     pub cost: Option<String>,
-    /// JSON pointers to the numbers of tokens that it took; those that exist are added up.
+    /// JSON pointers to the numbers of tokens that it used; those that exist are added up.
     #[serde(default)]
     pub tokens: Vec<String>,
     /// When a run that failed means that no other one can succeed for a while.
     pub postpone: Option<Postpone>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
-    /// Seconds until the process is ended: a number, or `{{ config.NAME }}`.
+    /// The time limit of the process in seconds: a number, or `{{ config.NAME }}`.
     pub timeout: Seconds,
-    /// The file for its stderr, in the instance's directory. It is removed after a run that succeeded.
+    /// The file for its stderr, in the instance's directory. It is removed after a run that succeeds.
     pub log: FilePattern,
 }
 
-/// Runs that fail because of a usage limit or an outage. Until it is over, `postponed` says until when, in all instances of
-/// the project; `taskie next --retry` lifts it.
+/// Runs that fail because of a usage limit or an outage. In all instances of the project, `postponed` says until when that
+/// lasts; `taskie next --retry` ends it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Postpone {
     /// A JSON pointer into the stdout of a run that failed, to a number.
     pub status: String,
-    /// The numbers that mean it.
+    /// The numbers that mean a usage limit or an outage.
     pub codes: Vec<i64>,
-    /// JSON pointers to a text that says when it is over: `resets 6:23pm (Europe/Berlin)`.
+    /// JSON pointers to a text that says when it ends: `resets 6:23pm (Europe/Berlin)`.
     #[serde(default)]
     pub until: Vec<String>,
-    /// How many seconds it lasts if no text says when it is over.
+    /// How many seconds it lasts if no text says when it ends.
     pub seconds: u64,
 }
 
-/// Something that is done to files, before the state is written. All paths are from the project's root, below the
-/// home. Exactly one of `write`, `ensure`, `rename`, `copy` and `remove`.
+/// A change to files that is made before the state is written. All paths are relative to the project's root and stay
+/// inside the home. Exactly one of `write`, `ensure`, `rename`, `copy` and `remove`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
@@ -433,7 +435,7 @@ pub struct Action {
     pub remove: Option<Text>,
 }
 
-/// What an action does, its keys taken together.
+/// What an action does: its keys as one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed<'a> {
     Write { path: &'a Text, text: &'a Text },
@@ -444,7 +446,7 @@ pub enum Deed<'a> {
 }
 
 impl<'a> Deed<'a> {
-    /// Returns its texts with their keys.
+    /// Returns its texts, each with its key.
     pub fn texts(self) -> Vec<(&'static str, &'a Text)> {
         match self {
             Self::Write { path, text } => vec![("write", path), ("text", text)],
@@ -457,7 +459,7 @@ impl<'a> Deed<'a> {
 }
 
 impl Action {
-    /// Returns what it does; the error says which keys are allowed together.
+    /// Returns what the action does; the error says which keys belong together.
     pub fn deed(&self) -> Result<Deed<'_>, String> {
         let (text, line, to) = (self.text.as_ref(), self.line.as_ref(), self.to.as_ref());
         let keys = (
@@ -542,7 +544,7 @@ impl Rule {
         ])
     }
 
-    /// Returns the keys that the rule has and that do something, `invoke` and its answers aside.
+    /// Returns the keys of the rule that have an effect, apart from `invoke` and the answers.
     pub fn effects(&self) -> Vec<&'static str> {
         given([
             ("target", self.target.is_some()),
@@ -622,7 +624,7 @@ pub struct Property {
 }
 
 impl Property {
-    /// Returns the claims that it makes, with their keys.
+    /// Returns its claims, each with its key.
     pub fn claims(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
         let keys = [
             ("always", &self.always),

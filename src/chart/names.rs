@@ -1,4 +1,4 @@
-//! The types of all names that a chart's expressions see: what [`crate::engine::names`] answers, as types.
+//! The types of all names that a chart's expressions see. [`crate::engine::names`] has their values.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -22,24 +22,24 @@ pub struct ChartNames<'c> {
     it: Option<Type>,
     lets: RefCell<HashMap<String, Type>>,
     uses: Uses,
-    /// How many lets are being looked into, one in the other.
+    /// How many nested lets are being resolved.
     depth: Cell<usize>,
 }
 
 /// The names that a chart's expressions and texts use.
 pub type Uses = Rc<RefCell<BTreeSet<String>>>;
 
-/// The built-in names: how one is written, what it is, and where it can be used if not everywhere. `NAME` stands for a
-/// name of the chart, `[]` for an item of a list. Types are those of [`ChartNames`].
+/// The built-in names: how it is written, what it is, and where it can be used if not everywhere. `NAME` stands for a
+/// name of the chart, `[]` for an item of a list. [`ChartNames`] has their types.
 #[rustfmt::skip]
 pub const BUILT_IN: &[(&str, &str, &str)] = &[
-    ("args.NAME", "the option NAME: as given, else its default", "commands, `enter`"),
+    ("args.NAME", "the option NAME: the given value, else its default", "commands, `enter`"),
     ("checks.NAME", "the findings of `[[checks.NAME]]`, in order", ""),
     ("config.NAME", "the setting NAME of `config.json`, else its default", ""),
     ("cycle.id", "the running cycle: the one whose review or answer comes next; none if no cycle is running", ""),
     ("cycle.post", "the phase that answers its reviews", ""),
     ("cycle.stage", "its stage", ""),
-    ("cycle.resume", "the phase to resume when there is nothing to review yet", ""),
+    ("cycle.resume", "the phase to resume if there is nothing to review yet", ""),
     ("cycle.next", "its first open advance target", ""),
     ("cycle.review", "the file of the next review", ""),
     ("cycle.n", "the number of the next review; 0 if no cycle is running", ""),
@@ -48,14 +48,14 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("cycle.owed", "the last review has no answer yet", ""),
     ("cycle.answered", "the answer to the last review is on disk, and not older than the review", ""),
     ("cycle.exit", "its `exit` condition", ""),
-    ("cycle.ready", "its `ready` condition; true without one", ""),
+    ("cycle.ready", "its `ready` condition; true if it has none", ""),
     ("cycle.last.review", "the file of the last review", ""),
     ("cycle.last.answer", "the file of the answer to it", ""),
     ("cycle.subject", "the files that its reviewer reads", ""),
     ("cycle.text.NAME", "the text NAME of `[cycles.*.text]`, with its holes filled", ""),
     ("driver", "who drives the instance: `this` session, an `other` one, or none", ""),
     ("event.background_tasks", "what the agent runs in the background", "hook events"),
-    ("event.custom_instructions", "what the user gave to `/compact`", "hook events"),
+    ("event.custom_instructions", "the user's instructions for `/compact`", "hook events"),
     ("event.cwd", "the directory that the agent works in", "hook events"),
     ("event.hook_event_name", "the name of the event", "hook events"),
     ("event.last_assistant_message", "the agent's last message", "hook events"),
@@ -64,15 +64,15 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("event.session_crons", "the session's scheduled prompts", "hook events"),
     ("event.session_id", "the id of the session", "hook events"),
     ("event.source", "how the session began: startup, resume, clear or compact", "hook events"),
-    ("event.stop_hook_active", "the agent was blocked in this turn already", "hook events"),
+    ("event.stop_hook_active", "the agent has already been blocked in this turn", "hook events"),
     ("event.terminal", "a person typed the command in a terminal, not an agent", "commands"),
     ("event.transcript_path", "the file of the conversation", "hook events"),
     ("event.trigger", "what caused the compaction: manual or auto", "hook events"),
     ("files.NAME", "the files of the set NAME, sorted by name", ""),
-    ("files.NAME[].name", "the file's name, below the instance's directory", ""),
+    ("files.NAME[].name", "the file's path from the instance's directory", ""),
     ("files.NAME[].path", "its path from the project's root", ""),
     ("files.NAME[].HOLE", "what the hole of the pattern matched", ""),
-    ("files.NAME[].lines", "the lines that fit, as records of the holes of `line`", "sets with `line`"),
+    ("files.NAME[].lines", "the lines that match, as records of the holes of `line`", "sets with `line`"),
     ("git.dirty", "there are uncommitted changes outside the home; false outside git", ""),
     ("it", "the item of an `each`", "`each`"),
     ("it.id", "the phase that is being entered", "`[phases]`"),
@@ -81,21 +81,21 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("postponed", "until when no reviewer can run: `18:23`, or `2026-11-26 18:23`; none if one can", ""),
     ("prompts.NAME", "the prompt NAME: the user's own file, else the template, with its holes filled", ""),
     ("review.ok", "a review has just run and written its file", "rules after an `invoke`"),
-    ("review.error", "why it failed; none if it did not", "rules after an `invoke`"),
-    ("review.verdict", "its verdict; none if it gave none", "rules after an `invoke`"),
+    ("review.error", "why it failed; none if it succeeded", "rules after an `invoke`"),
+    ("review.verdict", "its verdict; none if there was none", "rules after an `invoke`"),
     ("review.n", "its number", "rules after an `invoke`"),
     ("review.by", "who did it; none if the chart does not say", "rules after an `invoke`"),
     ("review.seconds", "how many seconds it took", "rules after an `invoke`"),
-    ("review.took", "the same for a person: `2 min 10 s`", "rules after an `invoke`"),
-    ("review.cost", "what it cost: `$0.21`; none if it did not say", "rules after an `invoke`"),
-    ("review.until", "it failed, and until then no reviewer can run; else none", "rules after an `invoke`"),
+    ("review.took", "the same as a person reads it: `2 min 10 s`", "rules after an `invoke`"),
+    ("review.cost", "what it cost: `$0.21`; none if that is unknown", "rules after an `invoke`"),
+    ("review.until", "if it failed because no reviewer can run: until when; else none", "rules after an `invoke`"),
     ("review.file", "the file it wrote", "rules after an `invoke`"),
     ("review.answer", "the file that answers it", "rules after an `invoke`"),
     ("scope.started", "the instance has a state", ""),
     ("scope.name", "the name of the instance's directory", ""),
     ("scope.path", "its path from the project's root", ""),
     ("scope.home", "the chart's home", ""),
-    ("session", "the session that asks, if it is known", ""),
+    ("session", "the session of the event or the command, if it is known", ""),
     ("siblings", "the other instances", ""),
     ("siblings[].name", "the name of its directory", ""),
     ("siblings[].path", "its path from the project's root", ""),
@@ -105,15 +105,15 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("siblings[].files.NAME", "its files of the set NAME, without those in subfolders", ""),
     ("tables.NAME.exists", "the file exists", ""),
     ("tables.NAME.head", "it has a table", ""),
-    ("tables.NAME.prose", "it has lines that belong to no table", ""),
+    ("tables.NAME.prose", "it has lines outside tables", ""),
     ("tables.NAME.lines", "the number of its lines", ""),
     ("tables.NAME.lacks", "a table in it has no column for `id`", ""),
-    ("tables.NAME.rows", "its rows, or the lines that fit", ""),
+    ("tables.NAME.rows", "its rows, or the lines that match", ""),
     ("tables.NAME.open", "the rows whose `status` is not one of `finished`", ""),
     ("tables.NAME.rows[].HOLE", "the column, or what the hole of the pattern matched", ""),
     ("tables.NAME.rows[].done", "its `status` is one of `finished`", ""),
-    ("tables.NAME.rows[].path", "the file that the row stands for", ""),
-    ("touched", "what the actions of this rule create, rename or remove: paths, in order", "texts of a rule with `actions`"),
+    ("tables.NAME.rows[].path", "the file that belongs to the row", ""),
+    ("touched", "the paths that the actions of this rule create, rename or remove, in order", "texts of a rule with `actions`"),
 ];
 
 /// Returns the names of [`BUILT_IN`] that stand alone or before a dot, each once.
@@ -138,7 +138,7 @@ impl<'c> ChartNames<'c> {
         }
     }
 
-    /// Returns the names that are visible where `it` is set.
+    /// Returns the names that are visible where `it` has a value.
     pub fn with_it(chart: &'c Chart, uses: &Uses, it: Type) -> Self {
         Self {
             it: Some(it),
@@ -151,7 +151,7 @@ impl<'c> ChartNames<'c> {
     }
 
     fn phases(&self) -> Type {
-        // A cycle without a phase has its own finding.
+        // A cycle without a phase is reported elsewhere.
         Self::words(self.chart.phases.keys().chain(self.chart.cycles.keys()))
     }
 
@@ -182,7 +182,7 @@ impl<'c> ChartNames<'c> {
         if let Some(kind) = self.lets.borrow().get(name) {
             return Some(kind.clone());
         }
-        // A let that refers to itself, or too deep, ends here: `check` reports both.
+        // A let that refers to itself, or too deeply, ends here: `check` reports both.
         self.lets.borrow_mut().insert(name.to_owned(), Type::Any);
         if self.depth.get() >= MAX_DEPTH {
             return Some(Type::Any);
@@ -198,7 +198,7 @@ impl<'c> ChartNames<'c> {
         let cycles = || Self::words(self.chart.cycles.keys());
         let text = |kind: Type| kind.or_none();
         let last = Type::record([("review", Type::Text), ("answer", Type::Text)]);
-        // A word that every cycle has.
+        // The texts that every cycle has.
         let words = self
             .chart
             .cycles
@@ -212,7 +212,7 @@ impl<'c> ChartNames<'c> {
                 .values()
                 .all(|cycle| cycle.text.contains_key(*word))
         });
-        // An unknown phase has its own finding; what follows from it has none.
+        // An unknown phase is reported elsewhere; its consequences are not reported.
         let leads = |names: Vec<&String>| {
             let is_known = names
                 .iter()
@@ -281,7 +281,7 @@ impl<'c> ChartNames<'c> {
         ])
     }
 
-    /// Returns the type of `files`; another instance's has no sets with subfolders.
+    /// Returns the type of `files`; those of other instances have no sets with subfolders.
     fn files(&self, of_siblings: bool) -> Type {
         let sets = self
             .chart
@@ -313,7 +313,7 @@ impl<'c> ChartNames<'c> {
                             .map(|(hole, kind)| (hole.to_owned(), kind)),
                     );
                 } else {
-                    // Only what every pattern has is there for every file.
+                    // Only the holes that every pattern has exist for every file.
                     fields.retain(|name, _| {
                         name == "name" || name == "path" || holes.contains_key(name.as_str())
                     });

@@ -1,4 +1,5 @@
-//! Syntax of earlier versions: found here, refused by the loader and the linter, rewritten by `check-chart --fix`.
+//! Syntax of earlier versions: it is found here, refused by the loader and the linter, and rewritten by `check-chart
+//! --fix`.
 //!
 //! Two things have changed so far: rules are `[[on.EVENT]]` tables and no longer a list, and a property says
 //! `about` for `name` and `reachable` for what `eventually` meant then.
@@ -38,7 +39,7 @@ pub(crate) fn fix(text: &str) -> Option<String> {
     let mut fixed = text.to_owned();
     let mut moved = String::new();
     for (range, replacement) in edits.into_iter().rev() {
-        // What cannot stay in its place goes to the end.
+        // An insertion at the end of the file comes after everything else.
         if range.start == text.len() {
             moved.insert_str(0, &replacement);
         } else {
@@ -65,7 +66,7 @@ fn outdated(span: Range<usize>, message: String, help: &str) -> Flaw {
         .at(Some(span))
 }
 
-/// Finds properties with a `name`: they were written before `eventually` got its present meaning.
+/// Finds properties with a `name`: they were written before `eventually` had its present meaning.
 fn properties(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
     let Some(DeValue::Array(items)) = chart.get("properties").map(|value| value.get_ref()) else {
         return Vec::new();
@@ -92,7 +93,7 @@ fn properties(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
     named.collect()
 }
 
-/// Returns the edit that renames a key. It takes blanks before the `=`, so that aligned `=` stay aligned.
+/// Returns the edit that renames a key. It includes the spaces before the `=`, so that aligned `=` stay aligned.
 fn rename(text: &str, key: Range<usize>, new: &str) -> (Range<usize>, String) {
     let blanks = text[key.end..].len() - text[key.end..].trim_start_matches(' ').len();
     let width = key.len() + blanks;
@@ -125,7 +126,7 @@ fn lists_of_rules(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
             .map_or(text.len(), |length| list.end + length);
         let name = event.get_ref();
         let (comment, tables) = tables(name, &text[list.clone()], &text[list.end..end]);
-        // In a table `[on]` the rules take the place of the list. A dotted key belongs to another table.
+        // In a table `[on]`, the rules replace the list. A dotted key belongs to another table.
         let edits = if text[line..key.start].trim().is_empty() {
             let is_behind_another =
                 text[..line].ends_with("]\n") && !text[..line].ends_with("[on]\n");
@@ -137,11 +138,11 @@ fn lists_of_rules(text: &str, chart: &DeTable<'_>) -> Vec<Outdated> {
         };
         let help = format!("write each rule as a table of its own: `[[on.{name}]]`");
         found.push(Outdated {
-            flaw: outdated(key, format!("the rules of {name} stand in a list"), &help),
+            flaw: outdated(key, format!("the rules of {name} are in a list"), &help),
             edits,
         });
     }
-    // Without its lists the table `[on]` is empty.
+    // Without its lists, the table `[on]` is empty.
     if let (Some(first), Some(header)) = (found.first_mut(), header(text)) {
         first.edits.push((header, String::new()));
     }
@@ -161,8 +162,8 @@ fn header(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// Returns the rules of a list as tables, and the comments before the first one. `behind` is what follows the list on its
-/// last line. A comment at the end of a rule's first line was its name.
+/// Returns the rules of a list as tables, and the comments before the first one. `behind` is the text after the list
+/// on its last line. A comment at the end of a rule's first line was the rule's name.
 fn tables(event: &str, list: &str, behind: &str) -> (String, String) {
     let inside = list
         .strip_prefix('[')
@@ -218,7 +219,7 @@ fn tables(event: &str, list: &str, behind: &str) -> (String, String) {
     (first, tables.collect::<Vec<_>>().join("\n") + &comments)
 }
 
-/// A part of the content of a list or an inline table.
+/// Part of the content of a list or an inline table.
 enum Part<'t> {
     /// The text between two commas.
     Item(&'t str),
@@ -250,7 +251,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
                 parts.extend(item(start, at));
                 start = at + 1;
             }
-            // A comment or the end of a line between two items. Within an item both are a part of it.
+            // A comment or the end of a line between two items. Inside an item, both are part of it.
             '#' if depth == 0 => {
                 parts.extend(item(start, at));
                 parts.push(Part::Comment(rest[..length].trim_end()));
@@ -348,7 +349,7 @@ allow = true
     }
 
     #[test]
-    fn a_property_with_a_name_is_of_the_old_kind() {
+    fn a_property_with_a_name_is_outdated() {
         let old = "[[properties]]\nname       = \"n\"\neventually = \"a\" # e\n[[properties]]\nname = \"m\"\nnever = \"b\"\n";
         let new = "[[properties]]\nabout      = \"n\"\nreachable  = \"a\" # e\n[[properties]]\nabout = \"m\"\nnever = \"b\"\n";
         assert_eq!(fix(old).as_deref(), Some(new));

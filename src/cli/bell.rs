@@ -1,4 +1,5 @@
-//! Waiting between two looks, until the user or the reader ends it: for commands that follow something.
+//! Waits between two checks, until the user or the reader of the output ends the command: for commands that follow
+//! something.
 
 use std::io::{self, Read as _};
 use std::os::unix::net::UnixStream;
@@ -9,13 +10,13 @@ use signal_hook::low_level::pipe;
 
 use super::error::CliError;
 
-/// The time between two looks.
+/// The time between two checks.
 pub(super) const PAUSE: Duration = Duration::from_secs(1);
 
 /// Why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rang {
-    /// The time is over, or the size of the terminal has changed.
+    /// The time has passed, or the size of the terminal has changed.
     Look,
     /// This process was asked to end.
     End,
@@ -70,7 +71,7 @@ impl Bell {
             tv_sec: i64::try_from(time.as_secs()).unwrap_or(1),
             tv_nsec: 0,
         };
-        // An error comes from a signal, whose byte is then there.
+        // An error is caused by a signal, whose byte has then arrived.
         let _ = poll(&mut fds, Some(&timeout));
         let is_ended = !fds[0].revents().is_empty()
             || fds

@@ -1,4 +1,4 @@
-//! `taskie check-chart [FILE | -]…`: reads charts and prints what is wrong with them.
+//! `taskie check-chart [FILE | -]…`: reads charts and prints their flaws.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ fn chosen(matches: &ArgMatches) -> Option<Choice<'_>> {
     Some(Choice::of(Some(name)))
 }
 
-/// Returns a chart's name, its text, and the folder that its template folders are in.
+/// Returns a chart's name, its text, and the folder that contains its template folders.
 fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
     if file == Path::new("-") {
         let mut text = String::new();
@@ -113,12 +113,12 @@ fn read(file: &Path) -> std::io::Result<(String, String, PathBuf)> {
         return Ok(("stdin".to_owned(), text, PathBuf::new()));
     }
     let text = std::fs::read_to_string(file)?;
-    // An empty parent stays empty, so that findings name templates as they name the chart, without a `./`.
+    // An empty parent stays empty, so that findings name templates like the chart, without a `./`.
     let beside = file.parent().unwrap_or(Path::new(""));
     Ok((file.display().to_string(), text, beside.to_owned()))
 }
 
-/// Brings a chart's syntax up to date, in place.
+/// Updates a chart's syntax in place.
 fn fix(file: &Path) -> std::io::Result<()> {
     if file == Path::new("-") {
         let why = "--fix rewrites a file, and this is stdin";

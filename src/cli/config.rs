@@ -1,4 +1,4 @@
-//! `taskie config`: each setting, and where it comes from.
+//! `taskie config`: prints each setting, and where it comes from.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::chart::Chart;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::settings::{self, Origin};
 
-/// The version of the JSON. It changes if a field is removed or gets another meaning.
+/// The version of the JSON. It changes if a field is removed or its meaning changes.
 const VERSION: u32 = 1;
 
-/// Prints the settings of the project, or those that a new one has.
+/// Prints the settings of the project; outside a project, those that a new one would have.
 pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let cwd = place::cwd()?;
     let root = find::project_root(&cwd, &chart.scope.home, &Surroundings::from_env());

@@ -41,7 +41,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns the phases that an instance went through, as far as the journal has them, and the one that it is in.
+/// Returns the phases that an instance has been in, according to the journal, and the current one.
 fn path(place: &Place) -> Vec<String> {
     let phase = &place.chart.state;
     let text = |value: &Json| value.as_str().map(str::to_owned);

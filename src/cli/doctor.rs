@@ -50,7 +50,7 @@ fn print(found: &[Diagnosis], problems: usize, warnings: usize) {
     page.print();
 }
 
-/// Returns a row for each thing that was looked at, and below it what to do.
+/// Returns a row for each check, followed by what to do about it.
 pub(super) fn page(found: &[Diagnosis], label: fn(&Diagnosis) -> &'static str) -> Page {
     let mut page = Page::new(page::width(), page::column(found.iter().map(label)));
     for found in found {

@@ -55,7 +55,7 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-/// Refuses an option that the phase does not use: whoever gives it believes that it has an effect.
+/// Refuses an option that the phase does not use: whoever passes it thinks that it has an effect.
 fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), CliError> {
     let expressions = Expressions::new(chart.templates.clone());
     let used = grammar::args_of_phase(chart, &expressions, phase);
@@ -140,7 +140,8 @@ fn stdin(name: &str) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// Carries out one of them, or only checks that it may be. If it does not apply and `is_first`, nothing was written.
+/// Carries out one transition, or only checks whether it is possible. If it does not apply and `is_first`, nothing
+/// has been written.
 fn transition(
     place: &Place,
     event: &Event,
@@ -200,11 +201,11 @@ fn transition(
     Ok(())
 }
 
-/// Returns the options that were given, each of its type.
+/// Returns the given options, converted to their types.
 fn args(chart: &Chart, matches: &ArgMatches) -> IndexMap<String, Json> {
     let mut args = IndexMap::new();
     for (name, arg) in &chart.args {
-        // Not every command takes every option.
+        // Not every command has every option.
         let value = match arg.kind {
             FieldType::Integer => given::<i64>(matches, name),
             FieldType::Boolean => given::<bool>(matches, name),

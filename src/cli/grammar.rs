@@ -1,4 +1,4 @@
-//! The command line as clap sees it, with the commands and options of the chart.
+//! The command line for clap, including the commands and options of the chart.
 
 use std::time::SystemTime;
 
@@ -22,7 +22,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
     let ids: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();
     Command::new("taskie")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("A workflow engine for coding agents: every step passes an independent reviewer")
+        .about("A workflow engine for coding agents: an independent reviewer checks every step")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
@@ -72,7 +72,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
                 .arg(flag("keep", "Keep the temporary project and print its path")),
         )
-        .subcommand(Command::new("upgrade").about("Show what is installed, and what updates it"))
+        .subcommand(Command::new("upgrade").about("Show what is installed, and how to update it"))
         .subcommand(
             Command::new("completions").about("Print a completion script for a shell").arg(
                 Arg::new("shell")
@@ -112,7 +112,7 @@ fn trust() -> Command {
              Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage",
         )
         .arg(flag("yes", "Allow it without asking"))
-        .arg(flag("revoke", "Withdraw the permission").conflicts_with("yes"))
+        .arg(flag("revoke", "Withdraw your consent").conflicts_with("yes"))
 }
 
 fn config() -> Command {
@@ -126,7 +126,7 @@ fn config() -> Command {
         .arg(json())
 }
 
-/// Returns a command that reads one instance and prints what it finds, as JSON with `--json`.
+/// Returns a command that reads one instance and prints the result, as JSON with `--json`.
 fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
     Command::new(name)
         .about(about)
@@ -169,7 +169,7 @@ fn log(chart: &Chart) -> Command {
                 .long("follow")
                 .short('f')
                 .action(ArgAction::SetTrue)
-                .help("Wait for more until ctrl-C"),
+                .help("Keep printing new lines until Ctrl-C"),
         )
         .args(instance_args(chart))
 }
@@ -184,7 +184,7 @@ fn why(chart: &Chart) -> Command {
         Arg::new("n")
             .value_name("N")
             .value_parser(value_parser!(usize))
-            .help("Explain the stop before the last N-1 [default: 1, the last one]"),
+            .help("Explain the Nth stop from the end [default: 1, the last one]"),
     )
     .arg(
         Arg::new("now")
@@ -207,7 +207,7 @@ fn stats(chart: &Chart) -> Command {
         .arg(json())
 }
 
-/// A time, or how long ago it was; as the journal writes it.
+/// Parses a time, or how long ago it was, into the form of the journal.
 fn since(text: &str) -> Result<String, String> {
     let day = format!("{text}T00:00:00Z");
     let time = match humantime::parse_duration(text) {
@@ -233,7 +233,7 @@ fn validate(chart: &Chart) -> Command {
             .help(help)
     });
     Command::new("validate")
-        .about(format!("Check the files of a {noun} as a stop does"))
+        .about(format!("Check the files of a {noun} the way a stop does"))
         .after_help("Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage")
         .args(args)
         .arg(json())
@@ -250,7 +250,7 @@ fn check_chart() -> Command {
                 .num_args(0..)
                 .value_name("FILE")
                 .value_parser(value_parser!(std::path::PathBuf))
-                .help("Chart files, or - for stdin [default: the one of --chart, else the embedded charts]"),
+                .help("Chart files, or - for stdin [default: the chart of --chart, or else all embedded charts]"),
         )
         .arg(
             Arg::new("format")
@@ -421,7 +421,7 @@ fn render(chart: &Chart) -> Command {
         .arg(
             flag(
                 "list",
-                "List the chart's templates and the names that they need",
+                "List the chart's templates and the names that they use",
             )
             .conflicts_with_all(["set", "state"])
             .conflicts_with_all(others),
@@ -463,7 +463,7 @@ fn literal_text(literal: &Literal) -> Option<&str> {
     }
 }
 
-/// Returns the chart's options that the texts name as `args.NAME`, directly or through a let, in the chart's order.
+/// Returns the chart's options that the texts use as `args.NAME`, directly or through a let, in the chart's order.
 fn collect_args<'c>(
     chart: &'c Chart,
     expressions: &Expressions,

@@ -1,5 +1,5 @@
-//! The command line. Hooks are dispatched first and by hand; everything else is clap's, with the options
-//! that the chart declares.
+//! The command line. Hooks are dispatched first, without clap; clap handles everything else, with the options that
+//! the chart declares.
 
 mod bell;
 mod check_chart;
@@ -67,7 +67,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Returns the command line for the default chart, for what describes it: manual pages.
+/// Returns the command line for the default chart, to generate manual pages from.
 pub fn command() -> Option<clap::Command> {
     let chart = Choice::of(None).load().ok()?;
     Some(grammar::command(&chart))
@@ -92,14 +92,14 @@ fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
 
 fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let name = chart_option(args);
-    // `trust` is about the project's own chart, and a hook looks for it where the event says.
+    // `trust` is about the project's own chart, and a hook looks for the chart where the event says.
     let own = match &name {
         None if !matches!(command_word(args), Some("trust" | "hook" | "check-chart")) => {
             trust::own_chart()
         }
         _ => None,
     };
-    // `check-chart` reads its charts itself: one that cannot be used is what it is there for.
+    // `check-chart` reads its charts itself, because it is meant for charts that cannot be used.
     let used = name
         .as_deref()
         .filter(|_| command_word(args) != Some("check-chart"));
@@ -112,7 +112,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Ok(matches) => matches,
         Err(error) => {
             let _ = error.print();
-            // clap's 2 would block on the host: a hook that is called in a wrong way must not.
+            // clap's exit code 2 would block on the host: a hook that is called incorrectly must not do that.
             return Ok(match error.exit_code() {
                 0 => ExitCode::SUCCESS,
                 _ if command_word(args) == Some("hook") => ExitCode::FAILURE,
@@ -148,7 +148,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     }
 }
 
-/// Returns the command, whatever follows it.
+/// Returns the command's name, whatever follows it.
 fn command_word(args: &[OsString]) -> Option<&str> {
     let mut words = args.iter().skip(1);
     while let Some(word) = words.next() {
@@ -161,7 +161,7 @@ fn command_word(args: &[OsString]) -> Option<&str> {
     None
 }
 
-/// Returns the value of `--chart`, which decides what else is allowed on the command line.
+/// Returns the value of `--chart`, which determines the other options.
 fn chart_option(args: &[OsString]) -> Option<String> {
     let mut words = args.iter().skip(1).map(|arg| arg.to_string_lossy());
     while let Some(word) = words.next() {

@@ -1,4 +1,5 @@
-//! `taskie next`: what to do now, by the chart's `next` rules, and why. The session that asks takes over the instance.
+//! `taskie next`: prints what to do now, according to the chart's `next` rules, and why. It claims the instance for
+//! its session.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,8 +17,11 @@ use crate::engine::event::{Event, Trigger};
 use crate::shell::perform::perform;
 use crate::shell::postponed;
 
-/// The name of the rules that answer it.
+/// The event whose rules answer it.
 pub(crate) const RULES: &str = "next";
+
+/// The version of the JSON. It changes if a field is removed or its meaning changes.
+const VERSION: u32 = 1;
 
 /// Prints the next action.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -45,7 +49,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     if matches.get_flag("json") {
         let context: IndexMap<&String, &Json> = performed.context.iter().collect();
-        say(&json!({ "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": context }).to_string());
+        say(&json!({ "version": VERSION, "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": context }).to_string());
         return Ok(ExitCode::SUCCESS);
     }
     say(&format!("next: {action}"));

@@ -1,4 +1,4 @@
-//! What commands print, outside a page.
+//! Prints output outside pages.
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::host::events::REVIEWER;
 
-/// Returns true in a reviewer's session, which changes no state, and says so.
+/// Returns whether this is a reviewer's session, which changes no state; says so if it is.
 pub(crate) fn is_reviewer() -> bool {
     let is_reviewer = std::env::var_os(REVIEWER).is_some();
     if is_reviewer {
@@ -15,7 +15,7 @@ pub(crate) fn is_reviewer() -> bool {
     is_reviewer
 }
 
-/// Returns the fields of a command's event: whether a person typed it.
+/// Returns the event fields of a command: whether a person typed it.
 pub(super) fn typed() -> Json {
     json!({ "terminal": std::io::stdout().is_terminal() })
 }

@@ -1,4 +1,4 @@
-//! Which project, instance and session a command is about.
+//! Finds the project, the instance and the session that a command is about.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::shell::find::{self, Instance, Newest, Surroundings};
 use crate::shell::place::Place;
 use crate::shell::{driver, file, state_file};
 
-/// What to do about an instance that is named and does not exist.
+/// What to do if the named instance does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Absent {
     /// It must exist.
     Refuse,
-    /// Make it; without a home, at the git root or here.
+    /// Create it; if there is no home, at the git root or in the current directory.
     Make,
-    /// Return the place where it would be, and make nothing.
+    /// Return the place where it would be, and create nothing.
     Assume,
 }
 
@@ -106,7 +106,7 @@ fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError
     let Some(session) = session else {
         let message = match chart.scope.noun.as_str() {
             "session" => "the session is unknown".to_owned(),
-            noun => format!("each session has its own {noun}, and the session is unknown"),
+            noun => format!("each session has its own {noun}, but the session is unknown"),
         };
         let help =
             "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
@@ -132,7 +132,7 @@ fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliErro
     let Scope { noun, home, .. } = scope;
     if find::leads_outside(root, &instance.dir) {
         let message = format!(
-            "{noun} `{}` leads outside the project through a symbolic link",
+            "{noun} `{}` leads out of the project through a symbolic link",
             instance.name
         );
         return Err(CliError::new(message));
@@ -148,8 +148,8 @@ fn inside(root: &Path, instance: &Instance, scope: &Scope) -> Result<(), CliErro
     Ok(())
 }
 
-/// Returns the same as [`resolve`], or `None` if no instance is named and none exists; and what is wrong with those that
-/// were skipped.
+/// Returns the same as [`resolve`], or `None` if no instance is named and none exists. Also returns warnings about
+/// instances that were skipped.
 pub(crate) fn find(
     chart: &Arc<Chart>,
     matches: &ArgMatches,
@@ -188,7 +188,7 @@ pub(crate) fn root(chart: &Chart) -> Result<PathBuf, CliError> {
     })
 }
 
-/// Returns the instance of that name, which exists; the error says why it cannot be used.
+/// Returns the instance of that name, which must exist; the error says why it cannot be used.
 pub(crate) fn existing(chart: &Arc<Chart>, root: &Path, name: &str) -> Result<Place, String> {
     let instance = find::named(&chart.scope, name)?;
     inside(root, &instance, &chart.scope).map_err(|error| match error {
@@ -207,11 +207,11 @@ pub(crate) fn named(chart: &Chart, name: &str) -> Result<Instance, CliError> {
     find::named(&chart.scope, name).map_err(CliError::new)
 }
 
-/// Returns the instance that the session took up last, otherwise the most recently modified one.
+/// Returns the instance that the session claimed last, otherwise the most recently modified one.
 fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     let scope = &chart.scope;
     let taken = session.and_then(|session| {
-        let taken = driver::taken_up(&[root.to_owned()], &scope.home, session);
+        let taken = driver::claimed(&[root.to_owned()], &scope.home, session);
         let (_, name) = taken.ok().flatten()?;
         let found = find::of_name(root, scope, &name);
         found.instance.is_some().then_some(found)
@@ -219,7 +219,7 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
     taken.unwrap_or_else(|| find::newest(root, scope))
 }
 
-/// Returns the current session: `--session`, else what the host puts into the environment of its tools.
+/// Returns the current session: `--session`, or else the one that the host puts into the environment of its tools.
 pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> {
     let given = matches.get_one::<String>("session").cloned();
     let Some(session) = given
@@ -244,7 +244,7 @@ pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> 
     ))
 }
 
-/// Returns the path of the state, from the project's root.
+/// Returns the path of the state file, relative to the project's root.
 pub(crate) fn state_file(place: &Place) -> PathBuf {
     place.instance.dir.join(state_file::FILE)
 }

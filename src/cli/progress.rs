@@ -1,4 +1,4 @@
-//! How much of an instance is done: the tables in which the chart says what counts as finished.
+//! How much of an instance is done, according to the tables with finished rows.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ pub(super) struct Progress {
     pub(super) all: usize,
 }
 
-/// Returns how far each table is that says which rows are finished. A table whose file depends on the state is about
-/// one part of the work, and is left out.
+/// Returns the progress of each table with a `finished` list. A table whose file depends on the state is about only
+/// one part of the work and is skipped.
 pub(super) fn progress(chart: &Chart, world: &Arc<dyn World>) -> Vec<Progress> {
     let tables = chart.tables.iter();
     let counted = tables
@@ -35,7 +35,7 @@ pub(super) fn progress(chart: &Chart, world: &Arc<dyn World>) -> Vec<Progress> {
     counted.collect()
 }
 
-/// Returns it as JSON, by table.
+/// Returns the progress as JSON, by table.
 pub(super) fn progress_json(parts: &[Progress]) -> Json {
     let parts = parts.iter();
     let parts = parts.map(|part| {

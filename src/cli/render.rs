@@ -1,4 +1,4 @@
-//! `taskie render`: previews of what the hook sends. Stdout is the text and nothing else; notes about it go to stderr.
+//! `taskie render`: previews what the hook sends. Stdout contains only the text; notes about it go to stderr.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
@@ -42,7 +42,7 @@ impl From<RenderError> for CliError {
     }
 }
 
-/// Prints the preview that was asked for.
+/// Prints the requested preview.
 pub(crate) fn run(
     choice: &Choice<'_>,
     chart: &Arc<Chart>,
@@ -90,7 +90,7 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says on stderr what the hook would do, and prints what it would send.
+/// Prints what the hook would send; says on stderr what it would do.
 fn show_next(
     place: &Place,
     scene: &Scene<'_>,
@@ -141,7 +141,7 @@ fn in_words(chart: &Chart, rule: &Fired) -> String {
     }
 }
 
-/// Returns the prompt among the arguments: the last one, if it is a sentence and not a path or a word.
+/// Returns the prompt among the arguments: the last one, unless it is a path or a single word.
 fn prompt(invocation: &Invocation) -> Option<&str> {
     let last = invocation.argv.last()?;
     last.contains(char::is_whitespace).then_some(last)
@@ -161,7 +161,7 @@ fn command(place: &Place, invocation: &Invocation) -> String {
     )
 }
 
-/// Prints the text as it is. On a terminal a line end follows, so that the shell's prompt is on a line of its own.
+/// Prints the text unchanged. On a terminal, a line break follows, so that the shell's prompt starts on a new line.
 fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let end = if out.is_terminal() && !text.is_empty() {
@@ -187,7 +187,7 @@ fn not_started(chart: &Arc<Chart>) -> Result<Place, CliError> {
     })
 }
 
-/// Returns the instance's files, with the state of `--state` if it is given.
+/// Returns a snapshot of the instance, with the state of `--state` if it is given.
 fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<Snapshot, CliError> {
     let Some(file) = matches.get_one::<String>("state") else {
         return Ok(Snapshot::take(chart, &place.root, &place.instance));
@@ -207,7 +207,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
     ))
 }
 
-/// Prints the chart's templates and the names that each looks at.
+/// Prints the chart's templates and the names that each one uses.
 fn list(chart: &Chart, toml: &str) {
     let templates = templates(chart, toml);
     let labels = page::column(templates.iter().map(|(name, _)| name.as_str()));

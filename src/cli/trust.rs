@@ -17,7 +17,7 @@ use crate::shell::settings;
 use crate::shell::trust::{self, OwnChart, Part};
 use crate::text::{shown, shown_lines};
 
-/// Asks the user about what the project brings.
+/// Asks the user about everything in the project that needs trust.
 pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
@@ -31,13 +31,13 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     if matches.get_flag("revoke") {
         let was = trust::forget(&root).map_err(CliError::new)?;
         say(match was {
-            true => "Nothing of this project is trusted any more.",
-            false => "Nothing of this project was trusted.",
+            true => "Nothing in this project is trusted anymore.",
+            false => "Nothing in this project was trusted.",
         });
         return Ok(ExitCode::SUCCESS);
     }
     let own = trust::chart_parts(&root).map_err(CliError::new)?;
-    // A chart of the project's own has settings of its own.
+    // The project's own chart has settings of its own.
     let path = root.join(home).join(trust::CHART);
     let own_chart = match own.is_empty() {
         true => None,
@@ -48,7 +48,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         settings::read(chart, &root).map_err(|why| CliError::with_help(why, "fix the file"))?;
     let lists = [own, settings.asked];
     if lists.iter().all(Vec::is_empty) {
-        say("This project brings nothing that needs trust.");
+        say("This project contains nothing that needs trust.");
         return Ok(ExitCode::SUCCESS);
     }
     for part in lists.iter().flatten() {
@@ -56,7 +56,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let is_trusted = |list: &Vec<Part>| list.is_empty() || trust::is_trusted(&root, list);
     if lists.iter().all(is_trusted) {
-        say("All of this is trusted already.");
+        say("All of this is already trusted.");
         return Ok(ExitCode::SUCCESS);
     }
     if SESSION_VARIABLES
@@ -76,7 +76,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a part with its name, and nothing of it that would not be seen.
+/// Prints a part with its name, with invisible and harmful characters escaped.
 fn show(part: &Part) {
     say(&format!("── {} ──", shown(&part.name)));
     let content = String::from_utf8_lossy(&part.content).replace("\r\n", "\n");
@@ -87,8 +87,8 @@ fn agrees() -> Result<bool, CliError> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
         return Err(CliError::with_help(
-            "nobody is here to be asked: stdin is not a terminal",
-            "run `taskie trust` in a terminal, or `taskie trust --yes` after you have read what is above",
+            "there is nobody to ask: stdin is not a terminal",
+            "run `taskie trust` in a terminal, or `taskie trust --yes` after you have read the text above",
         ));
     }
     eprint_question();
@@ -101,8 +101,8 @@ fn agrees() -> Result<bool, CliError> {
 
 fn eprint_question() {
     let mut out = std::io::stderr().lock();
-    // A terminal that is gone answers nothing, which is a no.
-    let _ = write!(out, "Let all of this run on this machine? [y/N] ").and_then(|()| out.flush());
+    // If the terminal is gone, there is no answer, which counts as a no.
+    let _ = write!(out, "Allow all of this on this machine? [y/N] ").and_then(|()| out.flush());
 }
 
 /// Returns the project's own chart if the user trusts it. Says so if it is ignored.

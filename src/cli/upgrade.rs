@@ -1,4 +1,4 @@
-//! `taskie upgrade`: prints what is installed and what updates it. It changes nothing.
+//! `taskie upgrade`: prints what is installed and how to update it. It changes nothing.
 
 use std::process::ExitCode;
 

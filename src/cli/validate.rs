@@ -1,4 +1,4 @@
-//! `taskie validate [NOUN]`: runs the chart's checks by hand. Reads only.
+//! `taskie validate [NOUN]`: runs the chart's checks by hand. It only reads.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::shell::state_file::{self, Reading};
 /// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// What is wrong with an instance's files.
+/// The problems with an instance's files.
 #[derive(Debug, Default)]
 pub(super) struct Validated {
-    /// What the checks find: the list's name, and the finding.
+    /// The findings of the checks: the name of the list, and the finding.
     pub(super) findings: Vec<(String, String)>,
-    /// What is wrong with `state.json`, and with tables that could be read only in part.
+    /// Problems with `state.json`, and with tables that could be read only in part.
     pub(super) warnings: Vec<String>,
     /// `state.json` cannot be used: no review runs and nothing is written.
     pub(super) is_unusable: bool,
@@ -80,7 +80,7 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
         let found = view
             .findings(name)
             .map_err(|fault| CliError::new(fault.to_string()))?;
-        // A finding that spans lines would look like several.
+        // A finding with several lines would look like several findings.
         findings.extend(
             found
                 .into_iter()
@@ -91,7 +91,7 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
     let is_unusable = matches!(snapshot.state, Reading::Broken(_));
     if is_unusable {
         let file = place::state_file(place);
-        // The first one is among them, with what follows from it.
+        // The first one is among them, with its consequences.
         let more = state_file::breaches(chart, &place.dir())
             .into_iter()
             .skip(1);

@@ -10,7 +10,7 @@ pub(crate) enum DemoError {
     Scenario(String),
     /// The file system refused something.
     Io { what: String, error: std::io::Error },
-    /// Something did not happen as the scenario says. `details`: what was run and its output.
+    /// Something did not happen as the scenario says. `details` has the command and its output.
     Unexpected { what: String, details: String },
 }
 

@@ -22,7 +22,7 @@ const LABEL: usize = 10;
 /// How many lines of a message are shown when its rule answers for the first time.
 const FIRST_TIME: usize = 10;
 
-/// About how many characters are shown of it later.
+/// About how many characters of the message are shown after that.
 const GLANCE: usize = 80;
 
 /// The most characters shown of a value that is not a name of the chart.
@@ -74,11 +74,11 @@ struct Player<'c> {
     chart: &'c Chart,
     stage: Stage,
     page: Page,
-    /// The rules that were shown with their labels, and those whose whole messages were shown.
+    /// The rules whose labels, and those whose full messages, have been shown.
     seen: HashSet<String>,
-    /// How often the hook gave which answer.
+    /// How often the hook gave each answer.
     answers: IndexMap<&'static str, usize>,
-    /// How often the reviewer gave which verdict.
+    /// How often the reviewer gave each verdict.
     verdicts: IndexMap<String, usize>,
     /// How many reviews failed.
     failed: usize,
@@ -160,7 +160,7 @@ impl Player<'_> {
             let after = self.stage.state();
             let mut text = self.page.whole(&format!("$ {line}"));
             let changes = self.changes(&before, &after);
-            // What the command line says already need not be said again.
+            // If the command line already shows a change, it isn't shown again.
             let unsaid = |change: &&Change| line.split_whitespace().all(|word| word != change.new);
             let changes = changes
                 .iter()
@@ -176,15 +176,15 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Returns the rules that fired, in order. A label that was shown before is omitted, except for the last
-    /// rule, which is the one that answers.
+    /// Returns the rules that fired, in order. A label that was shown before is omitted, except for the last rule,
+    /// which is the one that answers.
     fn rules(&mut self, decision: Option<&Decided>) -> String {
         let mut fired = decision.into_iter().flat_map(Decided::fired).peekable();
         let mut list = "";
         let mut rules = Vec::new();
         while let Some(rule) = fired.next() {
             let place = rule.rule.as_str();
-            // Of rules of one list the first one names it: `on.Stop[2] → [3]`.
+            // Of several rules in one list, only the first names the list: `on.Stop[2] → [3]`.
             let (of, index) = place.split_at(place.find('[').unwrap_or(place.len()));
             let short = if of == list { index } else { place };
             list = of;
@@ -256,8 +256,8 @@ impl Player<'_> {
         self.page.row(&format!("   {label}"), text);
     }
 
-    /// Returns the fields that changed, phases first. If there was no state before: those that differ from their
-    /// defaults, and the phase.
+    /// Returns the fields that changed, phases first. If there was no state before: the phase, and the fields that
+    /// differ from their defaults.
     fn changes(&self, before: &State, after: &State) -> Vec<Change> {
         let defaults = context::initial(self.chart);
         let is_phase = |name: &str| {
@@ -340,7 +340,7 @@ impl Player<'_> {
     }
 }
 
-/// Compares a stop with what the scenario says about it.
+/// Compares a stop with the expectations of the scenario.
 fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
     let verdict = stop.verdict().unwrap_or("none");
     let what = match (&step.review, &stop.call) {
@@ -372,12 +372,12 @@ fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
     })
 }
 
-/// Returns what is between two changes: a line may end with the dot, and the next one begin with a change.
+/// Returns the separator between two changes: a line may end with the dot, and the next one may start with a change.
 fn separator() -> String {
     paint(FAINT, "\u{a0}· ")
 }
 
-/// Returns a value as a person reads it: a text without quotes.
+/// Returns a value for a person: a string without quotes.
 fn shown(value: &Json) -> String {
     value
         .as_str()

@@ -1,6 +1,5 @@
-//! The scripted reviewer: this binary, found on a demo's PATH under the name of the program that the chart
-//! invokes. It reads its arguments as that program would, does what the scenario says, and prints the
-//! JSON that the real client prints.
+//! The scripted reviewer: this binary, on a demo's PATH under the name of the program that the chart invokes. It
+//! reads its arguments like that program, does what the scenario says, and prints the same JSON as the real client.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,29 +13,30 @@ use serde_json::{Value as Json, json};
 use super::scenario::Review;
 use crate::host::events::REVIEWER;
 
-/// Set in the environment of a demo's processes: the folder through which its player and reviewer talk.
+/// This variable is set for all processes of a demo: the folder through which the player and the reviewer
+/// communicate.
 pub(super) const FOLDER: &str = "TASKIE_DEMO";
 
-/// What the next run has to do. That run removes the file.
+/// Tells the next run what to do. The run removes the file.
 const NEXT: &str = "next.json";
 
-/// What a run was asked for.
+/// Records how the last run was called.
 const CALL: &str = "call.json";
 
 /// The option that names the model.
 const MODEL: &str = "--model";
 
-/// How a run is asked for.
+/// How a run was called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Call {
-    /// The model that the command line names.
+    /// The model on the command line.
     pub(super) model: Option<String>,
     /// The file that it has to write.
     pub(super) file: String,
 }
 
-/// Plays the reviewer if this process was started as a demo's reviewer: a demo's processes have its
-/// folder in their environment, and those that a chart invokes have [`REVIEWER`] as well.
+/// Plays the reviewer if this process was started as a demo's reviewer: the processes of a demo have its folder in
+/// their environment, and those that a chart invokes have [`REVIEWER`] as well.
 pub(crate) fn stand_in(args: &[OsString]) -> Option<ExitCode> {
     let folder = std::env::var_os(FOLDER)?;
     std::env::var_os(REVIEWER)?;
@@ -58,7 +58,7 @@ pub(super) fn script(folder: &Path, review: &Review) -> io::Result<()> {
     fs::write(folder.join(NEXT), script.to_string())
 }
 
-/// Returns and forgets the last call.
+/// Returns the last call and removes its record.
 pub(super) fn called(folder: &Path) -> io::Result<Option<Call>> {
     let call = take(&folder.join(CALL))?;
     Ok(call.map(serde_json::from_value).transpose()?)
@@ -72,7 +72,7 @@ fn review(folder: &Path, args: &[OsString]) -> io::Result<ExitCode> {
             .find(|word| word == MODEL)
             .and_then(|_| words.next())
             .map(|model| model.into_owned()),
-        // The prompt's last line says where the review goes, and ends with the path.
+        // The prompt's last line says where to write the review, and ends with the path.
         file: prompt
             .and_then(|prompt| prompt.split_whitespace().last().map(str::to_owned))
             .unwrap_or_default(),
@@ -107,7 +107,7 @@ fn review(folder: &Path, args: &[OsString]) -> io::Result<ExitCode> {
     Ok(code)
 }
 
-/// Reads a file's JSON and removes the file.
+/// Reads a JSON file and removes it.
 fn take(path: &Path) -> io::Result<Option<Json>> {
     let text = match fs::read(path) {
         Ok(text) => text,

@@ -1,7 +1,7 @@
 //! A scenario: what the user types, what the agent does and what the reviewer finds, step by step.
 //!
-//! A step is what the agent does up to one stop. It is data, so that a demo can be read, and changed,
-//! without knowing Rust; a doc comment here is what its key means.
+//! A step is everything that the agent does up to one stop. It is data, so that you can read and change a demo
+//! without knowing Rust. The doc comments here explain the keys.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -12,33 +12,33 @@ use super::error::DemoError;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Scenario {
-    /// Said before the first step.
+    /// Printed before the first step.
     pub(super) intro: String,
-    /// Said after the last one.
+    /// Printed after the last step.
     pub(super) outro: String,
-    /// The directory of the instance, from the project's root.
+    /// The directory of the instance, relative to the project's root.
     pub(super) dir: String,
-    /// The session that it takes place in: a UUID, as the host gives one.
+    /// The id of its session: a UUID, like those of the host.
     pub(super) session: String,
     /// The phase that the instance must be in after the last step.
     pub(super) ends: String,
-    /// In order.
+    /// The steps, in order.
     #[serde(rename = "step")]
     pub(super) steps: Vec<Step>,
 }
 
-/// What the agent does up to one stop, and what comes of it.
+/// What the agent does up to one stop, and what must happen then.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Step {
-    /// A heading: a new chapter begins.
+    /// A heading, which starts a new chapter.
     pub(super) chapter: Option<String>,
-    /// What the user types. It begins a turn, so it must follow an allowed stop, and only that.
+    /// What the user types. It starts a turn, so it must follow an allowed stop, and nothing else.
     pub(super) user: Option<String>,
     /// What the agent does, in words: "writes the plan".
     pub(super) agent: String,
-    /// Files that it writes: name → text. A name is below the instance's directory; one that begins with
-    /// `/` is below the project's root.
+    /// Files that it writes: name → text. A name is relative to the instance's directory; one that begins with `/` is
+    /// relative to the project's root.
     #[serde(default)]
     pub(super) write: IndexMap<String, String>,
     /// Files that it changes: name → the old text, the new text.
@@ -47,11 +47,11 @@ pub(super) struct Step {
     /// Files that it removes.
     #[serde(default)]
     pub(super) remove: Vec<String>,
-    /// Commands that it runs after that: `taskie …`, split at blanks.
+    /// Commands that it runs after that: `taskie …`, split at spaces.
     #[serde(default)]
     pub(super) run: Vec<String>,
-    /// What the reviewer does that this stop is to start: verdict → the text of its review, or
-    /// `crash` → why it could not work. Left out: the stop must start none.
+    /// What the reviewer that this stop starts does: verdict → the text of its review, or `crash` → why it failed. If
+    /// this is omitted, the stop must start no review.
     #[serde(default)]
     pub(super) review: Option<Review>,
     /// What the hook must answer.
@@ -100,7 +100,7 @@ impl Expected {
 }
 
 impl Scenario {
-    /// Reads a scenario and sees to it that its turns fit its answers.
+    /// Parses a scenario and checks that its turns match its answers.
     pub(super) fn parse(text: &str) -> Result<Self, DemoError> {
         let scenario: Self =
             toml::from_str(text).map_err(|error| DemoError::Scenario(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! The temporary project, and what runs in it: the hook as the host runs it, commands as the agent does.
+//! The temporary project and the processes in it: the hook as the host runs it, commands as the agent runs them.
 
 use std::ffi::OsString;
 use std::fs;
@@ -22,7 +22,7 @@ use crate::shell::state_file;
 pub(super) struct Stage {
     _project: TempDir,
     root: PathBuf,
-    /// Holds the stand-ins and the files through which player and reviewer talk; always removed.
+    /// Contains the stand-ins and the files through which player and reviewer communicate; always removed.
     _behind: TempDir,
     behind: PathBuf,
     exe: PathBuf,
@@ -32,13 +32,13 @@ pub(super) struct Stage {
     session: String,
     /// The instance's directory, from the root.
     dir: PathBuf,
-    /// Turns begun so far.
+    /// The number of turns so far.
     turn: usize,
-    /// A stop of this turn was answered already.
+    /// Whether a stop of this turn has already been answered.
     active: bool,
 }
 
-/// How the hook answered a stop.
+/// The hook's answer to a stop.
 #[derive(Debug)]
 pub(super) struct Stop {
     pub(super) answer: Expected,
@@ -46,11 +46,11 @@ pub(super) struct Stop {
     pub(super) reason: Option<String>,
     /// The message to the user.
     pub(super) message: Option<String>,
-    /// What was decided and why: a line of the journal.
+    /// The decision and its reasons: a line of the journal.
     pub(super) decision: Option<Decided>,
     /// How a reviewer was called, if one was.
     pub(super) call: Option<Call>,
-    /// What was run and what it said.
+    /// The command and its output.
     pub(super) transcript: String,
 }
 
@@ -71,7 +71,7 @@ impl Stop {
 }
 
 impl Stage {
-    /// Makes an empty project with the chart's home in it, so that none above it is found.
+    /// Creates an empty project that contains the chart's home, so that no home above it is found.
     pub(super) fn new(
         embedded: &'static Embedded,
         chart: &Chart,
@@ -104,7 +104,7 @@ impl Stage {
                 return Err(DemoError::Scenario(why));
             }
             let link = bin.join(program);
-            // A link, not a script: it also works if the temporary folder is mounted noexec.
+            // A link, not a script: this also works if the temporary folder is mounted noexec.
             if !link.exists() {
                 std::os::unix::fs::symlink(&exe, &link).map_err(at(&link))?;
             }
@@ -135,7 +135,7 @@ impl Stage {
         self.active = false;
     }
 
-    /// Returns where a file of the scenario is: below the instance's directory, or with a `/` below the root.
+    /// Returns where a file of the scenario is: in the instance's directory, or with a `/` in the root.
     fn path(&self, name: &str) -> PathBuf {
         match name.strip_prefix('/') {
             Some(name) => self.root.join(name),
@@ -143,7 +143,7 @@ impl Stage {
         }
     }
 
-    /// Writes a file, and the folders it is in.
+    /// Writes a file, and creates its folders.
     pub(super) fn write(&self, name: &str, text: &str) -> Result<(), DemoError> {
         let path = self.path(name);
         if let Some(folder) = path.parent() {
@@ -152,7 +152,7 @@ impl Stage {
         fs::write(&path, text).map_err(at(&path))
     }
 
-    /// Replaces a text that occurs in a file once.
+    /// Replaces text that occurs once in a file.
     pub(super) fn edit(&self, name: &str, from: &str, to: &str) -> Result<(), DemoError> {
         let path = self.path(name);
         let text = fs::read_to_string(&path).map_err(at(&path))?;
@@ -181,7 +181,7 @@ impl Stage {
         names
     }
 
-    /// Returns the state as it is on disk; `None` if there is none yet.
+    /// Returns the state on disk; `None` if there is none yet.
     pub(super) fn state(&self) -> Option<Map<String, Json>> {
         let text = fs::read(self.path(state_file::FILE)).ok()?;
         serde_json::from_slice(&text).ok()
@@ -228,7 +228,7 @@ impl Stage {
             .spawn()
             .map_err(at(&self.exe))?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A hook that does not read its event closes the pipe, and its answer will tell.
+            // A hook that does not read its event closes the pipe; its answer will show that.
             let _ = stdin.write_all(event.as_bytes());
         }
         let output = child.wait_with_output().map_err(at(&self.exe))?;
@@ -262,7 +262,7 @@ impl Stage {
         })
     }
 
-    /// What was decided last.
+    /// Returns the last decision.
     fn decision(&self) -> Option<Decided> {
         let lines = journal::read_all(&self.root.join(self.chart.home));
         lines.into_iter().rev().find_map(|line| match line {
@@ -271,7 +271,7 @@ impl Stage {
         })
     }
 
-    /// Returns what the host sends at a stop.
+    /// Returns the event that the host sends at a stop.
     fn event(&self, said: &str) -> Json {
         json!({
             "session_id": self.session,
@@ -288,8 +288,8 @@ impl Stage {
         })
     }
 
-    /// This binary in the project, with the environment that the host gives to hooks and tools, and nothing
-    /// of a session that the demo itself may be run from.
+    /// Returns this binary as a command in the project, with the environment that the host gives to hooks and tools,
+    /// and without the session that the demo itself may run in.
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.exe);
         for (name, _) in std::env::vars_os() {

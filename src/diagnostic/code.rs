@@ -8,9 +8,10 @@
 pub enum Stage {
     /// While the file is read, or its names and expressions are resolved.
     Load,
-    /// By a rule of [`crate::lint`]. A chart with such a finding does not do what it says, so it is not explored.
+    /// By a lint rule, see [`crate::lint`]. A chart with such a finding does not do what it says, so it is not
+    /// explored.
     Rule,
-    /// By a rule of [`crate::lint`] about what makes no difference to the states.
+    /// By a lint rule about something that makes no difference to the states.
     Advice,
     /// By exploring every state.
     Explore,
@@ -18,7 +19,7 @@ pub enum Stage {
 
 macro_rules! codes {
     ($($variant:ident = $text:literal in $stage:ident,)*) => {
-        /// What kind of thing is wrong with a chart.
+        /// One kind of flaw in a chart.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Code { $(#[doc = concat!("`", $text, "`")] $variant,)* }
 

@@ -1,5 +1,5 @@
-//! A file as a message shows it: the lines around a place, cut to what a terminal has room for. A prompt is often one
-//! line of a thousand characters, in which nobody finds a token.
+//! Shows a file in a message: the lines around a place, cut to fit a terminal. A prompt is often one line of a
+//! thousand characters, in which nobody would find a token.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use miette::{
 
 use crate::text::masked;
 
-/// A line of more characters is cut.
+/// A line with more characters is cut.
 const LONGEST: usize = 100;
 
-/// So many characters of it are shown: a terminal's 80 without the line's number.
+/// How many characters of a cut line are shown: a terminal's 80 minus the line number.
 const WIDTH: usize = 70;
 
 /// Marks what is cut off. Its three bytes replace three others, so that offsets don't change.
@@ -24,7 +24,7 @@ const CUT: &str = "…";
 pub struct Excerpt {
     name: String,
     text: String,
-    /// The place, as far as it is shown.
+    /// The place, in `shown`.
     place: Range<usize>,
     /// The line of the place and its neighbors, cut.
     shown: String,
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_lines_the_first_is_labeled() {
+    fn the_first_of_several_lines_is_labeled() {
         assert_eq!(
             around("a\nb = [\n  1,\n]\n", "b = [\n  1,\n]"),
             ("a\nb = [\n  1,".to_owned(), "b = [".to_owned())

@@ -1,4 +1,4 @@
-//! What is wrong with a chart file, each flaw at its place.
+//! Flaws: what is wrong with a chart file, each at its place.
 
 use std::fmt;
 use std::ops::Range;
@@ -19,9 +19,9 @@ pub struct Flaw {
     pub message: String,
     /// What to do.
     pub help: Option<String>,
-    /// Bytes of the file.
+    /// Its place: bytes of the file.
     pub span: Option<Range<usize>>,
-    /// The template that it is in; `None`: the chart.
+    /// The template that it is in; `None` if it is in the chart.
     pub file: Option<Arc<SourceFile>>,
     /// More to read: the counterexample that refutes a property.
     pub note: Option<String>,
@@ -35,7 +35,8 @@ pub struct SourceFile {
 }
 
 impl Flaw {
-    /// Returns a flaw of the chart file, with neither help nor place yet. What the message quotes may come from anywhere.
+    /// Returns a flaw of the chart file without help or place. Text that the message quotes may come from anywhere,
+    /// so it is escaped.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -104,13 +105,13 @@ impl ChartError {
         }
     }
 
-    /// Returns each flaw as a person is shown it.
+    /// Returns each flaw as a report for a person.
     pub fn reports(&self) -> impl Iterator<Item = Report> {
         self.flaws.iter().map(|flaw| {
             let (name, text) = flaw.source(&self.origin, &self.text);
             let message = match flaw.span {
                 Some(_) => flaw.message.clone(),
-                // Without a snippet nothing else names the file.
+                // Without an excerpt, nothing else names the file.
                 None => format!("{name}: {}", flaw.message),
             };
             let mut diagnostic = MietteDiagnostic::new(message).with_code(flaw.code.as_str());

@@ -1,4 +1,5 @@
-//! What is wrong with a file, where, and how a person is shown it. Knows TOML and text, nothing of charts.
+//! Findings: what is wrong with a file, where, and how that is shown to a person. Knows TOML and text, but not
+//! charts.
 
 pub mod code;
 pub mod excerpt;

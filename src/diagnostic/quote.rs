@@ -1,4 +1,4 @@
-//! Words of shell lines that a person can copy.
+//! Quotes words so that a person can copy them into a shell.
 
 use crate::text::is_harmful;
 

@@ -14,7 +14,7 @@ pub fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Op
     suggest(wrong, names).map(|name| format!("did you mean `{name}`?"))
 }
 
-/// Returns what to do about an unknown name: "did you mean `x`?", else the names that there are.
+/// Returns help for an unknown name: "did you mean `x`?", or else a list of the known names.
 pub fn hint<'n>(wrong: &str, names: impl Iterator<Item = &'n str> + Clone) -> Option<String> {
     did_you_mean(wrong, names.clone()).or_else(|| {
         let known = names.collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! Places in a TOML text: from the path of a value to its bytes.
+//! Finds places in a TOML text: from the path of a value to its bytes.
 
 use std::ops::Range;
 
@@ -29,7 +29,7 @@ impl From<usize> for Step {
     }
 }
 
-/// A path to a value of the chart, from its keys and indices.
+/// Makes a path to a value of the chart from its keys and indices.
 macro_rules! at {
     ($($step:expr),* $(,)?) => { &[$($crate::diagnostic::toml::Step::from($step)),*] };
 }
@@ -47,7 +47,7 @@ pub struct Document<'t> {
 }
 
 impl<'t> Document<'t> {
-    /// Reads what can be read of the text.
+    /// Parses as much of the text as possible.
     pub fn parse(text: &'t str) -> Self {
         Self {
             table: DeTable::parse_recoverable(text).0.into_inner(),
@@ -65,7 +65,7 @@ impl<'t> Document<'t> {
         span.filter(|_| found == path.len())
     }
 
-    /// Goes as far along `path` as the text does: where that is, and after how many steps.
+    /// Follows `path` as far as the text does; returns the last place, and the number of steps.
     fn walk(&self, path: &[Step]) -> (Option<Range<usize>>, usize) {
         let mut table: Option<&DeTable<'_>> = Some(&self.table);
         let mut value: Option<&DeValue<'_>> = None;
@@ -96,7 +96,7 @@ impl<'t> Document<'t> {
     }
 }
 
-/// Returns the path that a place is: `on.Stop[2]`.
+/// Returns the path for a place as messages write it: `on.Stop[2]`.
 pub fn steps(place: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for part in place.split('.') {
@@ -109,8 +109,8 @@ pub fn steps(place: &str) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// Returns the place in `text` of the part `span` of `source`, which is the value, or a part of the value, of the TOML
-/// string at `value`; `None` if it is not.
+/// Returns the place in `text` of the part `span` of `source`. The TOML string at `value` must contain `source`;
+/// otherwise returns `None`.
 pub fn token(
     text: &str,
     value: &Range<usize>,
@@ -128,8 +128,9 @@ pub fn token(
     Some(value.start + first.start..value.start + last)
 }
 
-/// Returns the value of a TOML string as it is written, quotes included, and where each byte of it comes from: an escape gives
-/// other bytes, and a `\` at the end of a line none at all. The last place is that of the closing quotes.
+/// Returns the value of a TOML string as written, quotes included, and where each byte of it comes from: an escape
+/// has other bytes than its value, and a `\` at the end of a line has no value. The last place is that of the closing
+/// quotes.
 fn decode(raw: &str) -> Option<(String, Vec<Range<usize>>)> {
     let quote = raw.get(..1).filter(|quote| matches!(*quote, "\"" | "'"))?;
     let width = if raw.starts_with(&quote.repeat(3)) {

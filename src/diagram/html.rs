@@ -1,4 +1,4 @@
-//! A picture as a page of its own: the drawing, and the same in words. It loads nothing from elsewhere.
+//! A picture as a web page: the drawing, and a description in words. The page loads nothing else.
 
 use super::picture::{Kind, Mark, Picture};
 use super::svg::{self, escaped};

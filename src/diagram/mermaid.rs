@@ -6,7 +6,7 @@ use super::picture::{Kind, Mark, Picture};
 pub(super) fn write(picture: &Picture) -> String {
     let mut text = String::new();
     let title = picture.caption.as_ref().unwrap_or(&picture.title);
-    // Front matter is YAML, in which a JSON string is a string.
+    // Front matter is YAML, in which a JSON string is valid.
     text.push_str(&format!("---\ntitle: {}\n---\n", serde_json::json!(title)));
     text.push_str("flowchart TD\n");
     for (number, node) in picture.nodes.iter().enumerate() {
@@ -57,7 +57,7 @@ pub(super) fn write(picture: &Picture) -> String {
     text
 }
 
-/// Returns a text for a label in quotes: what could be markup becomes the code of a character.
+/// Returns a text for a label in quotes: characters that could be markup become character codes.
 fn quoted(text: &str) -> String {
     let mut quoted = String::new();
     for char in text.chars() {

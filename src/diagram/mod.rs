@@ -1,7 +1,7 @@
 //! `taskie diagram`: a chart as a picture.
 //!
-//! [`picture`] makes nodes and edges of a chart, and marks the path that an instance took. Each format is one file that
-//! writes them down. All of it is pure.
+//! [`picture`] turns a chart into nodes and edges, and marks the path that an instance took. There is one file for each
+//! format, which writes them. All of it is pure.
 
 mod dot;
 mod html;
@@ -11,7 +11,7 @@ mod svg;
 
 use picture::Picture;
 
-/// How a picture is written.
+/// A format for pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Mermaid,
@@ -21,10 +21,10 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The names as `--format` takes them.
+    /// The names of the formats, as values of `--format`.
     pub(crate) const NAMES: [&'static str; 4] = ["mermaid", "dot", "svg", "html"];
 
-    /// Returns the format of that name, which may also be the ending of a file's name.
+    /// Returns the format of that name, which may also be a file extension.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "mermaid" | "mmd" => Self::Mermaid,
@@ -35,7 +35,7 @@ impl Format {
         })
     }
 
-    /// Returns the picture in this format, with a line end.
+    /// Returns the picture in this format, with a line break at the end.
     pub(crate) fn write(self, picture: &Picture) -> String {
         match self {
             Self::Mermaid => mermaid::write(picture),

@@ -1,4 +1,4 @@
-//! What every picture of a chart shows: its phases and cycles, what leads from one to another, and the path taken.
+//! The content of every picture of a chart: its phases and cycles, the transitions between them, and the path taken.
 
 use indexmap::IndexMap;
 
@@ -11,16 +11,16 @@ use crate::text::shown;
 /// The most characters of a guard that are shown.
 const BRIEF: usize = 44;
 
-/// Begins the note about a rule or a command that leads to a node whatever the phase is.
+/// The start of the note about a rule or a command that leads to a node from every phase.
 const ANYWHERE: &str = "from any phase";
 
 /// A chart as nodes and edges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Picture {
     pub(crate) title: String,
-    /// What the marks mean, in one sentence; `None` where nothing is marked.
+    /// What the marks mean, in one sentence; `None` if nothing is marked.
     pub(crate) caption: Option<String>,
-    /// Phases in the order of the chart, each cycle after what leads to it.
+    /// The phases in the order of the chart, each cycle after the node that leads to it.
     pub(crate) nodes: Vec<Node>,
     pub(crate) edges: Vec<Edge>,
     /// Which node shows a phase.
@@ -34,7 +34,7 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
     pub(crate) is_initial: bool,
     pub(crate) stage: Option<String>,
-    /// What else is said about it, in short lines.
+    /// More about it, in short lines.
     pub(crate) notes: Vec<String>,
     pub(crate) mark: Mark,
 }
@@ -54,12 +54,12 @@ pub(crate) enum Mark {
     Current,
 }
 
-/// Something that leads from one node to another.
+/// A transition from one node to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// When, in few words; empty where it is the only way.
+    /// When it happens, in a few words; empty if it is the only one.
     pub(crate) label: String,
     pub(crate) is_taken: bool,
 }
@@ -110,7 +110,7 @@ impl Picture {
         picture
     }
 
-    /// Says of the phases to which nothing leads that somebody has to choose them.
+    /// Adds a note to the phases that no transition leads to: somebody has to choose them.
     fn say_what_is_entered_by_hand(&mut self) {
         let edges = &self.edges;
         for (number, node) in self.nodes.iter_mut().enumerate() {
@@ -169,7 +169,7 @@ impl Picture {
         }
     }
 
-    /// Adds a cycle unless it is there, and the cycles to which only other cycles lead.
+    /// Adds a cycle unless it exists, and the cycles that only other cycles lead to.
     fn add_cycle(&mut self, chart: &Chart, cycle: &Cycle) {
         if self
             .nodes
@@ -214,7 +214,7 @@ impl Picture {
         }
     }
 
-    /// Adds an edge to `to`; where it is not known from where, a note there.
+    /// Adds an edge to `to`; if its start is unknown, adds a note to `to` instead.
     fn connect(&mut self, from: Option<&str>, to: Option<&str>, label: String) {
         let Some(to) = to.and_then(|to| self.shows.get(to).copied()) else {
             return;
@@ -293,7 +293,7 @@ fn condition(guard: &Expr) -> String {
     brief(&format!("if {}", guard.0))
 }
 
-/// Returns a text on one line, cut between words where it is long.
+/// Returns a text on one line, cut between words if it is long.
 fn brief(text: &str) -> String {
     let mut line = String::new();
     let mut words = text.split_whitespace();

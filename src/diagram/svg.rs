@@ -1,5 +1,5 @@
-//! A picture as SVG: a box for each phase and cycle, one below the other. What leads on runs down on the right, what leads
-//! back runs up on the left, so that no line crosses a box. The fonts are those of the machine that shows it.
+//! A picture as SVG: a box for each phase and cycle, one below the other. Forward transitions run down on the right, and
+//! backward ones run up on the left, so that no line crosses a box. The fonts are those of the machine that shows it.
 
 use textwrap::core::display_width;
 
@@ -36,7 +36,7 @@ struct Placed<'p> {
     node: &'p Node,
     top: usize,
     height: usize,
-    /// The edges that leave from a line of their own, with where.
+    /// The edges that start at a line of their own, with its position.
     ports: Vec<(usize, usize)>,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn write(picture: &Picture, is_titled: bool) -> String {
     for (index, (class, title)) in titles.iter().enumerate() {
         text.push_str(&line(class, MARGIN, MARGIN + index * LINE + 8, title));
     }
-    // What was taken is drawn last, above the rest.
+    // The path that was taken is drawn last, on top of the rest.
     let mut edges: Vec<(usize, &Edge)> = picture.edges.iter().enumerate().collect();
     edges.sort_by_key(|(_, edge)| edge.is_taken);
     for (number, edge) in edges {
@@ -136,7 +136,7 @@ pub(super) fn write(picture: &Picture, is_titled: bool) -> String {
     text
 }
 
-/// Places the boxes below `top`, and returns where everything ends.
+/// Places the boxes below `top`, and returns the lower end of the picture.
 fn place(picture: &Picture, mut top: usize) -> (Vec<Placed<'_>>, usize) {
     let mut boxes = Vec::new();
     for (number, node) in picture.nodes.iter().enumerate() {
@@ -161,7 +161,7 @@ fn place(picture: &Picture, mut top: usize) -> (Vec<Placed<'_>>, usize) {
     (boxes, top - GAP.min(top) + MARGIN)
 }
 
-/// True where an edge needs no words and leads to the next box.
+/// Returns whether an edge needs no words and leads to the next box.
 fn is_straight(edge: &Edge) -> bool {
     edge.label.is_empty() && edge.to == edge.from + 1
 }
@@ -212,7 +212,7 @@ fn lanes(picture: &Picture, boxes: &[Placed<'_>]) -> Vec<Lane> {
     lanes
 }
 
-/// Returns the way from (`side`, `from`) out to `x`, along it, and back to the side at `to`, with round corners.
+/// Returns the path from (`side`, `from`) out to `x`, along `x`, and back to the side at `to`, with rounded corners.
 fn around(side: usize, from: usize, x: usize, to: usize) -> String {
     let radius = 6.min(from.abs_diff(to) / 2);
     let inner = if x > side { x - radius } else { x + radius };

@@ -1,4 +1,4 @@
-//! The programs: this one, the one that PATH leads to, and those that the chart runs.
+//! Checks the programs: this one, the one on PATH, and those that the chart runs.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,16 +12,16 @@ use crate::invoke::spec::Spec;
 /// The host's program.
 const HOST: &str = "claude";
 
-/// The oldest version of the host that this was tried with.
+/// The oldest version of the host that was tested.
 const TRIED_FROM: Version = Version([2, 1, 197]);
 
-/// The option without which a reviewer could run nothing, and which the host refuses to the superuser.
+/// The option without which a reviewer could run nothing, and which the host refuses to root.
 const UNASKED: &str = "--dangerously-skip-permissions";
 
-/// What allows it to the superuser after all.
+/// The variable that makes the host accept it from root.
 const SANDBOX: &str = "IS_SANDBOX";
 
-/// How long a program may take to tell its version.
+/// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The numbers of a version.
@@ -47,14 +47,14 @@ impl std::fmt::Display for Version {
     }
 }
 
-/// This program, and the one of its name that hooks and agents find.
+/// Checks this program, and the program of the same name that hooks and agents find.
 pub(super) fn own() -> Vec<Diagnosis> {
     let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
     let exe = std::env::current_exe().unwrap_or_default();
     let this = Diagnosis::ok("binary", format!("{name} {version}, {}", shown(&exe)));
     let folder = exe.parent().map(shown).unwrap_or_default();
     if installed::is_kept_by_plugin(&exe) {
-        // Hooks don't look on PATH, and the host puts the launcher on the agent's.
+        // Hooks don't look on PATH, and the host puts the launcher on the agent's PATH.
         return vec![this, Diagnosis::ok("path", "the plugin starts this one")];
     }
     let Some(found) = on_path(name) else {
@@ -84,7 +84,7 @@ pub(super) fn own() -> Vec<Diagnosis> {
             Ok(text) => Diagnosis::problem(
                 "path",
                 format!(
-                    "hooks and the agent find another one: {text}, {}",
+                    "hooks and the agent find a different one: {text}, {}",
                     shown(&found)
                 ),
                 format!("replace it, or put {folder} before it on PATH"),
@@ -108,7 +108,7 @@ pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
     let mut seen: Vec<&str> = Vec::new();
     for invoke in chart.invoke.values() {
         let program = invoke.argv.first().map_or("", |program| program.0.as_str());
-        // What is only known when it runs cannot be looked for.
+        // A program whose name is known only at run time cannot be looked up.
         if program.is_empty() || program.contains('{') || seen.contains(&program) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What the doctor says of one thing.
+//! The result of one check.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Ok,
-    /// It works, and something deserves a look.
+    /// It works, but something deserves attention.
     Warning,
     /// It does not work.
     Problem,
@@ -23,7 +23,7 @@ impl Level {
     }
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Diagnosis {
     pub(crate) level: Level,
@@ -31,7 +31,7 @@ pub(crate) struct Diagnosis {
     pub(crate) about: &'static str,
     /// What was found.
     pub(crate) text: String,
-    /// What to do.
+    /// What to do about it.
     pub(crate) help: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl Diagnosis {
         }
     }
 
-    /// Adds what to do.
+    /// Adds what to do about it.
     pub(super) fn and(self, help: impl Into<String>) -> Self {
         Self {
             help: Some(help.into()),

@@ -1,7 +1,7 @@
-//! What the settings of Claude Code say about hooks, plugins and blocked stops.
+//! Checks the settings of Claude Code about hooks, plugins and blocked stops.
 //!
-//! They are merged key by key: the user's, the project's, the project's local ones, those of the
-//! administrator, each over the previous ones.
+//! Settings are merged key by key: the user's, the project's, the project's local ones, the administrator's. Each one
+//! overrides the previous ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
 use crate::engine::context::{Context, initial};
 
-/// Where settings are that the user cannot change.
+/// Where the settings are that the user cannot change.
 #[cfg(target_os = "macos")]
 const MANAGED: &str = "/Library/Application Support/ClaudeCode";
 #[cfg(not(target_os = "macos"))]
@@ -28,12 +28,12 @@ const BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
 /// The limit if the variable is not set.
 const DEFAULT_CAP: &str = "8";
 
-/// All settings, and the plugins that are installed.
+/// All settings, and the installed plugins.
 #[derive(Debug, Default)]
 pub(super) struct Settings {
-    /// In the order of precedence, the last one wins.
+    /// The files in order of precedence; the last one wins.
     files: Vec<File>,
-    /// Plugin and marketplace (`a@b`) → where it is installed.
+    /// Plugin and marketplace (`a@b`) → its installed copies.
     installed: BTreeMap<String, Vec<Copy>>,
     /// Files that could not be read, and why.
     unreadable: Vec<(PathBuf, String)>,
@@ -61,7 +61,7 @@ struct Hook<'s> {
 }
 
 impl Settings {
-    /// Reads the user's settings, those in `dirs`, and those of the machine.
+    /// Reads the settings of the user, of `dirs`, and of the machine.
     pub(super) fn read(dirs: &[PathBuf]) -> Self {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let user = set("CLAUDE_CONFIG_DIR")
@@ -77,7 +77,7 @@ impl Settings {
         let paths = paths
             .chain(of_dirs("settings.json"))
             .chain(of_dirs("settings.local.json"));
-        // A project may be the home directory itself.
+        // The home directory itself may be a project.
         for path in paths.collect::<IndexSet<PathBuf>>() {
             settings.add(&path, false);
         }
@@ -126,7 +126,7 @@ impl Settings {
         let why = match read(path) {
             Ok(bytes) => match serde_json::from_slice(&bytes) {
                 Ok(json @ Json::Object(_)) => return Some(json),
-                Ok(_) => "it holds no object".to_owned(),
+                Ok(_) => "it is not a JSON object".to_owned(),
                 Err(error) => format!("it is not valid JSON: {error}"),
             },
             Err(error)
@@ -148,7 +148,7 @@ impl Settings {
                 Diagnosis::warning(
                     "settings",
                     format!("{} cannot be read: {why}", shown(path)),
-                    "fix it: taskie cannot know what it says, and Claude Code may ignore it",
+                    "fix it: taskie cannot read it, and Claude Code may ignore it",
                 )
             })
             .collect()
@@ -182,7 +182,7 @@ impl Settings {
         found
     }
 
-    /// Checks whether something calls the Stop hook, and only once: the chart's plugin, or a settings file.
+    /// Checks whether something calls the Stop hook, and does so only once: the chart's plugin, or a settings file.
     pub(super) fn hook(&self, choice: &Choice<'_>, chart: &Chart) -> Vec<Diagnosis> {
         let hooks = self.stop_hooks(choice);
         let has_plugin = matches!(choice, Choice::Embedded(_));
@@ -196,13 +196,13 @@ impl Settings {
             (true, [hook, ..]) => {
                 let path = shown(&hook.file.path);
                 let text = format!("{path} calls the Stop hook too, so it runs twice at each stop");
-                let help = "remove the hook from that file: the plugin has it";
+                let help = "remove the hook from that file: the plugin already calls it";
                 found.push(Diagnosis::warning("plugin", text, help));
             }
             (false, []) if found.is_empty() => found.push(nobody(has_plugin, &chart.id)),
             (false, []) => {}
             (false, hooks) => {
-                // The user has decided for the hook alone.
+                // The user has chosen to use only the hook.
                 found.clear();
                 let text = format!("{} calls the Stop hook", shown(&hooks[0].file.path));
                 found.push(Diagnosis::ok("plugin", text));
@@ -217,7 +217,7 @@ impl Settings {
         found
     }
 
-    /// Returns the plugins of this program that are installed, and what updates them.
+    /// Returns the installed plugins of this program, and how to update them.
     pub(super) fn plugins(&self) -> Vec<Diagnosis> {
         let mut found = Vec::new();
         for (key, copies) in &self.installed {
@@ -249,7 +249,7 @@ impl Settings {
         for file in &self.files {
             let keys = fields(&file.json, "enabledPlugins");
             for (key, value) in keys.filter(|(key, _)| is_ours(key)) {
-                // A list of versions switches it on as well.
+                // A list of versions enables it as well.
                 let is_on = !matches!(value, Json::Bool(false) | Json::Null);
                 switches.insert(key, (is_on, file));
             }
@@ -263,7 +263,7 @@ impl Settings {
                 );
                 return Plugin::off(text, format!("`claude plugin install {key}`"));
             };
-            // Each project may have a copy of its own, and a project may have gone.
+            // Each project may have its own copy, and the project may be gone.
             let is_there = |copy: &Copy| copy.path.as_ref().is_none_or(|path| path.is_dir());
             let gone = match copies.iter().any(is_there) {
                 true => None,
@@ -383,7 +383,7 @@ fn items(json: Option<&Json>) -> impl Iterator<Item = &Json> {
     json.and_then(Json::as_array).into_iter().flatten()
 }
 
-/// Reads a regular file. (Reading a pipe may never end.)
+/// Reads a regular file. (Reading from a pipe might never end.)
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     match fs::metadata(path)?.is_file() {
         true => fs::read(path),
@@ -391,7 +391,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether the plugin is installed and enabled, and what is wrong with it.
+/// Whether the plugin is installed and enabled, and the problems with it.
 #[derive(Debug, Default)]
 struct Plugin {
     is_on: bool,
@@ -428,7 +428,7 @@ fn calls(line: &str, choice: &Choice<'_>) -> bool {
     });
     let is_same = match (choice, Choice::of(chart)) {
         (Choice::Embedded(wanted), Choice::Embedded(called)) => wanted.id == called.id,
-        // The path may differ with the directory it is called from.
+        // The path may depend on the directory from which it is called.
         (Choice::File(wanted), Choice::File(called)) => wanted.file_name() == called.file_name(),
         _ => false,
     };

@@ -1,4 +1,4 @@
-//! How this program and the plugins were installed, which decides what updates them.
+//! Finds out how this program and the plugins were installed, and so how to update them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -8,23 +8,23 @@ use crate::diagnostic::quote::quoted;
 const NAME: &str = env!("CARGO_PKG_NAME");
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Who put this program where it is.
+/// Who installed this program.
 #[derive(Debug, PartialEq, Eq)]
 enum Origin {
-    /// `cargo install`, from this source as cargo notes it: `path+file:///home/u/taskie`.
+    /// `cargo install`, from this source as cargo records it: `path+file:///home/u/taskie`.
     Cargo(String),
-    /// npm, in this folder of packages; `None`: globally.
+    /// npm, in this folder of packages; `None` if installed globally.
     Npm(Option<PathBuf>),
-    /// The launcher of a plugin, which keeps it in the folder for data of this plugin: `taskie-taskie`.
+    /// The launcher of a plugin, which keeps it in the plugin's data folder: `taskie-taskie`.
     Plugin,
     /// `cargo build` in this clone.
     Build(PathBuf),
-    /// Nobody who would update it.
+    /// Someone by hand, so nothing updates it.
     Archive,
 }
 
 impl Origin {
-    /// Returns what the place of a program says about where it came from.
+    /// Returns what the path of a program says about its origin.
     fn of(exe: &Path) -> Self {
         let folder = exe.parent().unwrap_or(Path::new(""));
         let above = folder.parent().unwrap_or(Path::new(""));
@@ -91,7 +91,8 @@ impl Origin {
     }
 }
 
-/// Returns true for the copy that a plugin's launcher keeps: beside the folder is the launcher's link, named by version.
+/// Returns whether this is the copy that a plugin's launcher keeps: next to its folder is the launcher's link, named
+/// after the version.
 pub(super) fn is_kept_by_plugin(exe: &Path) -> bool {
     let exe = exe.canonicalize().unwrap_or_else(|_| exe.to_owned());
     let data = exe.parent().and_then(Path::parent);
@@ -105,7 +106,8 @@ fn before(path: &Path, name: &str) -> Option<PathBuf> {
     Some(parts[..at].iter().collect())
 }
 
-/// Returns where cargo got this program from, if it installed it: cargo's notes are beside the folder of its programs.
+/// Returns where cargo got this program from, if cargo installed it: cargo's records are next to its folder of
+/// programs.
 fn cargo_source(notes: &Path) -> Option<String> {
     let notes: toml::Table = std::fs::read_to_string(notes).ok()?.parse().ok()?;
     let installed = notes.get("v1")?.as_table()?;
@@ -116,7 +118,7 @@ fn cargo_source(notes: &Path) -> Option<String> {
     })
 }
 
-/// This program.
+/// Describes this program.
 pub(super) fn program() -> Diagnosis {
     let exe = std::env::current_exe().unwrap_or_default();
     let exe = exe.canonicalize().unwrap_or(exe);

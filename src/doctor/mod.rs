@@ -1,7 +1,8 @@
-//! `taskie doctor`: checks that everything a workflow needs is there, and that nothing is in its way.
+//! `taskie doctor`: checks that everything a workflow needs is there, and that nothing prevents it from working.
 //!
-//! [`binary`] looks at programs, [`installed`] at where they came from, [`host`] at the settings of Claude Code, [`workflow`] at the chart and the
-//! instance. Each gives [`Diagnosis`] lines. Nothing is changed, and nothing but `--version` is run.
+//! [`binary`] checks programs, [`installed`] where they came from, [`host`] the settings of Claude Code, [`workflow`]
+//! the chart and the instance. Each returns [`Diagnosis`] lines. They change nothing, and run other programs only
+//! with `--version`.
 
 mod binary;
 mod diagnosis;
@@ -20,7 +21,7 @@ use crate::shell::find::{self, Surroundings};
 use crate::shell::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
 
-/// Checks everything, for this chart and this instance, if there is one; `warnings` are about the instances that were
+/// Checks everything for this chart and, if there is one, this instance; `warnings` are about instances that were
 /// skipped.
 pub(crate) fn examine(
     choice: &Choice<'_>,
@@ -49,8 +50,8 @@ pub(crate) fn examine(
     found
 }
 
-/// Returns what is installed: this program, another one that is on PATH, and the plugins of Claude Code; each with what
-/// updates it.
+/// Returns what is installed: this program, a different one on PATH, and the plugins of Claude Code, each with how to
+/// update it.
 pub(crate) fn installed(chart: &Chart) -> Vec<Diagnosis> {
     let mut found = vec![installed::program()];
     let on_path = binary::own().into_iter().skip(1);
@@ -59,7 +60,8 @@ pub(crate) fn installed(chart: &Chart) -> Vec<Diagnosis> {
     found
 }
 
-/// Returns the directories of a project in which the host may find settings: where it was started, if that is known.
+/// Returns the directories of a project in which the host may find settings, including the one where it was started,
+/// if known.
 fn settings_dirs(chart: &Chart, place: Option<&Place>) -> Vec<PathBuf> {
     let around = Surroundings::from_env();
     let cwd = std::env::current_dir().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The chart, the schema of its state, and the instance that is worked on.
+//! Checks the chart, the schema of its state, and the current instance.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::lint;
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::state_file::{self, Reading};
 
-/// Checks the chart and the schema of its state. Only what the chart's text shows: its states are left to `check-chart`.
+/// Checks the chart and the schema of its state. Its states are not explored; that is left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     let text = choice.text().unwrap_or_default();
     let (linted, check) = match choice {
@@ -50,7 +50,7 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
     vec![sound, state_schema(chart)]
 }
 
-/// Checks that a new instance fits the schema.
+/// Checks that a new instance matches the schema.
 fn state_schema(chart: &Chart) -> Diagnosis {
     let compiled = jsonschema::draft7::new(&schema::state::of(chart));
     let state = Json::Object(initial(chart).into_iter().collect());
@@ -74,7 +74,7 @@ fn state_schema(chart: &Chart) -> Diagnosis {
     }
 }
 
-/// Checks that the instance can be worked on; `warnings` are about those that were skipped.
+/// Checks that the instance can be used; `warnings` are about those that were skipped.
 pub(super) fn instance(
     chart: &Chart,
     place: Option<&Place>,
@@ -110,7 +110,7 @@ pub(super) fn instance(
         }
         Reading::Missing if chart.cycles.is_empty() => found.push(Diagnosis::ok(
             "instance",
-            format!("{noun} {name} has no state.json yet: it has not begun"),
+            format!("{noun} {name} has no state.json yet: it has not started"),
         )),
         Reading::Missing => found.push(Diagnosis::warning(
             "instance",

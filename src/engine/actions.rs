@@ -1,5 +1,5 @@
-//! Turns the actions of a rule into effects, as data. Free names are chosen here, so that a text can say
-//! which file will be made; the shell checks that they are still free.
+//! Turns the actions of a rule into effects, as data. Free names are chosen here, so that a text can say which file
+//! will be created; the shell checks that they are still free.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -36,7 +36,7 @@ pub(super) fn effects(
 
 struct Plan<'n> {
     names: &'n Arc<Names>,
-    /// The names in each folder, as they are once the effects so far have been carried out.
+    /// The names in each folder, as they will be after the effects so far.
     folders: IndexMap<String, Taken>,
     effects: Vec<Effect>,
     touched: Vec<String>,
@@ -70,7 +70,7 @@ impl Plan<'_> {
         let effect = match deed {
             Deed::Write { path: to, text } => {
                 let to = path("write", to)?;
-                // To the letter: what a user gave keeps its last line break.
+                // Unchanged: the user's text keeps its last line break.
                 let text = Literal::Text(text.clone());
                 let text = names.literal(format_args!("{place}.text"), &text, root)?;
                 Effect::Write {
@@ -108,7 +108,7 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Returns the path that a text gives, which must be inside the home.
+    /// Returns the path that a text evaluates to, which must be inside the home.
     fn path(&self, place: &str, key: &str, text: &Text, root: &Value) -> Result<String, Fault> {
         let path = self.names.text(format_args!("{place}.{key}"), text, root)?;
         let home = Path::new(&self.names.chart.scope.home);
@@ -140,8 +140,9 @@ impl Plan<'_> {
         Ok(self.folders.entry(folder.to_owned()).or_default())
     }
 
-    /// Returns `path` if its name is free, otherwise the next free name: if it begins with a time, the next second
-    /// that no name begins with, so that names keep their order; of any other, `-2`, `-3` and so on.
+    /// Returns `path` if its name is free, otherwise the next free name. A name that begins with a time gets the next
+    /// second that no other name begins with, so that names keep their order; any other name gets `-2`, `-3` and so
+    /// on.
     fn free(&mut self, path: &str) -> Result<String, Fault> {
         let (folder, name) = split(path);
         let taken = self.folder(folder)?;
@@ -149,8 +150,9 @@ impl Plan<'_> {
             Some(first) => {
                 let mut stamp = first.to_owned();
                 while taken.times.contains_key(&stamp) {
-                    stamp = timestamp::next(&stamp)
-                        .ok_or_else(|| Fault::World(format!("{path}: no later name is free")))?;
+                    stamp = timestamp::next(&stamp).ok_or_else(|| {
+                        Fault::World(format!("{path}: no later name is available"))
+                    })?;
                 }
                 format!("{stamp}{}", &name[first.len()..])
             }
@@ -199,7 +201,7 @@ impl Taken {
     }
 }
 
-/// Splits a path into its folder and its name. A path below the home has both.
+/// Splits a path into its folder and its name. A path inside the home has both.
 fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

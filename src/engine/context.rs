@@ -1,4 +1,4 @@
-//! The typed fields of one instance: names, defaults, and what a field may hold.
+//! The typed fields of one instance: their names, their defaults, and conversions between JSON and values.
 
 use indexmap::IndexMap;
 use minijinja::value::{Serde, Value};
@@ -19,7 +19,7 @@ pub fn initial(chart: &Chart) -> Context {
         .collect()
 }
 
-/// Returns a JSON value as expressions see it.
+/// Returns a JSON value as a value for expressions.
 pub fn to_value(json: &Json) -> Value {
     match json {
         Json::Null => Value::from(()),

@@ -1,9 +1,9 @@
 //! `decide`: one event, one world, one decision. Pure.
 //!
-//! The rules of the event are read in order. One whose guard holds assigns, then answers or lets the next
-//! one be tried. A rule's guard, assignments and texts see the context as the earlier rules of the same
-//! decision have left it. A rule that invokes a process ends the first call; the second one, in a world
-//! read again, passes it over and has the outcome as `review`.
+//! The rules of the event are tried in order. A rule whose guard is true makes its assignments, then answers or lets
+//! the next rule be tried. A rule's guard, assignments and texts see the context as changed by the earlier rules of
+//! the same decision. A rule that invokes a process ends the first call; the second call, in a world that is read
+//! again, skips that rule and sees the outcome as `review`.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ use crate::files::pattern::Pattern;
 
 /// Returns what `chart` decides about `event` in `world`.
 ///
-/// `ended` is the run that an earlier call asked for. Its outcome counts only if this world still asks
-/// for that very run; else nothing is written, the event is allowed, and the decision says so.
+/// `ended` is the run that an earlier call asked for. Its outcome counts only if this world still asks for exactly
+/// that run. Otherwise nothing is written, the event is allowed, and the decision says so.
 pub fn decide(
     chart: &Arc<Chart>,
     world: &Arc<dyn World>,
@@ -41,7 +41,7 @@ pub fn decide(
     Ok(step)
 }
 
-/// Returns the same, with the rules that were tried, also of a decision that asks for a run.
+/// Returns the same step and the rules that were tried, also if the decision asks for a run.
 pub fn explain(
     chart: &Arc<Chart>,
     world: &Arc<dyn World>,
@@ -53,7 +53,7 @@ pub fn explain(
     Ok((step, deciding.tried))
 }
 
-/// Returns the rules for an event, with the name of their list.
+/// Returns the rules for an event, and the name of their list.
 pub fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Rule]) {
     let list = match trigger {
         Trigger::Hook(name) => name.as_str(),
@@ -63,7 +63,7 @@ pub fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Ru
     (list, chart.on.get(list).map_or(&[], Vec::as_slice))
 }
 
-/// How a decision goes on after one part of it.
+/// How a decision continues after one of its parts.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one at a time, and it is taken apart at once"
@@ -72,13 +72,13 @@ pub fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Ru
 pub enum Flow {
     /// The next rule is tried.
     On,
-    /// A rule has answered: no further one is tried.
+    /// A rule has answered: no other rule is tried.
     Answered,
-    /// The decision ends with this step, whatever the earlier parts decided.
+    /// The decision ends with this step, whatever the earlier parts have decided.
     Leave(Step),
 }
 
-/// One part of a decision by itself: its head, or one rule.
+/// The result of one part of a decision: of its head, or of one rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     pub flow: Flow,
@@ -86,18 +86,18 @@ pub struct Part {
     pub decision: Decision,
     /// The run whose outcome this part has made visible.
     pub review: Option<Arc<Ended>>,
-    /// What went wrong in a text of an invocation, which for the decision is a run that failed.
+    /// What went wrong in a text of an invocation; the decision treats it as a run that failed.
     pub swallowed: Option<Fault>,
 }
 
-/// Decides the head alone: a phase's guard, entry and arms, or a command.
+/// Decides only the head: a phase's guard, entry and arms, or a command.
 pub fn head(names: Arc<Names>, trigger: &Trigger) -> Result<Part, Fault> {
     let mut deciding = Deciding::new(names, None);
     let flow = deciding.head(trigger)?;
     Ok(deciding.into_part(flow))
 }
 
-/// Decides one rule alone, with the context as the parts before it have left it.
+/// Decides one rule only, with the context as the earlier parts have left it.
 pub fn rule(
     names: Arc<Names>,
     list: &str,
@@ -114,7 +114,7 @@ pub fn rule(
 struct Deciding {
     names: Arc<Names>,
     decision: Decision,
-    /// The rules so far; they belong to the decision whatever it ends with.
+    /// The rules tried so far; they belong to the decision however it ends.
     tried: Vec<Tried>,
     ended: Option<Ended>,
     swallowed: Option<Fault>,
@@ -153,7 +153,7 @@ impl Deciding {
                 Flow::Leave(step) => return Ok(step),
             }
         }
-        // A run that no rule has asked for again is set aside.
+        // A run that no rule has asked for again is discarded.
         let decision = match &self.ended {
             Some(ended) => self.set_aside(ended)?,
             None => std::mem::take(&mut self.decision),
@@ -161,7 +161,7 @@ impl Deciding {
         Ok(Step::Done(decision))
     }
 
-    /// Does what comes before all rules: enters the phase, or runs the command.
+    /// Does everything that comes before the rules: enters the phase, or runs the command.
     fn head(&mut self, trigger: &Trigger) -> Result<Flow, Fault> {
         match trigger {
             Trigger::Hook(_) => Ok(Flow::On),
@@ -261,8 +261,8 @@ impl Deciding {
         Ok(holds)
     }
 
-    /// Does what a rule without an invocation says. Its texts are rendered before its own assignments take effect, and with
-    /// what its actions are about as `touched`.
+    /// Fires a rule without an invocation. Its texts are rendered before its own assignments take effect, and with
+    /// the paths of its actions as `touched`.
     fn fire(&mut self, place: String, rule: &Rule, root: &Value) -> Result<(), Fault> {
         let effects = actions::effects(&self.names, &place, &rule.actions)?;
         let text = |key: &str, text: &Option<_>| {
@@ -290,7 +290,7 @@ impl Deciding {
         }
         self.commit(place, advance, fields);
         self.decision.effects.extend(effects);
-        // A text that came to nothing says nothing.
+        // An empty text says nothing.
         self.decision
             .messages
             .extend(message.filter(|message| !message.is_empty()));
@@ -333,7 +333,7 @@ impl Deciding {
         Ok(())
     }
 
-    /// Returns the values of assignments, each checked against its field.
+    /// Returns the values of assignments, checking each against its field.
     fn values(
         &self,
         place: &str,
@@ -379,14 +379,14 @@ impl Deciding {
         self.decision.fired.push(Fired { place, advance });
     }
 
-    /// Returns the step that a rule with an invocation leads to; `None` if its outcome is known and the next rule is tried.
+    /// Returns the step for a rule with an invocation; `None` if its outcome is known and the next rule is tried.
     fn invoke(&mut self, place: &str, name: &str) -> Result<Option<Step>, Fault> {
         let names = Arc::clone(&self.names);
         let cycle = names.running().ok_or_else(|| Fault::NoCycle {
             place: place.to_owned(),
         })?;
         let mut request = self.request(cycle, name);
-        // Only a run that is still to be started needs its texts.
+        // Only a run that has yet to be started needs its texts.
         if self.ended.is_none() {
             request = request.and_then(|request| {
                 Ok(Invocation {
@@ -396,7 +396,7 @@ impl Deciding {
             });
         }
         let ended = match (request, self.ended.take()) {
-            // Without a subject there is nothing to run: it counts as a run that failed.
+            // Without a subject, there is nothing to run: it counts as a run that failed.
             (Err(fault), None) => {
                 let outcome = Outcome::Failed(fault.to_string());
                 self.swallowed =
@@ -462,12 +462,12 @@ impl Deciding {
         let rest = match &ended.outcome {
             Outcome::Failed(why) => format!("Nothing was written. It had failed: {why}."),
             Outcome::Ran { .. } => format!(
-                "Nothing was written; what it says is in {}.",
+                "Nothing was written; the review is in {}.",
                 self.names.path(file)?
             ),
         };
         let message = format!(
-            "The {cycle} {n} was set aside: the state changed while it ran and no longer asks for it. {rest}"
+            "The {cycle} {n} was discarded: the state changed while it ran and no longer asks for it. {rest}"
         );
         Ok(Decision {
             messages: vec![message],
@@ -485,7 +485,7 @@ impl Deciding {
             let value = (self.names.expressions)
                 .literal(&Literal::Text(text.clone()), &root)
                 .map_err(Fault::at(place.clone()))?;
-            // A list stands for as many arguments as it has items.
+            // A list becomes one argument for each item.
             if value.kind() == ValueKind::Seq {
                 let items = value.try_iter().into_iter().flatten();
                 words.extend(items.map(|item| item.to_string()));
@@ -501,7 +501,7 @@ impl Deciding {
         invoke.ok_or_else(|| Fault::World(format!("there is no invocation `{name}`")))
     }
 
-    /// Returns what the fields that a guard names hold: ` (phase is "complete", next_phase is null)`.
+    /// Returns the values of the fields that a guard names: ` (phase is "complete", next_phase is null)`.
     fn standing(&self, guard: &str) -> String {
         let fields: Vec<String> = self
             .names

@@ -1,4 +1,4 @@
-//! What a decision is: data that the shell carries out and a person can be shown.
+//! A decision: data that the shell carries out, and that can be shown to a person.
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -7,7 +7,7 @@ use super::saw::Saw;
 use crate::files::clock::Moment;
 use crate::host::reply::Reply;
 
-/// The outcome of one call of `decide`.
+/// The result of one call of `decide`.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one at a time, and it is taken apart at once"
@@ -20,29 +20,29 @@ pub enum Step {
     Done(Decision),
 }
 
-/// What is to be written and said.
+/// What to write and what to say.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decision {
     /// The rules that fired, in order.
     pub fired: Vec<Fired>,
-    /// The rules that were tried, in order. Empty in the model checker, which asks for decisions by the million.
+    /// The rules that were tried, in order. Empty in the model checker, which makes millions of decisions.
     pub tried: Vec<Tried>,
     /// Context fields to write, all in one atomic write.
     pub patch: IndexMap<String, Json>,
-    /// What is to be done to files, in this order and before the state is written.
+    /// Changes to files, made in this order and before the state is written.
     pub effects: Vec<Effect>,
     /// For the user.
     pub messages: Vec<String>,
     /// For the agent.
     pub says: Vec<String>,
-    /// The run that it is about.
+    /// The run that the decision is about.
     pub ended: Option<Ended>,
     /// The answer to the event.
     pub answer: Answer,
 }
 
 impl Decision {
-    /// Returns true if it changes neither state nor files.
+    /// Returns whether it changes neither state nor files.
     pub fn writes_nothing(&self) -> bool {
         self.patch.is_empty() && self.effects.is_empty()
     }
@@ -58,25 +58,25 @@ impl Decision {
 
     /// Returns why its run failed, if it did.
     pub fn failure(&self) -> Option<&str> {
-        self.ended.as_ref()?.outcome.in_two().1
+        self.ended.as_ref()?.outcome.verdict_and_error().1
     }
 }
 
-/// Something to be done to a file. Paths are from the project's root and below the chart's home.
+/// A change to a file. Paths are relative to the project's root and inside the chart's home.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Makes a file; an error if it exists.
+    /// Creates a file; an error if it exists.
     Write { path: String, text: String },
-    /// Adds a line to a file that has not got it; makes the file.
+    /// Adds a line to a file that doesn't contain it; creates the file if necessary.
     Ensure { path: String, line: String },
     /// Renames a file; an error if the new name is taken.
     Rename { from: String, to: String },
-    /// Removes an instance's directory with all that is in it.
+    /// Removes an instance's directory with everything in it.
     Remove { path: String },
 }
 
 impl Effect {
-    /// Returns the path that it leaves behind or removes.
+    /// Returns the path that it creates or removes.
     pub fn path(&self) -> &str {
         match self {
             Self::Write { path, .. } | Self::Ensure { path, .. } | Self::Remove { path } => path,
@@ -94,12 +94,12 @@ pub struct Fired {
     pub advance: Option<(String, usize)>,
 }
 
-/// A rule that was tried, and what its guard made of the world.
+/// A rule that was tried, and the result of its guard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tried {
-    /// Where it stands, as in [`Fired`].
+    /// Its place, as in [`Fired`].
     pub place: String,
-    /// True where its guard held.
+    /// Whether its guard was true.
     pub holds: bool,
     /// What the guard looked at.
     pub saw: Saw,
@@ -113,9 +113,9 @@ pub enum Answer {
     Pass,
     /// The stop is allowed.
     Allow,
-    /// The agent goes on, with this text.
+    /// The stop is blocked: the agent goes on, with this text.
     Block(String),
-    /// What to do now, and why.
+    /// The answer to `next`: what to do now, and why.
     Action { action: String, why: String },
     /// The command or the phase does not apply, and why.
     Refuse(String),
@@ -126,24 +126,24 @@ pub enum Answer {
 pub struct Invocation {
     /// Its name in the chart.
     pub name: String,
-    /// The cycle it runs for.
+    /// The cycle that it runs for.
     pub cycle: String,
     /// The number of the review.
     pub n: i64,
-    /// The file it is to write, below the instance's directory.
+    /// The file that it must write, in the instance's directory.
     pub file: String,
-    /// The files it reads, below the instance's directory: all must exist.
+    /// The files that it reads, in the instance's directory: all must exist.
     pub subject: Vec<String>,
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// Where its stderr goes, below the instance's directory.
+    /// The file for its stderr, in the instance's directory.
     pub log: String,
-    /// Seconds until it is ended.
+    /// Its time limit in seconds.
     pub timeout: u64,
 }
 
 impl Invocation {
-    /// Returns true if `other` asks for the same review: same cycle, number, file and subject.
+    /// Returns whether `other` asks for the same review: same cycle, number, file and subject.
     pub fn is_same_request(&self, other: &Self) -> bool {
         (&self.name, &self.cycle, self.n, &self.file, &self.subject)
             == (
@@ -163,14 +163,14 @@ pub struct Ended {
     pub invocation: Invocation,
     /// How it ended.
     pub outcome: Outcome,
-    /// Someone entered a phase or ran a command meanwhile.
+    /// Someone entered a phase or ran a command in the meantime.
     pub superseded: bool,
-    /// What it took. Only texts show it; no rule depends on it.
+    /// What it cost. Only texts show it; no rule depends on it.
     pub effort: Effort,
 }
 
 impl Ended {
-    /// Returns a run that nobody has superseded and whose effort is unknown.
+    /// Returns a run that is not superseded and whose effort is unknown.
     pub fn new(invocation: Invocation, outcome: Outcome) -> Self {
         Self {
             invocation,
@@ -181,10 +181,10 @@ impl Ended {
     }
 }
 
-/// What a run took.
+/// The time and money that a run took.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Effort {
-    /// Who did it, as the chart says.
+    /// The reviewer, as named by the chart.
     pub by: Option<String>,
     pub seconds: u64,
     /// What it cost, in millionths of a dollar.
@@ -198,15 +198,15 @@ pub struct Effort {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// It wrote its file; with the verdict it gave, if it gave one.
+    /// It wrote its file, and gave this verdict, if any.
     Ran { verdict: Option<String> },
     /// It failed, and why.
     Failed(String),
 }
 
 impl Outcome {
-    /// The verdict, where it gave one, and why it failed, where it did.
-    pub fn in_two(&self) -> (Option<&str>, Option<&str>) {
+    /// Returns the verdict, if there is one, and the reason for a failure, if it failed.
+    pub fn verdict_and_error(&self) -> (Option<&str>, Option<&str>) {
         match self {
             Self::Ran { verdict } => (verdict.as_deref(), None),
             Self::Failed(why) => (None, Some(why)),

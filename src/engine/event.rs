@@ -1,4 +1,4 @@
-//! What happened: a hook's event, a phase to enter, the question what is next, or a command.
+//! Events: a hook event, a phase to enter, the question of what comes next, or a command.
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -8,21 +8,21 @@ use serde_json::Value as Json;
 pub enum Trigger {
     /// A hook event of the host, by its name there: `Stop`, `SessionStart` …
     Hook(String),
-    /// `taskie enter PHASE`; forced past the guards or not.
+    /// `taskie enter PHASE`; with `force`, the guards are skipped.
     Enter { phase: String, force: bool },
     /// `taskie run NAME`.
     Command(String),
 }
 
-/// An event with what came with it.
+/// An event with its data.
 #[derive(Debug, Clone)]
 pub struct Event {
     pub trigger: Trigger,
-    /// A hook event's JSON; an empty object otherwise.
+    /// The JSON of a hook event; an empty object otherwise.
     pub fields: Json,
-    /// The options given, each already of its type.
+    /// The given options, already converted to their types.
     pub args: IndexMap<String, Json>,
-    /// The session that asks, where known.
+    /// The session of the event, if known.
     pub session: Option<String>,
 }
 

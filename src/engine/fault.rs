@@ -1,4 +1,4 @@
-//! Why a decision could not be made. Data only; how it reads is its `Display`.
+//! The reasons why a decision could not be made, as data; `Display` has the wording.
 
 use std::fmt;
 
@@ -7,32 +7,32 @@ use crate::expr::ExprError;
 /// Why a decision could not be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// An expression or a text of the chart gave no value.
+    /// An expression or a text of the chart failed.
     Expression { place: String, error: ExprError },
-    /// An assignment gives a field a value that its type forbids.
+    /// An assignment gives a field a value that it may not have.
     Assignment {
         place: String,
         field: String,
         value: String,
         expected: String,
     },
-    /// A cycle ends and none of its advance targets is open.
+    /// A cycle ends, but none of its advance targets is open.
     NowhereToAdvance { cycle: String },
     /// `advance` while no cycle is running.
     NoCycle { place: String },
     /// An option has a value that the chart forbids.
     Argument { name: String, detail: String },
-    /// A file that a user writes cannot be used.
+    /// A file written by the user cannot be used.
     File(String),
-    /// The world could not be looked at.
+    /// The world could not be read.
     World(String),
 }
 
 impl Fault {
-    /// Names the place in the chart where an expression failed.
+    /// Adds the place in the chart where an expression failed.
     pub fn at(place: impl fmt::Display) -> impl FnOnce(ExprError) -> Self {
         move |error| match error.cause.as_ref().and_then(|cause| cause.downcast_ref()) {
-            // Whoever gave a wrong option or setting need not know which expression looked at it.
+            // A user who gave a wrong option or setting doesn't need to know which expression used it.
             Some(fault @ (Self::Argument { .. } | Self::File(_))) => fault.clone(),
             _ => Self::Expression {
                 place: place.to_string(),
@@ -59,7 +59,7 @@ impl fmt::Display for Fault {
             }
             Self::NowhereToAdvance { cycle } => write!(
                 out,
-                "`{cycle}` is over and none of its advance targets is open: remove the guard of the last one"
+                "`{cycle}` ends, but none of its advance targets is open: remove the guard of the last one"
             ),
             Self::NoCycle { place } => write!(out, "{place} advances, but no cycle is running"),
             Self::Argument { name, detail } => write!(out, "--{name}: {detail}"),

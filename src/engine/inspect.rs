@@ -1,5 +1,5 @@
-//! What a chart says of one instance when there is nothing to decide: who reviews, how far the running cycle is,
-//! what the checks find. For people; the rules of the chart need none of it.
+//! Facts about one instance that are needed outside decisions: who reviews, how far the running cycle is, what the
+//! checks find. They are for people; the rules of the chart don't use them.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use super::world::World;
 use crate::chart::{Chart, Cycle};
 use crate::files::pattern::{Capture, Pattern};
 
-/// A chart and a world, to be asked.
+/// A chart and a world that can be queried.
 #[derive(Debug)]
 pub struct Inspector {
     names: Arc<Names>,
 }
 
-/// How far a cycle is.
+/// How far along a cycle is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// The stem of its files, if the context has what it needs.
+    /// The stem of its file names, if the context has the fields that it needs.
     pub base: Option<String>,
-    /// The name of its reviews with `{n}` for the number, if the context has what it needs.
+    /// The name of its reviews with `{n}` for the number, if the context has the fields that it needs.
     pub files: Option<String>,
-    /// The reviews that it has had.
+    /// The number of its reviews so far.
     pub count: i64,
-    /// How many it may have.
+    /// The number of reviews that it may have.
     pub limit: i64,
     /// The next review is due.
     pub is_due: bool,
@@ -36,20 +36,20 @@ pub struct Standing {
 /// A file that is a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewFile {
-    /// The cycle it is of.
+    /// The cycle that it belongs to.
     pub cycle: String,
     /// The stem of the file names; not the cycle's `base` if that has holes.
     pub base: String,
     pub n: u64,
     pub name: String,
-    /// The name that its answer has.
+    /// The name of its answer.
     pub answer: String,
 }
 
 impl Inspector {
-    /// Asks `chart` about `world`.
+    /// Returns an inspector for `chart` in `world`.
     pub fn new(chart: &Arc<Chart>, world: &Arc<dyn World>) -> Self {
-        // No rule is read, so it does not matter which event it is.
+        // No rule is tried, so the event doesn't matter.
         let event = Event::hook("", json!({}));
         Self {
             names: Names::new(chart, world, &event),
@@ -73,7 +73,7 @@ impl Inspector {
         self.names.invocation("on", invoke)
     }
 
-    /// Returns who does what `invoke` runs; `None` if the chart does not say.
+    /// Returns who does the reviews of `invoke`; `None` if the chart does not say.
     pub fn by(&self, invoke: &str) -> Result<Option<String>, Fault> {
         let by = self.names.chart.invoke.get(invoke);
         let by = by.and_then(|invoke| invoke.by.as_ref());
@@ -82,7 +82,7 @@ impl Inspector {
             .transpose()
     }
 
-    /// Returns what the list of checks called `name` finds.
+    /// Returns the findings of the list of checks called `name`.
     pub fn findings(&self, name: &str) -> Result<Vec<String>, Fault> {
         let checks = self.names.chart.checks.get(name);
         self.names.find_all(name, checks.map_or(&[], Vec::as_slice))
@@ -93,7 +93,7 @@ impl Inspector {
         self.names.running()
     }
 
-    /// Returns how far `cycle` is.
+    /// Returns how far along `cycle` is.
     pub fn standing(&self, cycle: &Cycle) -> Standing {
         Standing {
             base: cycle.base.render(|hole| self.names.slug(hole)).ok(),
@@ -104,10 +104,10 @@ impl Inspector {
         }
     }
 
-    /// Returns an expression with the value of each setting in place of its name.
+    /// Returns an expression in which each setting is replaced by its value.
     pub fn with_settings(&self, source: &str) -> Result<String, Fault> {
         let mut named = self.names.expressions.names_in(source);
-        // The longest name first: one can be the beginning of another.
+        // The longest name first, because one name can be the beginning of another.
         named.sort_by_key(|name| std::cmp::Reverse(name.len()));
         let mut shown = source.to_owned();
         for name in named {
@@ -148,7 +148,7 @@ pub fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<R
         })
         .collect();
     let found = names.filter_map(|name| {
-        // The base of a task may look like the end of an answer's name: what can be an answer is one.
+        // The base of a task may look like the end of an answer's name: whatever can be an answer is one.
         let is_answer = shapes
             .iter()
             .any(|(.., answer)| answer.matches(name).is_some());
@@ -186,7 +186,8 @@ pub fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<R
     });
     let mut found: Vec<(usize, ReviewFile)> = found.collect();
     found.sort_by(|(a, one), (b, other)| {
-        // `task-2` comes before `task-10`: of names alike but for a number the shorter one has the smaller.
+        // `task-2` comes before `task-10`: of two names that differ only in a number, the shorter one has the smaller
+        // number.
         let key = |file: &ReviewFile| (file.base.len(), file.base.clone(), file.n);
         a.cmp(b).then_with(|| key(one).cmp(&key(other)))
     });

@@ -1,8 +1,7 @@
-//! The pure core: what a chart decides about one event in one world.
+//! The pure core: decides about one event in one world, as a chart says.
 //!
-//! Nothing here opens a file or starts a process; [`world::World`] is how it looks at things, and
-//! [`decision::Decision`] says what the shell is to do. The same event in the same world gives the same
-//! decision.
+//! Nothing here opens a file or starts a process. The core looks at things through [`world::World`], and
+//! [`decision::Decision`] says what the shell has to do. The same event in the same world leads to the same decision.
 
 mod actions;
 pub mod context;

@@ -1,22 +1,22 @@
-//! What a guard looked at: names with their values, short enough to keep for each decision.
+//! The names that a guard looked at, with their values, short enough to be kept for each decision.
 
 use indexmap::IndexMap;
 use minijinja::value::{Value, ValueKind};
 use serde_json::{Map, Value as Json, json};
 
-/// The most characters of a text.
+/// The most characters of a string.
 const TEXT: usize = 80;
 
-/// The most items of a list that are named.
+/// The most items of a list that are shown.
 const ITEMS: usize = 3;
 
-/// The most entries of a table of names.
+/// The most entries of a record.
 const ENTRIES: usize = 12;
 
 /// Dotted names and their values.
 pub type Saw = IndexMap<String, Json>;
 
-/// Returns the short forms of values; of a text that is private, its length.
+/// Returns the values in short form; of a private string, only the length.
 pub(super) fn short(values: IndexMap<String, Value>, is_private: impl Fn(&str) -> bool) -> Saw {
     values
         .into_iter()
@@ -30,7 +30,7 @@ pub(super) fn short(values: IndexMap<String, Value>, is_private: impl Fn(&str) -
         .collect()
 }
 
-/// Returns a value; what has names of its own is shown with them.
+/// Returns a short value; a record is shown with its fields.
 fn whole(value: &Value) -> Json {
     if value.kind() != ValueKind::Map {
         return part(value);
@@ -43,7 +43,7 @@ fn whole(value: &Value) -> Json {
     Json::Object(entries.collect::<Map<_, _>>())
 }
 
-/// Returns a value of which only the first items of a list are shown, and nothing of a table.
+/// Returns a short value that is part of another: only the first items of a list, and nothing of a record.
 fn part(value: &Value) -> Json {
     match value.kind() {
         ValueKind::Bool => Json::from(value.is_true()),

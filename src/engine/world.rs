@@ -1,4 +1,5 @@
-//! What a decision may look at besides the event, as questions: one world gives one answer to each.
+//! Everything that a decision may look at besides the event, as questions. A world always gives the same answer to a
+//! question.
 
 use minijinja::value::Value;
 use serde_json::Value as Json;
@@ -11,7 +12,7 @@ use super::fault::Fault;
 pub enum Source {
     /// `scope`: `started`, `name`, `path`, `home`.
     Scope,
-    /// `files.NAME`: a list of records with `name`, `path` and what the holes matched.
+    /// `files.NAME`: a list of records with `name`, `path` and the captures of the holes.
     Files(String),
     /// `tables.NAME`: a record with `rows`, `open`, `head`, `prose`, `lacks`, `lines`, `exists`.
     Table(String),
@@ -19,19 +20,19 @@ pub enum Source {
     Answers { answer: String, review: String },
     /// `config.NAME`, checked against its type, or its default.
     Config(String),
-    /// `driver`: who drives the instance, as the session that asks sees it: `this`, `other`, or none.
+    /// `driver`: who drives the instance, from the point of view of the session: `this`, `other`, or none.
     Driver {
-        /// The session that asks.
+        /// The session of the event.
         session: Option<String>,
     },
-    /// `postponed`: until when no reviewer can run, as a person reads it; none if one can.
+    /// `postponed`: until when no reviewer can run, in words; none if one can.
     Postponed,
     /// `git.dirty`: uncommitted changes outside the home; false outside git.
     Dirty,
     /// `siblings`: the other instances, a list of records with `name`, `path`, `idle_hours`, `unreadable`, `context`
     /// and `files`. If the state cannot be read, every field of the context is none.
     Siblings,
-    /// `now`: the time to the second, as a file's name begins with it.
+    /// `now`: the time to the second, in a form for file names.
     Now,
     /// The names in a folder, from the project's root.
     Names(String),
@@ -39,15 +40,15 @@ pub enum Source {
     Prompt(String),
 }
 
-/// What comes with an event or is made of other sources. A world may supply it: the model checker's does,
-/// which has no event of its own until a decision looks at it.
+/// A value that comes with an event or is computed from other sources. A world may supply it: the model checker's
+/// world does, because it has no event until a decision looks at one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given<'a> {
     /// A field that is absent from the hook event.
     Field(&'a str),
     /// An option that was not given.
     Arg(&'a str),
-    /// The session that asks, if the event does not say.
+    /// The session, if the event does not name it.
     Session,
     /// The findings of a list of checks.
     Findings(&'a str),

@@ -205,8 +205,8 @@ fn no_finding_of_a_check() {
         ],
         &[(
             "no-decision",
-            "checks.form.0: checks.form[0]: `open and tables.tasks.rows[0].nope`: a condition is a boolean or a list, \
-this is undefined",
+            "checks.form.0: checks.form[0]: `open and tables.tasks.rows[0].nope`: a condition must be a boolean or a list, \
+but this is undefined",
         )],
     );
 }

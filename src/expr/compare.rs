@@ -1,7 +1,7 @@
-//! What an expression compares: the values on which its outcome depends.
+//! Finds what an expression compares: the values on which its outcome depends.
 //!
-//! The model checker tries the inputs of a decision on both sides of each comparison, and this finds
-//! them. Nothing is evaluated here.
+//! The model checker tries the inputs of a decision on both sides of each comparison that is found here. Nothing is
+//! evaluated.
 
 use std::collections::HashMap;
 
@@ -17,21 +17,21 @@ pub const LENGTH: &str = "length";
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Term {
-    /// A dotted name, lists having the name of their items: `tables.tasks.rows.id`.
+    /// A dotted name; a list is named like its items: `tables.tasks.rows.id`.
     Path(String),
     /// A literal of the expression.
     Literal(Json),
 }
 
-/// The comparisons of one chart's expressions, as they are found.
+/// The comparisons of one chart's expressions found so far.
 pub struct Comparisons<'c> {
-    /// The expression that a name stands for, if it does.
+    /// Returns the expression that a name stands for, if it is a let.
     lets: &'c dyn Fn(&str) -> Option<String>,
-    /// What the names that were resolved can be, each read once. One that refers to itself is nothing.
+    /// The possible values of the names that were resolved, each read once. A name that refers to itself has none.
     known: HashMap<String, Vec<Term>>,
     /// The two sides of each comparison.
     pub pairs: IndexSet<(Term, Term)>,
-    /// The names that are computed with, so that the outcome depends on more than the comparisons.
+    /// The names that are used in computations, so that the outcome depends on more than the comparisons.
     pub computed: IndexSet<String>,
 }
 
@@ -46,7 +46,7 @@ impl<'c> Comparisons<'c> {
         }
     }
 
-    /// Notes the comparisons of `source` and gives what its value can be. `it` is what `it` stands for.
+    /// Records the comparisons of `source` and returns what its value can be. `it` is what the name `it` stands for.
     pub fn read(&mut self, source: &str, it: &[Term]) -> Vec<Term> {
         match parse_expr(source) {
             Ok(expr) => self.expr(&expr, it),
@@ -62,7 +62,7 @@ impl<'c> Comparisons<'c> {
         }
     }
 
-    /// Notes a comparison. A comparison with something computed depends on more than its terms.
+    /// Records a comparison. A comparison with something computed depends on more than its terms.
     fn compare(&mut self, left: (&Expr<'_>, &[Term]), right: (&Expr<'_>, &[Term])) {
         self.pair(left.1, right.1);
         for ((expr, terms), other) in [(left, right.1), (right, left.1)] {
@@ -73,7 +73,7 @@ impl<'c> Comparisons<'c> {
         }
     }
 
-    /// Notes that something is computed of these terms.
+    /// Records that something is computed from these terms.
     fn compute(&mut self, terms: &[Term]) {
         let paths = terms.iter().filter_map(|term| match term {
             Term::Path(path) => Some(path.clone()),
@@ -296,7 +296,7 @@ fn field(terms: &[Term], name: &str) -> Vec<Term> {
         .collect()
 }
 
-/// Returns the text, if the terms are a single one.
+/// Returns the string, if it is the only term.
 fn text(terms: &Vec<Term>) -> Option<String> {
     match terms.as_slice() {
         [Term::Literal(Json::String(text))] => Some(text.clone()),

@@ -1,6 +1,6 @@
-//! Expressions and texts of a chart, by minijinja: evaluating them here, checking them in [`infer`].
+//! Evaluates the expressions and texts of a chart, with minijinja. [`infer`] checks them.
 //!
-//! An expression is evaluated against one root object, the names of a decision. Strict: an undefined
+//! An expression is evaluated against one root object, the names of a decision. Evaluation is strict: an undefined
 //! name is an error, and so is a condition that is neither a boolean nor a list.
 
 pub mod compare;
@@ -24,28 +24,28 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
 use self::source::{Literal, Text};
 use self::templates::Templates;
 
-/// How deep names may refer to names: each level takes its share of the stack.
+/// How deeply names may refer to names: each level uses some of the stack.
 pub const MAX_DEPTH: usize = 32;
 
-/// The most characters that a filtered list takes up in a message; the host cuts texts above 10,000.
+/// The most characters of a list that the filter `brief` joins; the host truncates texts above 10,000.
 const BRIEF_LIMIT: usize = 8_000;
 
 /// Why an expression or a text gave no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExprError {
-    /// The expression or text, or the name of the template it happened in.
+    /// The expression or text, or the name of the template in which it happened.
     pub source: String,
     /// What went wrong, in one line.
     pub detail: String,
     /// The line, if it happened in a template file.
     pub line: Option<usize>,
-    /// What a name's lookup failed with.
+    /// Why the lookup of a name failed.
     pub cause: Option<Cause>,
     /// Its bytes in the expression, the text or the template, if known.
     pub span: Option<Range<usize>>,
 }
 
-/// An error of whoever looks names up, carried through an evaluation and given back as it was.
+/// An error from whoever looks names up, carried through an evaluation and returned unchanged.
 ///
 /// The box makes it one word: an [`ExprError`] is in every `Result` of the engine.
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ impl fmt::Display for Cause {
 
 impl std::error::Error for Cause {}
 
-/// Two causes are the same if they read the same.
+/// Two causes are equal if they read the same.
 impl PartialEq for Cause {
     fn eq(&self, other: &Self) -> bool {
         self.to_string() == other.to_string()
@@ -89,7 +89,7 @@ impl fmt::Display for ExprError {
     }
 }
 
-/// Evaluates a chart's expressions, with its templates at hand.
+/// Evaluates a chart's expressions and renders its templates.
 pub struct Expressions {
     env: Environment<'static>,
 }
@@ -128,7 +128,7 @@ impl Expressions {
         condition(expr, &self.value(expr, names)?)
     }
 
-    /// Returns the roots, made by `names_of`, of the items for which the guard is true.
+    /// Returns those of the items for which the guard is true, each as a root object made by `names_of`.
     pub fn select(
         &self,
         guard: Option<&str>,
@@ -179,7 +179,7 @@ impl Expressions {
             .map_err(|error| explain(&text.0, &error))
     }
 
-    /// Renders a template alone, as if a text included nothing else.
+    /// Renders a template on its own, like a text that includes only this template.
     pub fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
         self.env
             .get_template(name)
@@ -227,7 +227,7 @@ pub fn single_expression(text: &str) -> Option<&str> {
     (!inside.contains("{{") && !inside.contains("}}")).then(|| inside.trim())
 }
 
-/// Returns true if a text is more than plain text.
+/// Returns whether a text contains anything but plain text.
 pub fn has_holes(text: &str) -> bool {
     text.contains("{{") || text.contains("{%") || text.contains("{#")
 }
@@ -241,7 +241,7 @@ fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
         other => Err(ExprError {
             source: expr.to_owned(),
             detail: format!(
-                "a condition is a boolean or a list, this is {}",
+                "a condition must be a boolean or a list, but this is {}",
                 article(other)
             ),
             line: None,
@@ -257,7 +257,7 @@ fn items(value: &Value) -> Result<Vec<Value>, String> {
             .try_iter()
             .map(Iterator::collect)
             .map_err(|error| error.to_string()),
-        other => Err(format!("a list is expected, this is {}", article(other))),
+        other => Err(format!("expected a list, but this is {}", article(other))),
     }
 }
 
@@ -299,7 +299,7 @@ fn flatten(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
     Ok(parts.into_iter().flatten().collect())
 }
 
-/// Implements the filter `after`: the item of a list that comes after this one, in a circle; the first one if there is none.
+/// Implements the filter `after`: the item of a list that comes after this one, or the first one if there is none.
 fn after(value: &Value, list: &Value) -> Result<Value, minijinja::Error> {
     let mut items =
         items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
@@ -311,14 +311,14 @@ fn after(value: &Value, list: &Value) -> Result<Value, minijinja::Error> {
     Ok(items.swap_remove(at))
 }
 
-/// Implements the filter `set`: the items of a list, in which `in` is fast however many there are.
+/// Implements the filter `set`: the items of a list as a set, in which `in` is fast even with many items.
 fn set(list: &Value) -> Result<Value, minijinja::Error> {
     let items =
         items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
     Ok(Value::from_object(Set(items.into_iter().collect())))
 }
 
-/// What the filter `set` makes.
+/// The result of the filter `set`.
 #[derive(Debug)]
 struct Set(HashSet<Value>);
 

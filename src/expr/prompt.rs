@@ -1,6 +1,6 @@
-//! Prompts that a user may replace: plain text in which `{{name}}` is filled in, and nothing else is special.
+//! Prompts that a user may replace: plain text in which `{{name}}` is filled in and nothing else is special.
 //!
-//! A user's file is no template of the engine's: it can run nothing, look at nothing else, and cannot be wrong.
+//! A user's file is not a template of the engine: it can run nothing, look at nothing else, and cannot be wrong.
 
 /// Returns the names between `{{` and `}}`, in order, with repetitions.
 pub fn names(text: &str) -> impl Iterator<Item = &str> {
@@ -10,8 +10,8 @@ pub fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the text with its holes filled; a hole without a `value` stays. The blank end of a file is not part of a
-/// message: blanks there are cut off.
+/// Returns the text with its holes filled; a hole without a `value` stays. Whitespace at the end of the file is not
+/// part of the message, so it is cut off.
 pub fn fill<E>(
     text: &str,
     mut value: impl FnMut(&str) -> Option<Result<String, E>>,
@@ -49,7 +49,7 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
                 length + 2,
             ),
             None => {
-                // A `{{` that opens no hole is a part of the text.
+                // A `{{` that starts no hole is part of the text.
                 let opened = usize::from(rest.starts_with("{{"));
                 let end = rest[opened..]
                     .find("{{")

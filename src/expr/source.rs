@@ -1,5 +1,5 @@
-//! Expressions, texts and values as a chart declares them. Data only; nothing is evaluated here.
-//! The title of each type is what the reference and the schema call it.
+//! Expressions, texts and values as a chart declares them. This is data; nothing is evaluated here. The reference and
+//! the schema call each type by its title.
 
 use std::fmt;
 
@@ -26,14 +26,14 @@ pub enum Literal {
     Boolean(bool),
     Integer(i64),
     Text(Text),
-    /// A list of strings, as they stand.
+    /// A list of strings, as written.
     List(Vec<String>),
-    /// Null: what `clear` assigns. No literal of a chart is read as this.
+    /// Null, which `clear` assigns. No literal in a chart is parsed as this.
     #[schemars(skip)]
     Null,
 }
 
-/// By hand, because serde would try each kind in turn and write an error for each that it is not, at every stop.
+/// Written by hand: serde's own code would try each kind and format an error for each that does not fit, at every stop.
 impl<'de> Deserialize<'de> for Literal {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(OneKind)
@@ -47,7 +47,7 @@ impl<'de> Visitor<'de> for OneKind {
     type Value = Literal;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a boolean, an integer, a text or a list of strings")
+        out.write_str("a boolean, an integer, a string or a list of strings")
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Literal, E> {

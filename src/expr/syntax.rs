@@ -1,4 +1,4 @@
-//! What the syntax of an expression or a text shows: its length, its filters, a constant value.
+//! Facts that the syntax of an expression or a text shows: its length, its filters, a constant value.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use minijinja::machinery::ast::{BinOpKind, Expr, Stmt, UnaryOpKind};
 use minijinja::machinery::{parse, parse_expr};
 
-/// The most bytes of an expression. Each of its operators can take a share of the stack.
+/// The most bytes of an expression. Each of its operators can use some of the stack.
 pub const MAX_LENGTH: usize = 2_000;
 
 /// Returns the longest `{{ … }}` or `{% … %}` of a text.
@@ -32,8 +32,8 @@ pub fn is_too_long(source: &str) -> bool {
     source.len() > MAX_LENGTH && longest_hole(source).is_none_or(|hole| hole.len() > MAX_LENGTH)
 }
 
-/// Returns the parts of a condition between its outermost `and`s, as they are written; the whole of one that is not a
-/// list of such parts. (The parser's spans don't say where an operand begins.)
+/// Returns the parts of a condition between its outermost `and`s, as written; if it has none, the whole condition.
+/// (The parser's spans don't say where an operand begins.)
 pub fn conjuncts(source: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut depth, mut quote) = (0, 0, None);
@@ -107,7 +107,7 @@ pub fn filters(source: &str) -> Vec<String> {
     let mut names = Vec::new();
     let template = parse(source, "", minijinja::syntax::SyntaxConfig::default());
     let expr = parse_expr(source);
-    // Both are printed by the library in one form, and a filter is a node of its own in it.
+    // minijinja prints both in the same form, in which a filter is a node of its own.
     let printed = match (&template, &expr) {
         (_, Ok(expr)) => format!("{expr:?}"),
         (Ok(template), Err(_)) => format!("{template:?}"),
@@ -120,7 +120,7 @@ pub fn filters(source: &str) -> Vec<String> {
     names
 }
 
-/// Returns how many characters of a text and its includes are literal, in the longest of its branches.
+/// Returns how many characters of a text and its includes are literal, in its longest branch.
 pub fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<String>) -> usize {
     let mut lengths = Lengths {
         template,
@@ -130,7 +130,7 @@ pub fn literal_length(source: &str, template: &dyn Fn(&str) -> Option<String>) -
     lengths.text(source)
 }
 
-/// The lengths of templates, each measured once however often it is included.
+/// The lengths of templates, each measured once no matter how often it is included.
 struct Lengths<'t> {
     template: &'t dyn Fn(&str) -> Option<String>,
     known: HashMap<String, usize>,
@@ -170,7 +170,7 @@ impl Lengths<'_> {
         if let Some(length) = self.known.get(name) {
             return *length;
         }
-        // One that includes itself, or too many others in a row, is another finding.
+        // A template that includes itself, or includes too deeply, is a finding of its own.
         self.known.insert(name.to_owned(), 0);
         if self.depth >= 8 {
             return 0;

@@ -1,4 +1,4 @@
-//! Where a chart's templates come from: compiled in, or files beside the chart.
+//! A chart's templates: compiled in, or files next to the chart.
 
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -45,7 +45,7 @@ impl Templates {
         }
     }
 
-    /// Returns the name of a template for messages: its path, if it is a file.
+    /// Returns the name of a template for messages: its path if it is a file.
     pub fn shown(&self, name: &str) -> String {
         match self {
             Self::Embedded(_) => name.to_owned(),
@@ -59,8 +59,8 @@ impl Templates {
         }
     }
 
-    /// Returns the names of the templates in the chart's own folder, the first, sorted. Of those compiled in it is not
-    /// known which folder they came from.
+    /// Returns the names of the templates in the chart's own folder, which is the first one, sorted. For templates
+    /// that are compiled in, the folder is not known.
     pub fn own_names(&self) -> Vec<String> {
         match self {
             Self::Embedded(_) => Vec::new(),

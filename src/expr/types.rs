@@ -1,4 +1,4 @@
-//! Types of expressions: what a chart's names hold, and which of them can be compared.
+//! The types of expressions: what a chart's names contain, and which of them can be compared.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-/// What an expression can give.
+/// What an expression can evaluate to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
-    /// Nothing is known: it is checked when it is evaluated.
+    /// Nothing is known, so it is checked when it is evaluated.
     Any,
     None,
     Boolean,
     Integer,
     Text,
-    /// One of a known set of texts: a phase, a cycle, a literal.
+    /// One of a known set of strings: a phase, a cycle, a literal.
     Word(Arc<BTreeSet<String>>),
     List(Box<Type>),
     Record(Arc<IndexMap<String, Type>>),
@@ -24,7 +24,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// Returns the type of one of these texts.
+    /// Returns the type of one of these strings.
     pub fn word<S: Into<String>>(words: impl IntoIterator<Item = S>) -> Self {
         Self::Word(Arc::new(words.into_iter().map(Into::into).collect()))
     }
@@ -44,7 +44,7 @@ impl Type {
         Self::List(Box::new(item))
     }
 
-    /// This type, or none.
+    /// Returns this type, or none.
     pub fn or_none(self) -> Self {
         match self {
             Self::Any | Self::None | Self::Optional(_) => self,
@@ -52,7 +52,7 @@ impl Type {
         }
     }
 
-    /// Returns the type of the value if it is not none.
+    /// Returns the type without none.
     pub fn some(&self) -> &Self {
         match self {
             Self::Optional(inner) => inner,
@@ -60,17 +60,17 @@ impl Type {
         }
     }
 
-    /// Returns true for the types of a condition: a boolean or a list.
+    /// Returns whether this can be the type of a condition: a boolean or a list.
     pub fn is_condition(&self) -> bool {
         matches!(self, Self::Any | Self::Boolean | Self::List(_))
     }
 
-    /// Returns true for a text of any kind.
+    /// Returns whether this is a string of any kind.
     pub fn is_text(&self) -> bool {
         matches!(self, Self::Any | Self::Text | Self::Word(_))
     }
 
-    /// Returns the type of a value that has either type.
+    /// Returns the type of a value that has one of the two types.
     pub fn join(&self, other: &Self) -> Self {
         match (self, other) {
             (a, b) if a == b => a.clone(),
@@ -109,11 +109,11 @@ impl fmt::Display for Type {
             Self::None => out.write_str("none"),
             Self::Boolean => out.write_str("a boolean"),
             Self::Integer => out.write_str("an integer"),
-            Self::Text => out.write_str("a text"),
+            Self::Text => out.write_str("a string"),
             Self::Word(words) if words.len() == 1 => {
                 write!(
                     out,
-                    "the text '{}'",
+                    "the string '{}'",
                     words.iter().next().map_or("", String::as_str)
                 )
             }
@@ -128,7 +128,7 @@ impl fmt::Display for Type {
                         .join(", ")
                 )
             }
-            Self::Word(words) => write!(out, "one of {} known texts", words.len()),
+            Self::Word(words) => write!(out, "one of {} known strings", words.len()),
             Self::List(_) => out.write_str("a list"),
             Self::Record(_) => out.write_str("a record"),
             Self::Optional(inner) => write!(out, "{inner}, or none"),

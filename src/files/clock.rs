@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 const MINUTE: u64 = 60;
 const DAY: u64 = 24 * 60 * MINUTE;
 
-/// A time that was named to the minute may be over by up to so many seconds and still be the one that is meant.
+/// A time that is given to the minute may have passed by up to this many seconds and still be the one that is meant.
 const SLACK: u64 = 2 * MINUTE;
 
 const MONTHS: [&str; 12] = [
@@ -24,7 +24,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Returns the moment `at` for a person whose clock is so many seconds ahead of UTC; in UTC if that is unknown.
+    /// Returns the moment `at` for a person whose clock is this many seconds ahead of UTC; in UTC if that is unknown.
     pub fn new(at: u64, now: u64, offset: Option<i64>) -> Self {
         let local = rfc3339(at.saturating_add_signed(offset.unwrap_or(0)));
         let (day, time) = (part(&local, 0, 10), part(&local, 11, 16));
@@ -37,13 +37,13 @@ impl Moment {
     }
 }
 
-/// Returns the time now, in seconds since 1970.
+/// Returns the current time, in seconds since 1970.
 pub fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.unwrap_or_default().as_secs()
 }
 
-/// Returns a time in seconds since 1970 as RFC 3339 writes it; nothing after the year 9999.
+/// Returns a time in seconds since 1970 in RFC 3339; nothing after the year 9999.
 pub fn rfc3339(seconds: u64) -> String {
     let time = UNIX_EPOCH.checked_add(Duration::from_secs(seconds));
     time.filter(|_| seconds < 253_402_300_800)

@@ -1,4 +1,4 @@
-//! What stands in files and in their names: patterns with holes, times, rows of Markdown tables. Reads only.
+//! Reads files and their names: patterns with holes, times, rows of Markdown tables. Writes nothing.
 
 pub mod clock;
 pub mod pattern;
@@ -6,10 +6,10 @@ pub mod regular;
 pub mod table;
 pub mod timestamp;
 
-/// How many warnings of one kind a user is shown.
+/// How many warnings of one kind are shown to the user.
 const MOST_WARNINGS: usize = 5;
 
-/// Warnings of one kind: the first few, and how many there are beside them.
+/// Warnings of one kind: the first few, and the number of the others.
 #[derive(Debug, Default)]
 pub struct Warnings {
     shown: Vec<String>,
@@ -17,7 +17,7 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// Adds one; its text is made only where it is shown.
+    /// Adds a warning. Its text is made only if it will be shown.
     pub fn push(&mut self, text: impl FnOnce() -> String) {
         if self.shown.len() < MOST_WARNINGS {
             self.shown.push(text());
@@ -26,7 +26,7 @@ impl Warnings {
         }
     }
 
-    /// The texts; `rest` makes the last one out of the number of those not shown.
+    /// Returns the texts. `rest` makes the last one from the number of warnings that are not shown.
     pub fn into_texts(mut self, rest: impl FnOnce(usize) -> String) -> Vec<String> {
         if self.more > 0 {
             self.shown.push(rest(self.more));

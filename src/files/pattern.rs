@@ -1,9 +1,8 @@
 //! File names with holes: one pattern renders a name (`task-{id}.md` with id 3) and matches one.
 //!
-//! `{x}` is any text, `{x:int}` a number without leading zeros, `{x:slug}` letters, digits, `_` and `-`,
-//! `{x:a|b}` one of the words; `*` is any text and `**/` any folders. No hole spans a `/`. This is
-//! small and its own because it runs for every file at every stop, and because no glob crate
-//! renders.
+//! `{x}` is any text, `{x:int}` a number without leading zeros, `{x:slug}` letters, digits, `_` and `-`, `{x:a|b}`
+//! one of the words; `*` is any text and `**/` any folders. No hole spans a `/`. We don't use a glob crate, because
+//! this runs for every file at every stop, and because no glob crate renders names.
 
 use std::fmt::Write as _;
 
@@ -44,7 +43,7 @@ pub enum Capture {
     Integer(u64),
 }
 
-/// True for a name that may become part of a path or a shell line: letters, digits, `_` and `-`.
+/// Returns whether a name may become part of a path or a shell line: letters, digits, `_` and `-`.
 pub fn is_slug(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_slug_byte)
 }
@@ -95,7 +94,7 @@ impl Pattern {
         Ok(Self { pieces })
     }
 
-    /// The holes, in order, with what they match.
+    /// Returns the holes, in order, with what they match.
     pub fn holes(&self) -> impl Iterator<Item = (&str, HoleKind<'_>)> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Hole { name, kind } => Some((name.as_str(), kind.public())),
@@ -103,7 +102,7 @@ impl Pattern {
         })
     }
 
-    /// True where the pattern matches files in subfolders.
+    /// Returns whether the pattern matches files in subfolders.
     pub fn is_nested(&self) -> bool {
         self.pieces.iter().any(|piece| match piece {
             Piece::Folders => true,
@@ -112,21 +111,21 @@ impl Pattern {
         })
     }
 
-    /// True where the pattern has a `*`, and so cannot render a name.
+    /// Returns whether the pattern has a `*`, and so cannot render a name.
     pub fn has_wildcard(&self) -> bool {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Star | Piece::Folders))
     }
 
-    /// The captures where the whole of `name` fits, `None` where it does not.
+    /// Returns what the holes capture if the whole of `name` matches, otherwise `None`.
     pub fn matches(&self, name: &str) -> Option<Vec<(&str, Capture)>> {
         let mut captures = Vec::new();
         fit(&self.pieces, name, &mut captures).then_some(captures)
     }
 
-    /// What matches the names that this pattern renders, its hole `hole` filled by `inner`: `number` is a number, and
-    /// all else that is filled in is a slug.
+    /// Returns a pattern for the names that this one renders when `inner` fills the hole `hole`: the hole `number` is
+    /// a number, and every other hole is a slug.
     pub fn recognizing(&self, hole: &str, inner: &Self, number: &str) -> Self {
         let pieces = self.pieces.iter().flat_map(|piece| match piece {
             Piece::Hole { name, .. } if name == hole => inner.pieces.clone(),
@@ -151,7 +150,8 @@ impl Pattern {
         }
     }
 
-    /// The name with every hole filled; `fill` gets a hole's name. The pattern must have no wildcard.
+    /// Returns the name with every hole filled; `fill` is called with a hole's name. The pattern must have no
+    /// wildcard.
     pub fn render<E>(&self, mut fill: impl FnMut(&str) -> Result<String, E>) -> Result<String, E> {
         let mut name = String::new();
         for piece in &self.pieces {
@@ -191,7 +191,7 @@ fn parse_hole(inside: &str) -> Result<Piece, String> {
         let mut message = String::new();
         let _ = write!(
             message,
-            "`{bad}` in `{{{inside}}}` is neither int, slug nor a word of letters, digits, _ and -"
+            "`{bad}` in `{{{inside}}}` is neither int, slug nor a word (letters, digits, _ and -)"
         );
         return Err(message);
     }
@@ -201,7 +201,7 @@ fn parse_hole(inside: &str) -> Result<Piece, String> {
     })
 }
 
-/// Backtracking, longest first: `{base}-review-{n:int}.md` takes the last `-review-` it can.
+/// Matches with backtracking, longest first: `{base}-review-{n:int}.md` matches the last `-review-` that it can.
 fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Vec<(&'p str, Capture)>) -> bool {
     let Some((piece, rest)) = pieces.split_first() else {
         return input.is_empty();
@@ -246,7 +246,7 @@ fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Vec<(&'p str, Captur
     }
 }
 
-/// The lengths of the prefixes of `input` made of `allowed` bytes, longest first, at char boundaries.
+/// Returns the lengths of the prefixes of `input` that consist of `allowed` bytes, longest first, at char boundaries.
 fn lengths(input: &str, allowed: impl Fn(u8) -> bool) -> impl Iterator<Item = usize> {
     let most = input.bytes().take_while(|byte| allowed(*byte)).count();
     (0..=most)

@@ -1,4 +1,4 @@
-//! Opening files in folders that others write to.
+//! Opens files in folders that others may write to.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -8,8 +8,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// Opens a file in a folder that others write to: a symbolic link is not followed, and a FIFO does
-/// not block. Returns what is known of the file too.
+/// Opens a regular file, and returns it with its metadata. A symbolic link is not followed, and a FIFO does not block.
 pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<(File, Metadata)> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options

@@ -1,7 +1,7 @@
-//! Rows read out of Markdown: a pipe table by its header, or the lines that fit a pattern.
+//! Reads rows from Markdown: from a pipe table by its header, or from the lines that match a pattern.
 //!
-//! Forgiving as people's and agents' files are: Windows line ends, a BOM, ragged rows, escaped pipes,
-//! emphasis and links in cells. What a row means is the chart's business.
+//! It tolerates what people and agents write: Windows line ends, a BOM, ragged rows, escaped pipes, emphasis and
+//! links in cells. The chart says what a row means.
 
 use super::Warnings;
 use super::pattern::{Capture, Pattern, is_slug};
@@ -10,14 +10,14 @@ use crate::text::shown_lines;
 /// The most characters of a cell that a message shows.
 const MAX_SHOWN: usize = 60;
 
-/// What a file holds.
+/// What a file contains.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// The file exists.
     pub exists: bool,
     /// It has a table line.
     pub head: bool,
-    /// It has a line that is neither blank nor of a table.
+    /// It has a line that is neither blank nor part of a table.
     pub prose: bool,
     /// It has a table without a column for `id`.
     pub lacks: bool,
@@ -25,7 +25,7 @@ pub struct Content {
     pub lines: usize,
     /// The rows, in order.
     pub rows: Vec<Row>,
-    /// What is wrong with rows that cannot be used.
+    /// Problems with rows that cannot be used.
     pub warnings: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ pub fn read_columns<'c>(
         lines: lines.len(),
         ..Content::default()
     };
-    // The places of the columns, once a header was seen: None where a heading is missing.
+    // The positions of the columns, once there was a header; `None` if a heading is missing.
     let mut places: Option<Vec<(&str, Option<usize>)>> = None;
     let mut unusable = Warnings::default();
     for (index, line) in lines.iter().enumerate() {
@@ -118,7 +118,7 @@ pub fn read_columns<'c>(
     for (field, place) in places.into_iter().flatten() {
         match place {
             Some(_) => {}
-            // Said by `lacks`.
+            // `lacks` reports this.
             None if field == "id" => {}
             None => {
                 let headings = columns.clone().find(|(name, _)| *name == field);
@@ -133,7 +133,7 @@ pub fn read_columns<'c>(
     content
 }
 
-/// Reads the lines that fit `pattern`; a line's surrounding blanks do not count.
+/// Reads the lines that match `pattern`, without the whitespace around them.
 pub fn read_lines(text: &str, pattern: &Pattern) -> Content {
     let mut content = Content {
         exists: true,
@@ -161,7 +161,7 @@ pub fn read_lines(text: &str, pattern: &Pattern) -> Content {
     content
 }
 
-/// True if `status` is one of `finished`, ignoring case and Markdown emphasis.
+/// Returns whether `status` is one of `finished`, ignoring case and Markdown emphasis.
 pub fn is_finished(status: &str, finished: &[String]) -> bool {
     let status = plain(status).trim_matches('_').to_lowercase();
     finished.iter().any(|word| word.to_lowercase() == status)
@@ -175,7 +175,7 @@ fn locate<'c>(
         let cell = cell.trim_matches('_').trim();
         cell.eq_ignore_ascii_case(heading)
     };
-    // The first heading that is there counts: a table may have an `Id` and a `Task`.
+    // The first heading that exists counts: a table may have an `Id` and a `Task`.
     let place = |headings: &[String]| {
         headings
             .iter()
@@ -194,7 +194,7 @@ fn is_separator(line: &str) -> bool {
             .all(|sign| matches!(sign, '|' | '-' | ':' | ' ' | '\t'))
 }
 
-/// The cells of a table line, `\|` being a pipe inside one.
+/// Returns the cells of a table line; `\|` is a pipe inside a cell.
 fn cells(line: &str) -> Vec<String> {
     let line = line.strip_prefix('|').unwrap_or(line);
     let mut cells = Vec::new();
@@ -216,7 +216,7 @@ fn cells(line: &str) -> Vec<String> {
     cells
 }
 
-/// A cell's text as it may be shown, without surrounding blanks, emphasis, code marks and link.
+/// Returns a cell's text without surrounding whitespace, emphasis, code marks and link.
 fn plain(cell: &str) -> String {
     let mut text = cell.trim();
     if let Some((label, _)) = text
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn finished_whatever_the_dress() {
+    fn finished_despite_formatting() {
         let finished = ["done".to_owned(), "complete".to_owned()];
         for status in ["done", "Done", "**DONE**", "_complete_", " `done` "] {
             assert!(is_finished(status, &finished), "{status}");

@@ -1,26 +1,26 @@
-//! The time in a file's name: `20260203T145212`. In UTC, so that names sort by age also where clocks are changed.
+//! The time in a file name: `20260203T145212`. It is in UTC, so that names sort by age even if clocks are changed.
 
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 const LENGTH: usize = "20260203T145212".len();
 
-/// The time now, to the second.
+/// Returns the current time, to the second.
 pub fn now() -> String {
     write(SystemTime::now()).unwrap_or_default()
 }
 
-/// The time that a file's name begins with, if it does.
+/// Returns the time that a file name begins with, if any.
 pub fn of(name: &str) -> Option<&str> {
     name.get(..LENGTH).filter(|stamp| read(stamp).is_some())
 }
 
-/// The second after `stamp`; `None` for what is no time, or the last one.
+/// Returns the second after `stamp`; `None` if `stamp` is not a time, or is the last one.
 pub fn next(stamp: &str) -> Option<String> {
     write(read(stamp)?.checked_add(Duration::from_secs(1))?)
 }
 
-/// `None` after the year 9999.
+/// Writes a time; `None` after the year 9999.
 fn write(time: SystemTime) -> Option<String> {
     let mut text = String::new();
     write!(text, "{}", humantime::format_rfc3339_seconds(time)).ok()?;

@@ -1,8 +1,8 @@
 //! `taskie hook EVENT`: a hook's event on stdin, its answer on stdout.
 //!
-//! The hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed where the
-//! project has no home for it, or where the session has taken nothing up. A hook that cannot decide allows the event
-//! and says why.
+//! This is the hot path: it is dispatched before the command line is parsed, and returns before the chart is parsed if the
+//! project has no home for it, or if the session has claimed nothing. A hook that cannot decide allows the event and says
+//! why.
 
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -29,10 +29,10 @@ use crate::text::{shown, shown_lines};
 /// The most bytes of an event.
 const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
 
-/// Runs one hook. `event` is the subcommand, `chart` what `--chart` says.
+/// Runs one hook. `event` is the subcommand, `chart` the value of `--chart`.
 ///
-/// Input that is no event exits with 1: on some hosts 2 would block the stop, and not every host stops blocking by
-/// itself.
+/// If the input is not an event, the exit code is 1: on some hosts, 2 would block the stop, and not every host stops
+/// blocking at some point.
 pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
     supervisor::remember_host();
     let choice = Choice::of(chart);
@@ -45,7 +45,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
         tell(&format!("unknown hook event `{}`{hint}", shown(event)));
         return ExitCode::FAILURE;
     };
-    // The reviewer is a session of its own and fires the same hooks: nothing may come of them.
+    // The reviewer is a session of its own and fires the same hooks: they must do nothing.
     if std::env::var_os(REVIEWER).is_some() {
         print(&Reply::silent(name, quiet));
         return ExitCode::SUCCESS;
@@ -59,7 +59,7 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
     };
     match reply_to(name, fields, chart, quiet) {
         Ok((reply, debt)) => {
-            // The answer comes first: a host that does not read our warnings gets it all the same.
+            // The answer comes first: a host that does not read our warnings still gets it.
             let is_delivered = print(&reply);
             if let Some(debt) = debt.filter(|_| is_delivered) {
                 debt.settle();
@@ -71,12 +71,12 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
         }
         Err(Ended::BySignal(signal)) => {
             tell(&format!(
-                "ended by signal {signal}; the reviewer was ended too, and state.json is unchanged"
+                "ended by signal {signal}; the reviewer was killed too, and state.json is unchanged"
             ));
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
         }
         Err(Ended::WithHost) => {
-            tell("the host is gone; the reviewer was ended, and state.json is unchanged");
+            tell("the host is gone; the reviewer was killed, and state.json is unchanged");
             ExitCode::FAILURE
         }
     }
@@ -86,11 +86,11 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
 enum Ended {
     /// The host has asked this process to end.
     BySignal(i32),
-    /// Nobody waits for the answer any more.
+    /// Nobody is waiting for the answer anymore.
     WithHost,
 }
 
-/// Reads the event, and enters its directory. The error is what to say of it.
+/// Reads the event and changes to its directory. The error is the message about it.
 fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
     let stdin = std::io::stdin();
     if stdin.is_terminal() {
@@ -121,16 +121,16 @@ fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
     Ok(fields)
 }
 
-/// What an event is about, as far as it is known without the chart.
+/// What an event is about, as far as that is known without the chart.
 struct Meant {
     root: PathBuf,
-    /// What the session has taken up last; without one it is the chart's to say.
+    /// The instance that the session claimed last; `None` if the chart has to choose it.
     instance: Option<String>,
 }
 
-/// Returns what an event is about; `None` where it is none of ours. A stop is about what its session has taken up last,
-/// wherever its agent has changed to. One that names no session is about the project around its directory. The error
-/// says why nobody knows.
+/// Returns what an event is about; `None` if it has nothing to do with us. A stop is about the instance that its session
+/// claimed last, whatever directory the agent is in now. A stop that names no session is about the project around its
+/// directory. The error says why this cannot be found out.
 fn meant(
     event: &str,
     session: Option<&str>,
@@ -141,7 +141,7 @@ fn meant(
     let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     match session.filter(|_| is_stop(event) && !is_per_session) {
         Some(session) => {
-            let taken = driver::taken_up(&find::roots(&cwd, &around), home, session)?;
+            let taken = driver::claimed(&find::roots(&cwd, &around), home, session)?;
             Ok(taken.map(|(root, instance)| Meant {
                 root,
                 instance: Some(instance),
@@ -154,7 +154,7 @@ fn meant(
     }
 }
 
-/// The project's own chart, which counts where the command line names none.
+/// Returns the project's own chart, which counts if the command line names none.
 fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart {
     if named.is_some() {
         return OwnChart::Absent;
@@ -179,7 +179,8 @@ fn reply_to(
     let event = Event::hook(name, fields);
     let session = event.session.as_deref();
     let silent = |quiet| Ok((Reply::silent(name, quiet), None));
-    // A chart compiled in says where its home is before it is parsed; where there is nothing for it, it never is.
+    // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
+    // is.
     let mut known = None;
     let mut ignored = Vec::new();
     let own;
@@ -241,7 +242,7 @@ fn reply_to(
         instance,
     };
     let result = perform(&place, &event);
-    // The process ends now: a chart is not taken apart for that.
+    // The process is about to end, so the memory of the chart is not freed piece by piece.
     std::mem::forget(place);
     match result {
         Ok(performed) => {
@@ -266,7 +267,7 @@ fn reply_to(
     }
 }
 
-/// What was found, unless its directory or the home is one that others may have put things into.
+/// Returns what was found, unless others can write to its directory or to the home.
 fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
     let Some(instance) = &found.instance else {
         return found;
@@ -283,7 +284,7 @@ fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
     }
 }
 
-/// Writes the answer; false where the host has not got it.
+/// Prints the answer; returns false if the host did not get it.
 fn print(reply: &Reply) -> bool {
     let mut out = std::io::stdout().lock();
     out.write_all(reply.render().as_bytes())
@@ -291,7 +292,7 @@ fn print(reply: &Reply) -> bool {
         .is_ok()
 }
 
-/// A line on stderr. A host that does not read it is no error.
+/// Prints a line to stderr. It is not an error if the host does not read it.
 fn tell(line: &str) {
     let _ = writeln!(std::io::stderr().lock(), "taskie: {}", shown_lines(line));
 }

@@ -1,6 +1,6 @@
-//! The host's hook events: their names, and the fields that they carry.
+//! The hook events of the host: their names and fields.
 
-/// Set in the environment of a process that a chart invokes: its own hooks and commands then do nothing.
+/// This variable is set for every process that a chart invokes: in it, hooks and commands do nothing.
 pub const REVIEWER: &str = "TASKIE_REVIEWER";
 
 /// Subcommand → the host's name of the event.
@@ -14,29 +14,29 @@ pub const EVENTS: &[(&str, &str)] = &[
     ("session-end", "SessionEnd"),
 ];
 
-/// The variables in which a host gives the tools of a session its id.
+/// The variables in which hosts pass the session id to the tools of a session.
 pub const SESSION_VARIABLES: &[&str] = &[
     "CLAUDE_CODE_SESSION_ID",
     "CODEX_SESSION_ID",
     "COPILOT_AGENT_SESSION_ID",
 ];
 
-/// Returns true for an event of the host.
+/// Returns whether this is an event of the host.
 pub fn is_event(name: &str) -> bool {
     EVENTS.iter().any(|(_, event)| *event == name)
 }
 
-/// Returns true for an event that is answered in JSON and can be blocked: only here does it matter whose session it is.
+/// Returns whether the event is answered in JSON and can be blocked. Only then does it matter whose session it is.
 pub fn is_stop(event: &str) -> bool {
     matches!(event, "Stop" | "SubagentStop")
 }
 
-/// Returns true for an event whose answer may be JSON with a text for the agent and one for the user.
+/// Returns whether the answer to the event may be JSON with one text for the agent and one for the user.
 pub fn takes_context(event: &str) -> bool {
     matches!(event, "SessionStart" | "UserPromptSubmit")
 }
 
-/// The documented fields of hook events that an older host may leave out, with the values they then have.
+/// The documented fields of hook events that an older host may leave out, with the values that they have then.
 /// Source: the host's hook reference, and events captured from two of its versions (`tests/fixtures`).
 pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("background_tasks", FieldDefault::List),
@@ -50,13 +50,13 @@ pub const EVENT_DEFAULTS: &[(&str, FieldDefault)] = &[
     ("session_id", FieldDefault::Text),
     ("source", FieldDefault::Text),
     ("stop_hook_active", FieldDefault::False),
-    // Not of the host: a person has typed the command.
+    // Not from the host: a person has typed the command.
     ("terminal", FieldDefault::False),
     ("transcript_path", FieldDefault::Text),
     ("trigger", FieldDefault::Text),
 ];
 
-/// The fields that hold what the user or the agent has written.
+/// The fields that contain text by the user or the agent.
 pub const PROSE: &[&str] = &["custom_instructions", "last_assistant_message", "prompt"];
 
 /// The value of an absent event field.

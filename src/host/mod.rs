@@ -1,4 +1,4 @@
-//! What the host and this program say to each other: the hook events that come in, the answers that go out.
+//! The protocol between the host and this program: hook events in, answers out.
 
 pub mod events;
 pub mod reply;

@@ -1,7 +1,7 @@
-//! How an answer to a hook event is written.
+//! Writes the answer to a hook event.
 //!
-//! A Stop answer is one JSON object on one line with a space after each colon (scripts grep
-//! `"decision": "block"`); other events print plain text or nothing, or JSON if there is a message to the user too.
+//! A Stop answer is one JSON object on one line with a space after each colon (scripts grep `"decision": "block"`).
+//! Other events print plain text or nothing, or JSON if there is also a message for the user.
 
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::events::{is_stop, takes_context};
 
-/// The host shows longer texts only in part.
+/// The host truncates longer texts.
 const TEXT_LIMIT: usize = 9_900;
 
 /// An answer to the host.
@@ -20,26 +20,26 @@ pub struct Reply {
     block: Option<String>,
     messages: Vec<String>,
     says: Vec<String>,
-    /// What is wrong with files: for the user and for stderr.
+    /// Problems with files: for the user and for stderr.
     pub warnings: Vec<String>,
-    /// For stderr only: the chart's messages tell the user.
+    /// For stderr only: the chart's messages inform the user.
     pub log: Vec<String>,
 }
 
 impl Reply {
-    /// The event is allowed, and there is nothing to say.
+    /// Returns the answer that allows the event and says nothing.
     pub fn silent(event: &str, quiet: bool) -> Self {
         Self::new(event, quiet, None, Vec::new(), Vec::new())
     }
 
-    /// The event is allowed because no decision could be made.
+    /// Returns the answer that allows the event because no decision could be made.
     pub fn undecided(event: &str, why: String) -> Self {
         let why = format!("taskie could not decide about this {event} and allows it: {why}");
         Self::silent(event, false).with_warnings(vec![why])
     }
 
-    /// Returns the answer: `block` is the text that sends the agent back, `messages` are for the user, `says` for the
-    /// agent on an event that cannot be blocked.
+    /// Returns an answer. `block` is the text that sends the agent back, `messages` are for the user, and `says` is
+    /// for the agent on an event that cannot be blocked.
     pub fn new(
         event: &str,
         quiet: bool,
@@ -58,18 +58,18 @@ impl Reply {
         }
     }
 
-    /// Adds what is wrong with files: said to the user after the decision's messages, and on stderr.
+    /// Adds problems with files. The user reads them after the decision's messages; they also go to stderr.
     pub fn with_warnings(mut self, warnings: Vec<String>) -> Self {
         self.warnings.extend(warnings);
         self
     }
 
-    /// The message to an agent that may not stop.
+    /// Returns the message to an agent that may not stop.
     pub fn reason(&self) -> Option<String> {
         self.block.as_deref().map(cut)
     }
 
-    /// The message to the user beside the answer.
+    /// Returns the message to the user that accompanies the answer.
     pub fn message(&self) -> Option<String> {
         let messages: Vec<&str> = self
             .warnings
@@ -80,7 +80,7 @@ impl Reply {
         (!messages.is_empty()).then(|| cut(&messages.join("\n")))
     }
 
-    /// The text for stdout.
+    /// Returns the text for stdout.
     pub fn render(&self) -> String {
         if !is_stop(&self.event) {
             return self.context();
@@ -106,8 +106,8 @@ impl Reply {
 }
 
 impl Reply {
-    /// The text for stdout where there is nothing to block: what the agent gets, and the user too if the host takes
-    /// both. (Plain text reaches only the agent.)
+    /// Returns the text for stdout if nothing can be blocked: the text for the agent, and the one for the user if the
+    /// host accepts both. (Plain text reaches only the agent.)
     fn context(&self) -> String {
         let text = cut(&self.says.join("\n"));
         if !self.messages.is_empty() && takes_context(&self.event) {
@@ -127,7 +127,7 @@ impl Reply {
     }
 }
 
-/// A text as far as the host shows it.
+/// Cuts a text to the length that the host shows.
 pub fn cut(text: &str) -> String {
     match text.char_indices().nth(TEXT_LIMIT) {
         Some((end, _)) => format!("{}… (cut)", &text[..end]),
@@ -135,7 +135,7 @@ pub fn cut(text: &str) -> String {
     }
 }
 
-/// JSON on one line, with a space after each colon and comma.
+/// Returns the JSON on one line, with a space after each colon and comma.
 fn one_line(json: &Json) -> String {
     let mut bytes = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut bytes, Spaced);

@@ -1,4 +1,4 @@
-//! What a program has written to a log, as one line that is safe to show.
+//! Reads a program's log and returns one line that is safe to show.
 
 use std::fs::OpenOptions;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -9,14 +9,14 @@ use anstream::adapter::strip_str;
 use crate::files::regular::open_regular;
 use crate::text::is_harmful;
 
-/// How much of a log's end [`last_line`] reads, in bytes.
+/// How many bytes at the end of a log [`last_line`] reads.
 const TAIL: u64 = 64 * 1024;
 
-/// The longest line that [`last_line`] gives, in characters.
+/// The longest line that [`last_line`] returns, in characters.
 const MAX_LINE: usize = 300;
 
-/// The last line of a log that has anything on it, without escape sequences and control characters,
-/// cut at 300 characters.
+/// Returns the last line of a log that is not empty, without escape sequences and control characters, cut at 300
+/// characters.
 ///
 /// Reads the file's last 64 KiB only. `None` if there is no such line, if the file cannot be read,
 /// or if it is a symbolic link.
@@ -33,7 +33,7 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
         .map(|line| line.chars().take(MAX_LINE).collect())
 }
 
-/// Returns a line without escape sequences, harmful characters and outer blanks; a tab becomes a space.
+/// Returns a line without escape sequences, harmful characters and surrounding whitespace; a tab becomes a space.
 pub(crate) fn plain(line: &str) -> String {
     let text = strip_str(line).to_string().replace('\t', " ");
     let text: String = text.chars().filter(|char| !is_harmful(*char)).collect();

@@ -1,4 +1,4 @@
-//! Running an invocation of a chart: the process, and what its end means.
+//! Runs an invocation of a chart: the process, and the outcome.
 
 pub(crate) mod log;
 mod orphans;

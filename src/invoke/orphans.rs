@@ -1,8 +1,8 @@
-//! Descendants that a program leaves behind, also those that have left its process group.
+//! Finds descendants that a program leaves behind, including those that have left its process group.
 //!
-//! The process group alone is not enough: Claude Code starts each shell command in a session of its own. Linux hands
-//! orphans to the nearest ancestor that asks for them; other systems offer nothing of the kind, and only the group is
-//! ended there.
+//! The process group is not enough: Claude Code starts each shell command in a session of its own. On Linux, orphans
+//! become children of the nearest ancestor that asks for them. Other systems offer nothing like that, so there only
+//! the group is killed.
 
 use std::time::Duration;
 #[cfg(target_os = "linux")]
@@ -15,16 +15,17 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 use super::signals::Wakeups;
 
-/// How long to wait for what got SIGKILL. Only a process stuck in the kernel, or another user's, uses it up.
+/// How long to wait for processes that got SIGKILL. Only a process that is stuck in the kernel, or belongs to another
+/// user, takes that long.
 pub(super) const REAP_LIMIT: Duration = Duration::from_millis(400);
 
-/// The time in which orphaned descendants become children of this process, so that they are found.
+/// While this exists, orphaned descendants become children of this process, so that they can be found.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(super) struct Adoption {
-    /// What the process attribute was, for the end.
+    /// The previous value of the process attribute, which is restored at the end.
     before: Option<Pid>,
-    /// Children that were there first, e.g. those of a shell that has exec'd this program.
+    /// Children that existed before, for example those of a shell that has exec'd this program.
     spared: Vec<Pid>,
 }
 
@@ -33,12 +34,12 @@ impl Adoption {
     pub(super) fn begin() -> Self {
         let before = rustix::process::child_subreaper().unwrap_or(None);
         let spared = children();
-        // Where this is forbidden, the group is all that can be ended.
+        // If this is forbidden, only the group can be killed.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         Self { before, spared }
     }
 
-    /// Kills and reaps what was left to this process, and again what those leave to it in turn.
+    /// Kills and reaps the orphans of this process, and then the orphans that those leave, and so on.
     pub(super) fn end_orphans(&self, wakeups: &Wakeups) {
         use rustix::process::{WaitOptions, kill_process, waitpid};
 
@@ -46,14 +47,14 @@ impl Adoption {
         loop {
             let mut orphans = self.orphans();
             for orphan in &orphans {
-                // An unreaped child: its number cannot have gone to another process.
+                // A child that has not been reaped: its id cannot belong to another process.
                 let _ = kill_process(*orphan, Signal::KILL);
             }
             let left = REAP_LIMIT.saturating_sub(start.elapsed());
             if orphans.is_empty() || left.is_zero() {
                 return;
             }
-            // Not all that is left: one that cannot be killed must not shield the others' children.
+            // Wait only for part of the time: one that cannot be killed must not protect the children of others.
             wakeups.until(left.min(REAP_LIMIT / 5), &[], || {
                 orphans.retain(|orphan| {
                     matches!(waitpid(Some(*orphan), WaitOptions::NOHANG), Ok(None))
@@ -63,8 +64,8 @@ impl Adoption {
         }
     }
 
-    /// Our children, but for those that were there first and those in our own process group: what
-    /// another thread starts is in it, and the program's descendants are not.
+    /// Returns our children, except those that existed before and those in our own process group: processes that
+    /// other threads start are in that group, but the program's descendants are not.
     fn orphans(&self) -> Vec<Pid> {
         use rustix::process::{getpgid, getpgrp};
 
@@ -82,12 +83,12 @@ impl Drop for Adoption {
     }
 }
 
-/// The children of this process, dead ones among them that nobody has reaped.
+/// Returns the children of this process, including dead ones that nobody has reaped.
 #[cfg(target_os = "linux")]
 fn children() -> Vec<Pid> {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let exists = |id: WaitId<'_>| !matches!(waitid(id, options), Err(Errno::CHILD));
-    // By far the most frequent case, and it needs no look at /proc.
+    // The most common case by far, which doesn't need /proc.
     if !exists(WaitId::All) {
         return Vec::new();
     }
@@ -104,7 +105,7 @@ fn children() -> Vec<Pid> {
                 .ok()
                 .and_then(Pid::from_raw)
         })
-        // Asking the kernel stays right where /proc belongs to another pid namespace.
+        // Asking the kernel is correct even if /proc belongs to another pid namespace.
         .filter(|pid| exists(WaitId::Pid(*pid)))
         .collect()
 }

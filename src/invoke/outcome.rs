@@ -1,4 +1,4 @@
-//! What a process that has ended means: a verdict, no verdict, or a failure and why.
+//! The outcome of a process that has ended: a verdict, no verdict, or a failure and its reason.
 
 use std::borrow::Cow;
 
@@ -15,8 +15,8 @@ use crate::files::clock::{self, Moment};
 /// The most characters of a reason that a message shows.
 const REASON_LIMIT: usize = 300;
 
-/// Reads the stdout of a process. `Ok(None)`: it ran and gave no verdict. `Err`: it reports a failure, or its
-/// stdout is not JSON.
+/// Reads the stdout of a process. `Ok(None)`: it ran and gave no verdict. `Err`: it reports a failure, or its stdout
+/// is not JSON.
 pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, String> {
     if stdout.trim_ascii().is_empty() {
         return Err("it printed nothing".to_owned());
@@ -36,12 +36,12 @@ pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, 
     }))
 }
 
-/// The reason that a process's stdout gives for its failure.
+/// Returns the reason for the failure that is in a process's stdout.
 pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
     reason(invoke, json(stdout).ok()?)
 }
 
-/// What a process says that it cost, in millionths of a dollar.
+/// Returns what a process says that it cost, in millionths of a dollar.
 pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
     let cost = number(json(stdout).ok()?, invoke.cost.as_deref()?)? * 1e6;
     #[expect(
@@ -52,7 +52,7 @@ pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
     (cost >= 0.0).then(|| cost.round() as u64)
 }
 
-/// How many tokens a process says that it took.
+/// Returns how many tokens a process says that it used.
 pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
     let json = json(stdout).ok()?;
     let counts = invoke.tokens.iter().filter_map(|pointer| {
@@ -85,7 +85,8 @@ fn number(json: &str, pointer: &str) -> Option<f64> {
     serde_json::from_str(&find(json, pointer)?).ok()
 }
 
-/// A text that is known to be JSON. It is never made into values: those of many small ones take 25 times its size.
+/// Returns the output as text that is valid JSON. It is never parsed into values: many small values take 25 times its
+/// size.
 fn json(bytes: &[u8]) -> Result<&str, String> {
     let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
     let text = std::str::from_utf8(bytes).map_err(|error| not_json(&error))?;
@@ -107,7 +108,7 @@ fn reason(invoke: &Invoke, json: &str) -> Option<String> {
     (!short.is_empty()).then_some(short)
 }
 
-/// The JSON that a pointer leads to; a string on the way is read as JSON.
+/// Returns the JSON that a pointer points to; a string on the way is parsed as JSON.
 fn find(json: &str, pointer: &str) -> Option<String> {
     let mut found = Cow::Borrowed(json);
     for step in pointer.split('/').skip(1) {
@@ -122,7 +123,7 @@ fn find(json: &str, pointer: &str) -> Option<String> {
     Some(found.into_owned())
 }
 
-/// What stands at one key or index.
+/// The value at one key or index.
 struct At<'s>(&'s str);
 
 impl<'de> DeserializeSeed<'de> for At<'_> {
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_is_unknown() {
+    fn missing_figures_are_unknown() {
         let cases: &[(&str, Option<u64>, Option<u64>)] = &[
             (
                 r#"{"total_cost_usd":0.2134567,"usage":{"in":3,"out":4}}"#,

@@ -1,6 +1,6 @@
 //! Runs one external program until it ends, a deadline passes or this process is asked to end, and leaves none of its
-//! processes behind. What to run, what the output means and what to write afterwards is the caller's business: nothing
-//! here knows of charts or reviews.
+//! processes behind. The caller decides what to run, what the output means and what to write afterward: nothing here
+//! knows about charts or reviews.
 
 #[cfg(test)]
 mod tests;
@@ -22,51 +22,51 @@ use super::signals::{self, Wakeups, Watched, caught};
 use super::spec::Spec;
 use crate::files::regular::open_regular;
 
-/// How long a group may take to end by itself after SIGTERM.
+/// How long a group may take to end after SIGTERM.
 ///
-/// Claude Code kills a hook for good about 1.5 s after its SIGTERM: this and twice [`REAP_LIMIT`] (the leader, then
-/// orphans) have to stay below.
+/// Claude Code sends a hook SIGKILL about 1.5 s after SIGTERM: this time and twice [`REAP_LIMIT`] (for the leader,
+/// then for orphans) must be shorter than that.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A program that prints more than this, or writes more to its log, is ended.
+/// A program that prints more than this, or writes more to its log, is killed.
 pub(super) const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
 
-/// How a run came to its end.
+/// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum End {
-    /// The program ended by itself, or somebody else ended it.
+    /// The program ended, or someone else killed it.
     Exited {
         /// The exit code; `None` if a signal killed it.
         code: Option<i32>,
         /// The number of the signal that killed it.
         signal: Option<i32>,
-        /// All it printed. Empty, too, if it cannot be read back.
+        /// Everything it printed. Also empty if it cannot be read back.
         #[serde(skip)]
         stdout: Vec<u8>,
     },
-    /// The deadline passed, and the program was ended.
+    /// The deadline passed, and the program was killed.
     TimedOut,
-    /// The program wrote more than a run may write, and was ended.
+    /// The program wrote more than allowed, and was killed.
     TooMuchOutput,
-    /// This process got SIGTERM, SIGINT or SIGHUP, and the program was ended (or not even started).
+    /// This process got SIGTERM, SIGINT or SIGHUP, and the program was killed (or not even started).
     ///
-    /// The caller is to exit at once and change nothing; a further run gives the same answer and starts nothing.
+    /// The caller should exit at once and change nothing; another run would give the same result and start nothing.
     Interrupted {
         /// The number of the signal.
         signal: i32,
     },
-    /// Nobody waits for the run any more, and the program was ended.
+    /// Nobody is waiting for the run anymore, and the program was killed.
     Abandoned,
-    /// The program did not run; this says why in a sentence for the user, without a full stop.
+    /// The program did not run; this is the reason, as a sentence for the user without a period.
     NotStarted(String),
 }
 
-/// Runs a program to its end, with an empty stdin, stdout captured and stderr in the log.
+/// Runs a program until it ends, with an empty stdin, stdout captured and stderr in the log.
 ///
-/// However it ends, all of its process group is gone on return; on Linux so is every other process that it left,
-/// whatever its group or session. There is one run at a time: a second thread waits for the first one's to end. Before
-/// and after a run SIGTERM, SIGINT and SIGHUP have their default effect, also if this process was started with one of
-/// them ignored.
+/// However it ends, its whole process group is gone on return; on Linux, so is every other process that it left
+/// behind, whatever its group or session. Only one run happens at a time: a second thread waits until the first run
+/// ends. Before and after a run, SIGTERM, SIGINT and SIGHUP have their default effect, even if this process was
+/// started with one of them ignored.
 pub(crate) fn run(spec: &Spec<'_>) -> End {
     let run = |wakeups: &Wakeups| watch_over(spec, wakeups).unwrap_or_else(End::NotStarted);
     match signals::recorded(run) {
@@ -76,16 +76,16 @@ pub(crate) fn run(spec: &Spec<'_>) -> End {
     }
 }
 
-/// The run itself, while signals are recorded. The error says why the program was not started.
+/// Does the run while signals are recorded. The error says why the program was not started.
 fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
     if let Some(signal) = caught() {
         return Ok(End::Interrupted { signal });
     }
-    // A file, not a pipe: a process that cannot be ended and keeps it open must not hold us up.
+    // A file, not a pipe: a process that cannot be killed and keeps it open must not block us.
     let stdout = tempfile::tempfile().map_err(|error| {
         let folder = std::env::temp_dir();
         format!(
-            "no temporary file can be made in {}: {error}",
+            "no temporary file can be created in {}: {error}",
             folder.display()
         )
     })?;
@@ -119,7 +119,7 @@ fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
         signal_group(leader, Signal::TERM);
         wakeups.until(GRACE, &[], || has_exited(leader).then_some(()));
     }
-    // The leader is not reaped yet, so its number still names this group and no other.
+    // The leader has not been reaped, so its id still belongs to this group.
     signal_group(leader, Signal::KILL);
     let reaped = wakeups.until(REAP_LIMIT, &[], || has_exited(leader).then(|| child.wait()));
     adoption.end_orphans(wakeups);
@@ -130,7 +130,7 @@ fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
         Some(Stop::Abandoned) => End::Abandoned,
         Some(Stop::Flood) => End::TooMuchOutput,
         Some(Stop::Exit) => {
-            // Without a status somebody else has reaped it, and nobody can say how it ended.
+            // If there is no status, someone else has reaped it, and nobody knows how it ended.
             let status = reaped.and_then(Result::ok);
             End::Exited {
                 code: status.and_then(|status| status.code()),
@@ -141,10 +141,10 @@ fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
     })
 }
 
-/// Starts the program as the leader of a process group of its own. The error says why it could not.
+/// Starts the program as the leader of its own process group. The error says why it could not be started.
 fn start(spec: &Spec<'_>, stdout: &File, log: &File) -> Result<Child, String> {
     let (program, arguments) = spec.argv.split_first().ok_or("no program is given")?;
-    // Asked first, because a failed spawn does not tell a missing directory from a missing program.
+    // Checked first, because a failed spawn looks the same for a missing directory and a missing program.
     if !spec.cwd.is_dir() {
         let cwd = spec.cwd.display();
         return Err(format!("the working directory {cwd} does not exist"));
@@ -167,7 +167,7 @@ fn start(spec: &Spec<'_>, stdout: &File, log: &File) -> Result<Child, String> {
         .map_err(|error| program::why_not_started(spec, program, &file, &error))
 }
 
-/// Only the user may read the log: it holds what the program says of the user's account.
+/// Opens the log. Only the user may read it: the program may write about the user's account.
 fn open_log(spec: &Spec<'_>) -> Result<File, String> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
@@ -176,7 +176,7 @@ fn open_log(spec: &Spec<'_>) -> Result<File, String> {
         .map_err(|error| format!("the log {} cannot be written: {error}", spec.log.display()))
 }
 
-/// Why the wait for a program was over before its deadline.
+/// Why the wait for a program ended before its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
     Exit,
@@ -185,7 +185,7 @@ enum Stop {
     Flood,
 }
 
-/// Whether a child has ended. It stays unreaped: its number is not given to another process yet.
+/// Returns whether a child has ended. It is not reaped, so its id is not given to another process yet.
 pub(super) fn has_exited(child: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(
@@ -194,12 +194,13 @@ pub(super) fn has_exited(child: Pid) -> bool {
     )
 }
 
-/// Errors are of no interest: they say that the group is gone, or (macOS) that only its dead leader is left.
+/// Sends a signal to a group. Errors are ignored: they mean that the group is gone, or (macOS) that only its dead
+/// leader is left.
 fn signal_group(leader: Pid, signal: Signal) {
     let _ = kill_process_group(leader, signal);
 }
 
-/// What a file holds, read without moving the offset that a surviving writer would share.
+/// Returns the contents of a file, without moving the offset, which a surviving writer would share.
 fn contents(file: &File) -> Vec<u8> {
     let length = file
         .metadata()

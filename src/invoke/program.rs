@@ -1,7 +1,7 @@
-//! Which file a program's name means, and why it could not be started.
+//! Finds the file for a program's name, and explains why it could not be started.
 //!
-//! A name without a slash is looked up on PATH here, not by the system: a relative element of PATH and one inside the
-//! project are passed over, so that nothing that came with a project runs because of its name.
+//! A name without a slash is looked up on PATH here, not by the system: relative elements of PATH and those inside
+//! the project are skipped, so that nothing in a project runs because of its name.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 
 use super::spec::Spec;
 
-/// The bytes that Linux takes in one argument, whatever `ulimit` says: 32 pages less a closing NUL.
+/// The most bytes that Linux accepts in one argument, whatever `ulimit` says: 32 pages minus a closing NUL.
 pub(super) const MAX_ARGUMENT: usize = 131_071;
 
-/// The file that `program` names in the project at `cwd`; the error is a sentence for the user.
+/// Returns the file for `program` in the project at `cwd`; the error is a sentence for the user.
 pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf, String> {
     if program.contains('/') {
         return Ok(PathBuf::from(program));
@@ -45,7 +45,7 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
         }
     }
     if let Some(file) = may_not_run {
-        // Starting it gives the system's own reason.
+        // Starting it gives the system's own error.
         return Ok(file);
     }
     Err(match passed_over {
@@ -57,7 +57,7 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
     })
 }
 
-/// The PATH that a run is to have.
+/// Returns the PATH for a run.
 pub(super) fn path_of(spec: &Spec<'_>) -> OsString {
     let given = spec
         .env
@@ -70,7 +70,7 @@ pub(super) fn path_of(spec: &Spec<'_>) -> OsString {
         .unwrap_or_default()
 }
 
-/// Turns the error of a failed start of `file` into what a user can act on.
+/// Returns a sentence that helps the user when starting `file` failed.
 pub(super) fn why_not_started(
     spec: &Spec<'_>,
     program: &str,

@@ -1,6 +1,6 @@
-//! Signals as events that a wait listens to: the one place where this process handles any.
+//! Turns signals into events that a wait listens to. Only this module handles signals.
 //!
-//! While a run goes on, SIGTERM, SIGINT and SIGHUP are recorded, so that the run ends its program first. Before and
+//! During a run, SIGTERM, SIGINT and SIGHUP are recorded, so that the run can kill its program first. Before and
 //! after, they have their default effect.
 
 use std::io::{self, Read as _};
@@ -13,55 +13,55 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
-/// The longest wait between two looks. A parent that blocks SIGCHLD hands that down, and then the end of a child wakes
-/// nobody; that a parent has died wakes nobody anyway.
+/// The longest time between two checks. If a parent blocks SIGCHLD, the child inherits that, and then the end of a
+/// child wakes nobody; the death of a parent never does.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What the handlers wake. Held for the whole of a run, so that there is one at a time.
+/// Woken by the handlers. It is locked during a run, so that there is only one run at a time.
 static WAKEUPS: Mutex<Option<Wakeups>> = Mutex::new(None);
 
-/// The signal that asked this process to end, or 0. Never taken back: a process that was asked to end has to.
+/// The signal that asked this process to end, or 0. It is never reset: a process that was asked to end has to.
 static CAUGHT: AtomicUsize = AtomicUsize::new(0);
 
-/// Set while there is no run: SIGTERM, SIGINT and SIGHUP then act as if they had no handler.
+/// True while there is no run: SIGTERM, SIGINT and SIGHUP then act as if they had no handler.
 ///
-/// signal-hook cannot remove a handler, only empty it, and an empty one would swallow the signal. So ours stay for
-/// good, with the default effect as their last action.
+/// signal-hook cannot remove a handler, only empty it, and an empty handler would swallow the signal. So our handlers
+/// stay, and their last action is the default effect.
 static DEFAULT_APPLIES: AtomicBool = AtomicBool::new(false);
 
-/// Runs `work` while signals are recorded. With the signal that this process got meanwhile or before, if it got one:
-/// the caller is to exit then. A second thread waits for the first one's work to end.
+/// Runs `work` while signals are recorded. Also returns the signal that this process got before or during the work,
+/// if any: the caller should exit then. A second thread waits until the first one's work ends.
 pub(super) fn recorded<T>(work: impl FnOnce(&Wakeups) -> T) -> (io::Result<T>, Option<i32>) {
     let mut slot = WAKEUPS.lock().unwrap_or_else(PoisonError::into_inner);
     DEFAULT_APPLIES.store(false, Ordering::SeqCst);
     let done = Wakeups::installed(&mut slot).map(work);
     DEFAULT_APPLIES.store(true, Ordering::SeqCst);
-    // After the store: a signal is seen here, or its handler has seen the store and ends this process.
+    // After the store: either the signal is seen here, or its handler has seen the store and ends this process.
     (done, caught())
 }
 
-/// The signal that asked this process to end.
+/// Returns the signal that asked this process to end, if any.
 pub(super) fn caught() -> Option<i32> {
     i32::try_from(CAUGHT.load(Ordering::SeqCst))
         .ok()
         .filter(|signal| *signal != 0)
 }
 
-/// From now on a write over the limit on file sizes (`ulimit -f`) is an error, where else it would end this process
-/// without a word.
+/// From now on, writing beyond the limit on file sizes (`ulimit -f`) is an error. By default, it would silently kill
+/// this process.
 pub(crate) fn report_file_size() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Any handler will do. Where none can be installed, it is as it was.
+        // Any handler will do. If none can be installed, nothing changes.
         let signal = rustix::process::Signal::XFSZ.as_raw();
         let _ = signal_hook::flag::register(signal, Arc::default());
     });
 }
 
-/// A file that a wait listens to, and what for. That its other end was closed is always reported.
+/// A file that a wait listens to, and the events to wait for. A closed other end is always reported.
 pub(super) type Watched<'f> = (BorrowedFd<'f>, PollFlags);
 
-/// What a file that is watched reports now.
+/// Returns the events of a watched file.
 pub(super) fn reported((file, flags): Watched<'_>) -> PollFlags {
     let mut files = [PollFd::from_borrowed_fd(file, flags)];
     match poll(&mut files, Some(&Timespec::default())) {
@@ -70,12 +70,12 @@ pub(super) fn reported((file, flags): Watched<'_>) -> PollFlags {
     }
 }
 
-/// The receiving end of the signal handlers: a wait that a signal or the end of a child cuts short.
+/// The receiving end of the signal handlers: a signal or the end of a child ends the wait.
 #[derive(Debug)]
 pub(super) struct Wakeups(UnixStream);
 
 impl Wakeups {
-    /// Installs the handlers the first time.
+    /// Installs the handlers on the first call.
     fn installed(slot: &mut Option<Self>) -> io::Result<&Self> {
         match slot {
             Some(wakeups) => Ok(wakeups),
@@ -88,7 +88,7 @@ impl Wakeups {
         receiver.set_nonblocking(true)?;
         for signal in [SIGTERM, SIGINT, SIGHUP] {
             // Actions run in the order of registration. Recording comes first, so that no signal is lost between two
-            // of these lines; the default comes last, because it does not return.
+            // of these lines; the default effect comes last, because it does not return.
             signal_hook::flag::register_usize(
                 signal,
                 &CAUGHT,
@@ -101,8 +101,8 @@ impl Wakeups {
         Ok(Self(receiver))
     }
 
-    /// Waits until `check` gives something or the limit is over. Looks at once, after each signal, when one of the
-    /// `watched` files reports something, and every [`TICK`].
+    /// Waits until `check` returns something or the time limit has passed. It checks immediately, after each signal,
+    /// when one of the `watched` files reports something, and every [`TICK`].
     pub(super) fn until<T>(
         &self,
         limit: Duration,
@@ -134,10 +134,10 @@ impl Wakeups {
         files.extend(others);
         match poll(&mut files, Some(&limit_spec)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            // Not expected; but if it happens, `until` must not turn into a busy loop.
+            // This should not happen; but if it does, `until` must not become a busy loop.
             Err(_) => std::thread::sleep(limit.min(Duration::from_millis(20))),
         }
-        // However many signals came, one look is enough.
+        // However many signals arrived, one check is enough.
         let _ = (&self.0).read(&mut [0; 256]);
     }
 }

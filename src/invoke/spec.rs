@@ -1,23 +1,23 @@
-//! What to run, and with what around it: data only.
+//! What to run, and in which environment: data only.
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 
-/// A run that is asked for.
+/// A run to be started.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spec<'a> {
-    /// The program and its arguments, passed on as they are: there is no shell. A program without a slash is looked up
+    /// The program and its arguments, passed on unchanged: there is no shell. A program without a slash is looked up
     /// on PATH (that of `env`, if it sets one).
     pub(crate) argv: &'a [String],
     /// The working directory.
     pub(crate) cwd: &'a Path,
     /// Variables added to the inherited environment.
     pub(crate) env: &'a [(String, String)],
-    /// The file that takes stderr: created, or emptied. A symbolic link in its place is refused.
+    /// The file for stderr: created or emptied. A symbolic link in its place is refused.
     pub(crate) log: &'a Path,
     /// Counted from the start of the program.
     pub(crate) timeout: Duration,
-    /// The program is ended when the other end of this is closed.
+    /// The program is killed when the other end of this is closed.
     pub(crate) owner: Option<BorrowedFd<'a>>,
 }

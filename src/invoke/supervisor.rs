@@ -1,12 +1,14 @@
-//! A run that outlives nobody: the hook leaves it to a small process of this same binary, its supervisor.
+//! Makes sure that a run never outlives its hook: the hook leaves it to a supervisor, a small process of this same
+//! binary.
 //!
-//! A hook may be killed with SIGKILL, alone or with its whole process group and session, and then cannot end anything.
-//! The supervisor runs in a session of its own and holds one end of a socket whose other end only the hook has. When
-//! the hook is gone, the system closes that end, and the supervisor ends the program with all its processes. The hook
-//! does the same as soon as its host is gone, or when it is asked to end.
+//! A hook may be killed with SIGKILL, alone or with its whole process group and session, and then it cannot kill
+//! anything. The supervisor runs in a session of its own and holds one end of a socket whose other end only the hook
+//! has. When the hook is gone, the system closes that end, and the supervisor kills the program with all its
+//! processes. The hook does the same as soon as its host is gone, or when it is asked to end.
 //!
-//! The protocol: one line of JSON with what to run; back comes one line of JSON with how it ended, and what the program
-//! printed. The supervisor's stdout is the lock of the run, held as long as the program lives.
+//! The protocol: the hook sends one line of JSON that says what to run. The supervisor answers with one line of JSON
+//! that says how it ended, followed by the program's output. The supervisor's stdout is the lock of the run, which is
+//! held as long as the program lives.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
@@ -31,7 +33,7 @@ use super::spec::Spec;
 /// The only argument of a supervisor.
 pub(crate) const ARGUMENT: &str = "--supervise-a-run";
 
-/// How long the supervisor may take to end a program: its own patience with the program, and a little more.
+/// How long the supervisor may take to kill a program: its own time limits, and a little more.
 const PATIENCE: Duration = Duration::from_millis(1_200);
 
 /// What to run, as the hook passes it to the supervisor.
@@ -44,7 +46,7 @@ struct Order {
     timeout: Duration,
 }
 
-/// Runs a program as [`process::run`] does, and sees to it that it ends with this process or with this process's host.
+/// Runs a program like [`process::run`], and makes sure that it ends with this process or with this process's host.
 /// `lock` is held until the program has ended.
 pub(crate) fn run(spec: &Spec<'_>, lock: &File) -> End {
     let run = |wakeups: &Wakeups| delegate(spec, lock, wakeups).unwrap_or_else(End::NotStarted);
@@ -73,7 +75,7 @@ fn delegate(spec: &Spec<'_>, lock: &File, wakeups: &Wakeups) -> Result<End, Stri
     })
     .map_err(|error| not_started(error.into()))?;
     order.push(b'\n');
-    // A supervisor that has ended already reports nothing, which is noticed below.
+    // If the supervisor has already ended, it reports nothing, which is noticed below.
     let _ = socket.write_all(&order);
     socket.set_nonblocking(true).map_err(not_started)?;
 
@@ -91,7 +93,7 @@ fn delegate(spec: &Spec<'_>, lock: &File, wakeups: &Wakeups) -> Result<End, Stri
         }
     });
     if !is_reported {
-        // To the supervisor this is what the end of this process would be.
+        // To the supervisor, this looks like the end of this process.
         let _ = socket.shutdown(Shutdown::Write);
         wakeups.until(PATIENCE, &watched, || {
             read(&socket, &mut report).then_some(())
@@ -101,7 +103,7 @@ fn delegate(spec: &Spec<'_>, lock: &File, wakeups: &Wakeups) -> Result<End, Stri
     wakeups.until(REAP_LIMIT, &[], || {
         has_exited(pid).then(|| child.wait().ok())
     });
-    // Where the supervisor itself was killed, what it ran was left to this process.
+    // If the supervisor itself was killed, its processes have become children of this process.
     adoption.end_orphans(wakeups);
     if is_gone == Some(true) {
         return Ok(End::Abandoned);
@@ -109,10 +111,10 @@ fn delegate(spec: &Spec<'_>, lock: &File, wakeups: &Wakeups) -> Result<End, Stri
     reported_end(&report).ok_or_else(|| "its supervisor ended without a report".to_owned())
 }
 
-/// Starts the supervisor. Nothing of ours but the socket and the lock is open in it: it must not keep the host waiting
-/// for the end of our output.
+/// Starts the supervisor. Of our files, only the socket and the lock are open in it: it must not keep the host
+/// waiting for the end of our output.
 fn start(socket: UnixStream, lock: &File) -> io::Result<Child> {
-    // The running binary, also where its file was replaced meanwhile.
+    // The running binary, even if its file has been replaced in the meantime.
     let program = match cfg!(target_os = "linux") {
         true => PathBuf::from("/proc/self/exe"),
         false => std::env::current_exe()?,
@@ -126,7 +128,7 @@ fn start(socket: UnixStream, lock: &File) -> io::Result<Child> {
         .spawn()
 }
 
-/// Adds what has arrived to `report`; true at its end.
+/// Adds what has arrived to `report`; returns true at its end.
 fn read(mut socket: &UnixStream, report: &mut Vec<u8>) -> bool {
     let mut part = [0; 16 * 1024];
     loop {
@@ -139,7 +141,7 @@ fn read(mut socket: &UnixStream, report: &mut Vec<u8>) -> bool {
     }
 }
 
-/// How the program ended, as the supervisor reports it; `None` for half a report.
+/// Returns how the program ended, as the supervisor reports it; `None` if the report is incomplete.
 fn reported_end(report: &[u8]) -> Option<End> {
     let line = report.iter().position(|byte| *byte == b'\n')?;
     let (length, end): (usize, End) = serde_json::from_slice(&report[..line]).ok()?;
@@ -154,18 +156,18 @@ fn reported_end(report: &[u8]) -> Option<End> {
     })
 }
 
-/// The process that has started this one. One that is gone before a run begins must be noticed too.
+/// The process that started this one. It must also be noticed if that process ends before a run begins.
 static PARENT: OnceLock<Option<Pid>> = OnceLock::new();
 
-/// Remembers which process waits for our answer, before anything else is done.
+/// Remembers which process is waiting for our answer. Called before anything else.
 pub(crate) fn remember_host() {
     PARENT.get_or_init(getppid);
 }
 
-/// The process that waits for our answer.
+/// The process that is waiting for our answer.
 struct Host {
     parent: Option<Pid>,
-    /// Stdout, where the system can say that nobody reads it any more.
+    /// Stdout, if the system can say that nobody reads it anymore.
     stdout: Option<io::Stdout>,
 }
 
@@ -185,7 +187,7 @@ impl Host {
         Some((stdout.as_fd(), PollFlags::empty()))
     }
 
-    /// Nobody reads our answer any more, or the process that started us has ended.
+    /// Returns whether nobody reads our answer anymore, or the process that started us has ended.
     fn is_gone(&self) -> bool {
         let is_closed = self
             .watched()
@@ -194,11 +196,11 @@ impl Host {
     }
 }
 
-/// The supervisor's own process.
+/// Runs the supervisor's own process.
 pub(crate) fn main() -> ExitCode {
     match supervise() {
         Ok(()) => ExitCode::SUCCESS,
-        // There is nobody to tell: the hook is gone, or sees that there is no report.
+        // There is nobody to report to: the hook is gone, or sees that there is no report.
         Err(_) => ExitCode::FAILURE,
     }
 }
@@ -207,7 +209,7 @@ fn supervise() -> io::Result<()> {
     let socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut line = Vec::new();
     BufReader::new(&socket).read_until(b'\n', &mut line)?;
-    // Half an order: the hook is gone already.
+    // An incomplete order: the hook is already gone.
     let order: Order = serde_json::from_slice(&line)?;
     let end = match setsid() {
         Ok(_) => process::run(&Spec {

@@ -1,10 +1,10 @@
-//! How far the clock of a place is ahead of UTC, as the system's `date` knows it.
+//! How far the clock of a place is ahead of UTC, according to the system's `date`.
 
 use std::process::{Command, Stdio};
 
-/// Returns it in seconds: for the time zone of that name, or where this machine stands. `None` if nobody knows.
+/// Returns it in seconds: for the time zone of that name, or for this machine's. `None` if it is unknown.
 pub(crate) fn offset(zone: Option<&str>) -> Option<i64> {
-    // A zone is a file's name too: nothing outside the system's own folder is read.
+    // A zone is also a file name: nothing outside the system's own folder is read.
     let is_name = |zone: &str| {
         let mut signs = zone.bytes();
         signs.all(|sign| sign.is_ascii_alphanumeric() || b"_+-/".contains(&sign))

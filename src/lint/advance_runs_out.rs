@@ -1,4 +1,4 @@
-//! `advance-runs-out`: the last way out of a cycle has a guard, so that there may be none.
+//! `advance-runs-out`: the last advance target of a cycle has a guard, so there may be no open target.
 
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
@@ -12,8 +12,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         .map(|(id, cycle)| {
             let last = cycle.advance.len().checked_sub(1).map(Step::from);
             let path = [at!["cycles", id, "advance"], last.as_slice()].concat();
-            let message = format!("when no guard is true, `{id}` is over and nothing comes next");
-            let help = "give the last target no guard";
+            let message = format!("when no guard is true, nothing comes after `{id}`");
+            let help = "remove the guard of the last target";
             subject.flaw(Code::AdvanceRunsOut, &path, message, help)
         })
         .collect()

@@ -1,4 +1,4 @@
-//! `duplicate-entry`: a text that appears twice in a list.
+//! `duplicate-entry`: a string that appears twice in a list.
 
 use toml::de::{DeArray, DeTable, DeValue};
 
@@ -6,7 +6,7 @@ use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 
-/// The list that may name the same text twice: a command line.
+/// Only a command line may contain the same string twice.
 const ARGV: &str = "argv";
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {

@@ -48,12 +48,12 @@ pub(super) fn flaws(report: &Report, chart: &Chart, text: &str) -> Vec<Flaw> {
 /// What to do about a property that is refuted.
 fn help(code: Code) -> Option<&'static str> {
     Some(match code {
-        Code::NoDecision => "guard the place, so that it is only looked at where it has a value",
-        Code::AssignmentMisfit => "bound the value, or let the field hold it",
+        Code::NoDecision => "add a guard, so that this is evaluated only when it has a value",
+        Code::AssignmentMisfit => "limit the value, or allow it in the field",
         Code::PhaseUnreachable => {
-            "let a rule, an advance target or an entry lead there, or remove it"
+            "make it the target of a rule or of a cycle's `advance`, let it be entered, or remove it"
         }
-        Code::PhaseNeverEntered => "loosen its guard: no command enters it as it is",
+        Code::PhaseNeverEntered => "loosen its guard: as it is, the phase can never be entered",
         Code::RuleNeverFires => {
             "loosen its guard, move it before the rule that answers first, or remove it"
         }
@@ -63,14 +63,14 @@ fn help(code: Code) -> Option<&'static str> {
         }
         Code::CheckNeverFinds => "loosen its guard, or remove it",
         Code::DeadEnd | Code::FinalOutOfReach => {
-            "let a rule, a phase's guard or a command lead on from there"
+            "add a rule, a phase or a command that is possible there"
         }
-        Code::CycleFallsShort => "let it have a review while its number is within the limit",
-        Code::CycleUnbounded => "let each review count, and run none beyond the limit",
+        Code::CycleFallsShort => "run a review as long as its number is within the limit",
+        Code::CycleUnbounded => "count each review, and run none beyond the limit",
         Code::BlocksInARow => {
             "block only while `event.stop_hook_active` is false, or count the blocks and stop at a limit"
         }
-        Code::BlockLoop => "let each block bring the state on, or let the agent go after it",
+        Code::BlockLoop => "change the state with each block, or let the agent stop after one",
         Code::PropertyRefuted => "change the rules that the counterexample shows, or the property",
         _ => return None,
     })

@@ -1,6 +1,6 @@
-//! `# taskie: ignore[code] reason`: at the end of a line it leaves out the findings of that line, on a line of
-//! its own those of the next one. One that leaves out nothing, names no code or gives no reason is a
-//! finding itself: `unused-ignore`.
+//! `# taskie: ignore[code] reason`: at the end of a line, it ignores the findings of that line; on a line of its own,
+//! those of the next line. A comment that ignores nothing, names no known code or gives no reason is a finding
+//! itself: `unused-ignore`.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -14,9 +14,9 @@ use crate::diagnostic::suggest::did_you_mean;
 const MARK: &str = "# taskie: ignore[";
 
 struct Ignore {
-    /// The line whose findings it leaves out, from 1.
+    /// The line whose findings it ignores, from 1.
     line: usize,
-    /// The same with all lines of a string there.
+    /// The same, or all lines of a string that starts there.
     lines: RangeInclusive<usize>,
     codes: Vec<String>,
     has_reason: bool,
@@ -33,7 +33,7 @@ impl Ignore {
 
 /// Returns the flaws that no comment of the chart ignores, and those of the comments themselves.
 ///
-/// Unless every state was explored, it is unknown what an ignore of such a code would hide.
+/// Unless every state was explored, it is unknown which findings an ignore of such a code would hide.
 pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw> {
     let ignores = find(text);
     let mut used = vec![Vec::new(); ignores.len()];
@@ -78,7 +78,7 @@ pub(super) fn apply(text: &str, flaws: Vec<Flaw>, is_explored: bool) -> Vec<Flaw
 }
 
 /// Returns whether the chart's comments ignore all of these flaws.
-pub(super) fn leaves_nothing<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Flaw>) -> bool {
+pub(super) fn ignores_all<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Flaw>) -> bool {
     let ignores = find(text);
     flaws.all(|flaw| ignores.iter().any(|ignore| ignore.covers(text, flaw)))
 }
@@ -125,7 +125,7 @@ fn find(text: &str) -> Vec<Ignore> {
     ignores
 }
 
-/// Collects the places of strings: what looks like a comment in a string is none.
+/// Collects the places of strings: what looks like a comment inside a string isn't one.
 fn spans(value: &Spanned<DeValue<'_>>, strings: &mut Vec<Range<usize>>) {
     match value.get_ref() {
         DeValue::String(_) => strings.push(value.span()),

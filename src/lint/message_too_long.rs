@@ -1,17 +1,17 @@
-//! `message-too-long`: a text to the user or the agent that can pass what the host shows whole.
+//! `message-too-long`: a text for the user or the agent that can be longer than the host shows.
 
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::expr::syntax::{filters, literal_length};
 
-/// The host cuts texts above this many characters.
+/// The host truncates longer texts.
 const LIMIT: usize = 10_000;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     for (path, text) in subject.said() {
-        // A text says what its lets say.
+        // A text contains what its lets contain.
         let lets = subject
             .chart
             .lets
@@ -23,8 +23,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             .any(|source| filters(source).iter().any(|name| name == "join"));
         if joined {
             let message =
-                "a list joined in a message can pass the host's 10,000 characters".to_owned();
-            let help = "use `brief`, which joins and cuts with \"and N more\"";
+                "a list joined in a message can exceed the host's limit of 10,000 characters".to_owned();
+            let help = "use `brief`, which joins the list and cuts it off with \"and N more\"";
             flaws.push(subject.flaw(Code::MessageTooLong, &path, message, help));
         }
         let template = |name: &str| subject.chart.template(name).ok();

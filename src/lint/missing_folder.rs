@@ -1,4 +1,4 @@
-//! `unknown-template`, for a whole folder: one that the chart names and that is not there.
+//! `unknown-template` for a whole folder that the chart names and that does not exist.
 
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
@@ -15,7 +15,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             let path = [Step::from("templates"), Step::from(index)];
             let place = document.locate_exactly(&path)?;
             let name = subject.text.get(place.clone()).unwrap_or_default();
-            let message = format!("the folder {name} does not exist beside the chart");
+            let message = format!("the folder {name} does not exist next to the chart");
             Some(Flaw::new(Code::UnknownTemplate, message).at(Some(place)))
         })
         .collect()

@@ -1,9 +1,9 @@
-//! `check-chart`: everything that can be said about a chart before it runs.
+//! `check-chart`: finds everything that can be known about a chart before it runs.
 //!
-//! [`run`] goes as far as it can in one go: TOML syntax, the structure by the charts' own JSON Schema, names
-//! and types, then the rules of this folder, then every state that the chart can reach ([`crate::explore`]). A rule that looks at a whole chart is one file with one
-//! function; what is found while a chart is loaded (an unknown name, say) is found by the loader, in
-//! [`crate::chart`] and [`crate::expr`].
+//! [`run`] goes as far as it can in one run: TOML syntax, the structure according to the JSON Schema of charts, names
+//! and types, then the lint rules in this folder, then every state that the chart can reach ([`crate::explore`]). A
+//! lint rule that looks at a whole chart is one file with one function. Flaws that show while a chart is loaded (an
+//! unknown name, for example) are found by the loader, in [`crate::chart`] and [`crate::expr`].
 
 mod explored;
 mod ignore;
@@ -21,7 +21,7 @@ use crate::explore::{Caps, explore};
 use crate::expr::templates::Templates;
 use subject::Subject;
 
-/// Declares the rules that look at a whole chart: each is a module with a function `check`.
+/// Declares the lint rules that look at a whole chart: each is a module with a function `check`.
 macro_rules! rules {
     ($($visibility:vis $module:ident,)*) => {
         $($visibility mod $module;)*
@@ -45,7 +45,7 @@ rules! {
     unused_template,
 }
 
-/// What is known of a chart.
+/// Everything that is known about a chart.
 #[derive(Debug)]
 pub struct Linted {
     /// What is wrong, in the order of the file.
@@ -54,8 +54,9 @@ pub struct Linted {
     pub explored: Option<Report>,
 }
 
-/// Returns everything that is wrong with the chart in `text`, and what is proved. `origin` names it;
-/// `templates` are those of the folders that the chart names; `caps` say how far to explore, which `None` leaves out.
+/// Returns everything that is wrong with the chart in `text`, and everything that is proved. `origin` names the
+/// chart; `templates` are those in the folders that the chart names; `caps` limits the exploration, which is skipped
+/// if it is `None`.
 pub fn run(
     origin: &str,
     text: &str,
@@ -80,17 +81,17 @@ pub fn run(
             };
             let mut of_rules: Vec<Flaw> = Vec::new();
             for flaw in RULES.iter().flat_map(|check| check(&subject)) {
-                // Cycles share a table, and a phase may be made for each of them.
+                // Cycles share a table, and a phase may be made for each cycle, so a flaw can occur more than once.
                 if !of_rules.contains(&flaw) {
                     of_rules.push(flaw);
                 }
             }
-            // Exploring would only report the same again.
+            // Exploring would only report the same flaws again.
             let first = of_rules
                 .iter()
                 .filter(|flaw| flaw.code.stage() == Stage::Rule);
             if let Some(caps) = caps
-                && ignore::leaves_nothing(text, flaws.iter().chain(&more).chain(first))
+                && ignore::ignores_all(text, flaws.iter().chain(&more).chain(first))
             {
                 let report = explore(&chart, caps);
                 more.extend(explored::flaws(&report, &chart, text));
@@ -98,7 +99,7 @@ pub fn run(
             }
             more.extend(of_rules);
         }
-        // Findings about placeholders for missing values, or about what a broken line may hold, are dropped.
+        // Findings about placeholders for missing values, or about the contents of broken lines, are dropped.
         let filled: Vec<_> = flaws
             .iter()
             .filter(|flaw| FILLED.contains(&flaw.code))
@@ -123,10 +124,10 @@ pub fn run(
     Linted { flaws, explored }
 }
 
-/// The codes of places where a placeholder replaces the chart's value.
+/// The codes of places where a placeholder replaces the value in the chart.
 const FILLED: [Code; 2] = [Code::MissingKey, Code::WrongType];
 
-/// The codes that say that something is not there.
+/// The codes that say that something is missing.
 const ABSENCES: [Code; 4] = [
     Code::MissingKey,
     Code::AdvanceRunsOut,

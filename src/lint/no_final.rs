@@ -1,4 +1,4 @@
-//! `no-final`: review cycles in a chart in which no phase is final.
+//! `no-final`: the chart has review cycles, but no final phase.
 
 use super::subject::Subject;
 use crate::chart::model::PhaseType;

@@ -1,7 +1,7 @@
-//! How findings are written: for a person, for grep, for programs, for code hosts.
+//! Writes findings: for people, for grep, for programs, for code hosts.
 //!
-//! The JSON keeps its promise (`docs/check-chart.md`): fields are added, never renamed or removed, as long
-//! as `version` stays.
+//! The JSON keeps its promise (`docs/check-chart.md`): as long as `version` stays the same, fields may be added but
+//! are never renamed or removed.
 
 use std::io::IsTerminal as _;
 
@@ -37,7 +37,7 @@ impl Checked {
     }
 }
 
-/// How findings are written.
+/// A format for findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Human,
@@ -47,14 +47,14 @@ pub enum Format {
     Github,
 }
 
-/// Line and column, from 1, of a finding's start and end.
+/// The lines and columns, from 1, where a finding starts and ends.
 struct Region {
     start: (usize, usize),
     end: (usize, usize),
 }
 
 impl Format {
-    /// The names as `--format` takes them.
+    /// The names of the formats, as values of `--format`.
     pub const NAMES: [&'static str; 5] = ["human", "concise", "json", "sarif", "github"];
 
     /// Returns the format of that name.
@@ -106,7 +106,7 @@ impl Format {
 }
 
 fn pretty(json: &Json) -> String {
-    // A JSON value always has a text.
+    // Every JSON value can be written.
     serde_json::to_string_pretty(json).unwrap_or_default()
 }
 
@@ -141,7 +141,7 @@ fn human(charts: &[Checked]) -> String {
             flaws: chart.flaws.clone(),
         };
         for (report, flaw) in error.reports().zip(&error.flaws) {
-            // A string takes whatever is written.
+            // Writing to a string cannot fail.
             let _ = handler.render_report(&mut text, report.as_ref());
             if let Some(note) = &flaw.note {
                 text.push_str("  counterexample:\n");
@@ -166,7 +166,7 @@ fn human(charts: &[Checked]) -> String {
     text
 }
 
-/// Returns the result of exploring: every property if nothing was found, otherwise how many are proved.
+/// Returns the result of exploring: every property if there are no findings, otherwise how many are proved.
 fn explored(chart: &Checked, width: usize) -> String {
     let Some(report) = &chart.explored else {
         return "  Its states were not explored: fix the findings above first.\n".to_owned();
@@ -216,7 +216,7 @@ fn in_words(verdict: &Verdict) -> (&'static str, &str) {
     }
 }
 
-/// Returns an item of a list, indented; lines that follow its first one begin at `hang`.
+/// Returns an item of a list, indented; the lines after the first start at column `hang`.
 fn item(text: &str, hang: usize, width: usize) -> String {
     let indent = " ".repeat(hang);
     let options = textwrap::Options::new(width)
@@ -328,7 +328,7 @@ fn as_sarif(charts: &[Checked]) -> Json {
     })
 }
 
-/// Returns a path as a relative reference: what a URI does not take is percent-encoded.
+/// Returns a path as a relative URI reference: characters that a URI cannot contain are percent-encoded.
 fn uri(path: &str) -> String {
     path.bytes()
         .map(|byte| match byte {
@@ -340,14 +340,14 @@ fn uri(path: &str) -> String {
         .collect()
 }
 
-/// Returns a message of a workflow command.
+/// Escapes a message of a workflow command.
 fn escaped(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
 }
 
-/// Returns a property of a workflow command.
+/// Escapes a property of a workflow command.
 fn property(text: &str) -> String {
     escaped(text).replace(':', "%3A").replace(',', "%2C")
 }

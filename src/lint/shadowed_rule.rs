@@ -1,5 +1,5 @@
-//! `shadowed-rule`: a rule after one that always answers, that answers under the same guard, or that is the same
-//! rule.
+//! `shadowed-rule`: a rule after one that always answers, after one that answers under the same guard, or after an
+//! identical rule.
 
 use super::subject::Subject;
 use crate::chart::model::Rule;

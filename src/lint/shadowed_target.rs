@@ -1,4 +1,4 @@
-//! `shadowed-target`: an advance target after one that is always open, or whose guard an earlier one has.
+//! `shadowed-target`: an advance target after one that is always open, or after one with the same guard.
 
 use super::subject::Subject;
 use crate::diagnostic::code::Code;

@@ -1,8 +1,8 @@
-//! TOML syntax, and the keys and types of a chart by its JSON Schema: `toml-syntax`, `unknown-key`,
+//! Checks TOML syntax, and the keys and types of a chart against its JSON Schema: `toml-syntax`, `unknown-key`,
 //! `missing-key`, `wrong-type`.
 //!
-//! The parser does not stop at an error, and neither does this: what is wrong is reported and removed, and what remains
-//! is read as a chart.
+//! Neither the parser nor this module stops at an error: wrong parts are reported and removed, and the rest is read
+//! as a chart.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::suggest;
 use crate::diagnostic::toml::{Step, locate};
 
-/// The schema of charts with all keys that it knows, compiled once for all charts that are checked.
+/// The compiled schema of charts, and all keys in it.
 static SCHEMA: LazyLock<Result<(Validator, Vec<String>), String>> = LazyLock::new(|| {
     let schema = statechart::of_charts();
     jsonschema::draft7::new(&schema)
@@ -27,16 +27,16 @@ static SCHEMA: LazyLock<Result<(Validator, Vec<String>), String>> = LazyLock::ne
         .map_err(|error| error.to_string())
 });
 
-/// What is left to look at after the file itself has been read.
+/// The result of reading the file, for the checks that follow.
 #[derive(Debug)]
 pub(super) struct Reading {
-    /// The chart, where enough of it is right.
+    /// The chart, if enough of it could be read.
     pub(super) source: Option<Source>,
     /// The text with its broken lines blanked, so that places stay the same.
     pub(super) text: String,
-    /// Lines were blanked: what seems to be missing may be there.
+    /// Whether lines were blanked: something that seems to be missing may be in one of them.
     pub(super) is_partial: bool,
-    /// What is wrong so far.
+    /// The flaws found so far.
     pub(super) flaws: Vec<Flaw>,
 }
 
@@ -64,7 +64,7 @@ pub(super) fn read(text: &str) -> Reading {
     let repaired = blanked(text, &flaws);
     let (table, _) = DeTable::parse_recoverable(&repaired);
     let mut json = table_json(table.get_ref());
-    // A broken line may still have given a value: `home = ".x` is as good as closed.
+    // A broken line may still have a value: `home = ".x` counts as if it were closed.
     merge(&mut json, table_json(whole.get_ref()));
     let reading = |source, flaws| Reading {
         source,
@@ -102,7 +102,7 @@ pub(super) fn read(text: &str) -> Reading {
                     }
                 }
             }
-            // After a syntax error the rest of the file is not read: nothing is known of what it lacks.
+            // After a syntax error, the rest of the file is not read, so nothing is known about missing keys.
             ValidationErrorKind::Required { .. } if !errors.is_empty() => {}
             ValidationErrorKind::Required { property } => {
                 missing.push((path, property.as_str().unwrap_or_default().to_owned()));
@@ -121,7 +121,7 @@ pub(super) fn read(text: &str) -> Reading {
     for path in wrong.iter().rev() {
         remove(&mut json, path);
     }
-    // What was wrong may have been needed.
+    // A removed part may have been required.
     let needed: Vec<(Vec<Step>, String)> = validator
         .iter_errors(&json)
         .filter_map(|error| match error.kind() {
@@ -143,7 +143,7 @@ pub(super) fn read(text: &str) -> Reading {
     {
         fill(&mut json, path, name);
     }
-    // What was meant is clear: the rest of the chart is read as if it had been written.
+    // The intended key is clear, so the rest of the chart is read as if it had been written.
     for (path, meant) in misspelled.iter().rev() {
         rename(&mut json, path, meant);
     }
@@ -168,11 +168,12 @@ pub(super) fn read(text: &str) -> Reading {
     reading(serde_json::from_value(json).ok(), flaws)
 }
 
-/// The most broken lines in a row that are each reported.
+/// The most consecutive broken lines that are each reported.
 const RUN: usize = 2;
 
-/// Returns the syntax errors, one per line, and of many lines in a row the first: an unclosed bracket makes nonsense of
-/// everything after it. Returns true if that happened: any other finding would be nonsense too.
+/// Returns the syntax errors, one per line. Of many consecutive lines, only the first is reported: after an unclosed
+/// bracket, nothing makes sense. Also returns whether that happened, because then other findings would make no sense
+/// either.
 fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
     let lines: Vec<&str> = text.lines().collect();
     let says_nothing = |line: usize| {
@@ -181,7 +182,7 @@ fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
             .is_none_or(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
     };
     let mut runs: Vec<Vec<(usize, Flaw)>> = Vec::new();
-    // Those of the lexer come first; here they are in the order of the file.
+    // The lexer's errors come first; sort them in the order of the file.
     let mut errors: Vec<&toml::de::Error> = errors.iter().collect();
     errors.sort_by_key(|error| error.span().map(|span| span.start));
     for error in errors {
@@ -192,7 +193,7 @@ fn syntax(text: &str, errors: &[toml::de::Error]) -> (Vec<Flaw>, bool) {
             .and_then(|run| run.last())
             .map_or(0, |(line, _)| *line);
         match runs.last_mut() {
-            // One slip makes the parser stumble over all that follows on its line.
+            // One mistake makes the parser fail on everything that follows on the line.
             Some(_) if line <= last => {}
             Some(run) if (last + 1..line).all(says_nothing) => run.push((line, flaw)),
             _ => runs.push(vec![(line, flaw)]),
@@ -226,7 +227,7 @@ fn blanked(text: &str, flaws: &[Flaw]) -> String {
         .collect()
 }
 
-/// Adds what `json` has not.
+/// Adds the values that `json` doesn't have.
 fn merge(json: &mut Json, other: Json) {
     if let (Json::Object(fields), Json::Object(others)) = (json, other) {
         for (key, value) in others {
@@ -240,7 +241,7 @@ fn merge(json: &mut Json, other: Json) {
     }
 }
 
-/// Puts something in the place of a missing key, so that the rest of the chart can be looked at.
+/// Puts a placeholder in place of a missing key, so that the rest of the chart can be checked.
 fn fill(json: &mut Json, path: &[Step], name: &str) {
     let Some(Json::Object(fields)) = parent(json, path) else {
         return;
@@ -267,14 +268,14 @@ fn fill(json: &mut Json, path: &[Step], name: &str) {
     fields.insert(name.to_owned(), value);
 }
 
-/// What a type that TOML does not have is called.
+/// The name of a type that TOML does not have.
 const NOTHING: &str = "nothing";
 
 fn expected(kind: &ValidationErrorKind) -> Option<String> {
     let named = |kind: String| match kind.as_str() {
         "boolean" => "a boolean",
         "integer" => "an integer",
-        "string" => "a text",
+        "string" => "a string",
         "array" => "a list",
         "object" => "a table",
         _ => NOTHING,
@@ -358,7 +359,7 @@ fn keys(schema: &Json) -> Vec<String> {
     own.chain(inner).collect()
 }
 
-/// Returns a JSON pointer as a path through `json`.
+/// Converts a JSON pointer to a path through `json`.
 fn steps(json: &Json, pointer: &str) -> Vec<Step> {
     let mut value = Some(json);
     let parts = pointer
@@ -379,7 +380,7 @@ fn steps(json: &Json, pointer: &str) -> Vec<Step> {
         .collect()
 }
 
-/// Returns the table or list that holds the last step of a path.
+/// Returns the table or list that contains the last step of a path.
 fn parent<'j>(json: &'j mut Json, way: &[Step]) -> Option<&'j mut Json> {
     way.iter().try_fold(json, |value, step| match step {
         Step::Key(key) => value.get_mut(key),
@@ -410,7 +411,7 @@ fn rename(json: &mut Json, path: &[Step], meant: &str) {
         && let Some(value) = fields.shift_remove(key)
     {
         match fields.get_mut(meant) {
-            // `[cylces.a]` beside `[cycles.b]`.
+            // `[cylces.a]` next to `[cycles.b]`.
             Some(field) => merge(field, value),
             None => {
                 fields.insert(meant.to_owned(), value);

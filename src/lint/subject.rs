@@ -1,4 +1,4 @@
-//! What the rules of this folder look at.
+//! What the lint rules in this folder look at.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::source::Text;
 
-/// What a rule looks at.
+/// What a lint rule looks at.
 pub(super) struct Subject<'c> {
     pub(super) chart: &'c Chart,
     /// The chart's TOML.
@@ -19,7 +19,7 @@ pub(super) struct Subject<'c> {
 }
 
 impl Subject<'_> {
-    /// Returns a flaw at a place of the chart. What a cycle does not say itself, it has from the shared table.
+    /// Returns a flaw at a place in the chart. A key that a cycle doesn't have itself is in the shared table.
     pub(super) fn flaw(&self, code: Code, path: &[Step], message: String, help: &str) -> Flaw {
         let document = Document::parse(self.text);
         let place = match path {
@@ -46,7 +46,7 @@ impl Subject<'_> {
         })
     }
 
-    /// Returns every message, with its place.
+    /// Returns every text that is shown to the agent or the user, with its place.
     pub(super) fn said(&self) -> Vec<(Vec<Step>, &Text)> {
         let mut said = Vec::new();
         for (event, index, rule) in self.rules() {

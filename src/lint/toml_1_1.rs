@@ -1,5 +1,5 @@
-//! `toml-1-1`: syntax of TOML 1.1, which this reader takes and other tools do not: inline tables over several
-//! lines or with a comma at their end, `\e` and `\x`.
+//! `toml-1-1`: syntax of TOML 1.1, which this reader accepts and other tools don't: inline tables on several lines or
+//! with a comma at their end, `\e` and `\x`.
 
 use toml::de::{DeTable, DeValue};
 
@@ -29,7 +29,7 @@ fn visit(text: &str, span: std::ops::Range<usize>, value: &DeValue<'_>, flaws: &
     match value {
         DeValue::Table(table) => {
             if source.starts_with('{') {
-                // Strings and arrays inside it may have line ends in TOML 1.0 too.
+                // Strings and arrays inside it may contain line breaks in TOML 1.0 too.
                 let mut outside = source.to_owned();
                 for (_, inner) in table.iter() {
                     if let Some(inner) = text.get(inner.span()).filter(|inner| inner.contains('\n'))
@@ -38,7 +38,7 @@ fn visit(text: &str, span: std::ops::Range<usize>, value: &DeValue<'_>, flaws: &
                     }
                 }
                 if outside.contains('\n') {
-                    tell("an inline table over several lines");
+                    tell("an inline table on several lines");
                 } else if outside.trim_end_matches('}').trim_end().ends_with(',') {
                     tell("a comma at the end of an inline table");
                 }

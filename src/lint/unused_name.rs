@@ -1,4 +1,4 @@
-//! `unused-name`: a field, setting, let, file set, table, check, option or invocation that nothing names.
+//! `unused-name`: a field, setting, let, file set, table, check, option or invocation that nothing uses.
 
 use super::subject::Subject;
 use crate::chart::model::Assign;
@@ -11,7 +11,7 @@ use crate::files::pattern::Pattern;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
-    // A misspelled name counts as a use of the one that was meant.
+    // A misspelled name counts as a use of the intended one.
     let known = || chart.invoke.keys().map(String::as_str);
     let meant = |name| known().find(|known| *known == name).or_else(|| suggest(name, known()));
     let invoked: Vec<&str> = subject
@@ -49,7 +49,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     flaws
 }
 
-/// Returns the fields that the chart names outside of expressions, even if only to assign them: others may read them.
+/// Returns the fields that the chart names outside expressions, even if only to assign them: something else may read
+/// them.
 fn touched<'c>(subject: &'c Subject<'_>) -> Vec<&'c str> {
     let chart = subject.chart;
     let mut fields: Vec<&str> = vec![&chart.state];

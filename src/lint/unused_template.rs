@@ -1,6 +1,6 @@
-//! `unused-template`: a file of the chart's own template folder that no text includes.
+//! `unused-template`: a file in the chart's own template folder that no text includes.
 //!
-//! Only the first folder is the chart's own; the others may hold files for other readers.
+//! Only the first folder is the chart's own; the others may contain files for other readers.
 
 use super::subject::Subject;
 use crate::diagnostic::code::Code;

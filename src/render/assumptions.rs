@@ -1,4 +1,4 @@
-//! `--set NAME=VALUE`: what a preview assumes instead of what is so. What follows from the state, or is read from files,
+//! `--set NAME=VALUE`: the assumptions of a preview. Values that are computed from the state or read from files
 //! cannot be set.
 
 use indexmap::IndexMap;
@@ -20,7 +20,7 @@ pub(crate) const STOP: &str = "Stop";
 pub(crate) struct Assumptions {
     /// Fields of the state.
     pub(crate) fields: Context,
-    /// How the review that is due ends.
+    /// How the review that is due is assumed to end.
     pub(crate) outcome: Option<Outcome>,
     event: Map<String, Json>,
     args: IndexMap<String, Json>,
@@ -79,7 +79,7 @@ impl Assumptions {
         Ok(())
     }
 
-    /// Returns a stop of the agent in `cwd`, with what is assumed about it.
+    /// Returns a stop of the agent in `cwd` with the assumed event fields.
     pub(crate) fn stop(&self, cwd: &str, session: Option<&str>) -> Event {
         let mut fields = Map::new();
         fields.insert("hook_event_name".to_owned(), Json::from(STOP));
@@ -93,7 +93,7 @@ impl Assumptions {
     }
 }
 
-/// Returns what can be set in `chart`, as a list for people.
+/// Returns the names that can be set in `chart`, as a list for people.
 pub(crate) fn settable(chart: &Chart) -> Vec<String> {
     let fields = chart.context.keys().cloned();
     let review = ["review.verdict", "review.error"].map(str::to_owned);
@@ -102,14 +102,14 @@ pub(crate) fn settable(chart: &Chart) -> Vec<String> {
     fields.chain(review).chain(event).chain(args).collect()
 }
 
-/// Returns how a user assumes that a cycle runs; `None` if the chart has none.
+/// Returns help for assuming that a cycle is running; `None` if the chart has no cycles.
 pub(crate) fn cycle_help(chart: &Chart) -> Option<String> {
     let next = chart.next.as_ref()?;
     let cycles: Vec<&str> = chart.cycles.keys().map(String::as_str).collect();
     (!cycles.is_empty()).then(|| format!("assume one with --set {next}={}", cycles.join("|")))
 }
 
-/// Returns how a user assumes that a review has ended.
+/// Returns help for assuming that a review has ended.
 pub(crate) fn review_help(chart: &Chart) -> String {
     let verdicts: Vec<&str> = verdicts(chart).collect();
     format!(

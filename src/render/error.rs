@@ -1,4 +1,4 @@
-//! Why there is no preview. What went wrong in a template is shown there.
+//! Why there is no preview. An error in a template is shown at its place there.
 
 use crate::chart::Chart;
 use crate::diagnostic::excerpt::Excerpt;
@@ -23,7 +23,7 @@ impl RenderError {
         }
     }
 
-    /// Returns the error for what went wrong in an expression or a template of `chart`.
+    /// Returns the error for a failed expression or template of `chart`.
     pub(crate) fn of(chart: &Chart, fault: &Fault) -> Self {
         let excerpt = match fault {
             Fault::Expression { error, .. } if error.line.is_some() => {

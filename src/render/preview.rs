@@ -1,4 +1,4 @@
-//! The next stop, by the `decide` that the hook runs, without running anything; and one template by itself.
+//! Previews the next stop with the same `decide` as the hook, without running anything; or previews one template.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::expr::Expressions;
 use crate::expr::source::Text;
 use crate::shell::place::Place;
 
-/// What a preview is made for.
+/// What a preview is based on.
 #[derive(Debug)]
 pub(crate) struct Scene<'a> {
     pub(crate) chart: &'a Arc<Chart>,
@@ -66,7 +66,7 @@ pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Next, RenderError
     }
 }
 
-/// Returns the template `name` as the state fills it in. A prompt that the user has replaced is the user's.
+/// Returns the template `name`, filled in from the state. If the user has replaced a prompt, it is the user's text.
 pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderError> {
     let chart = scene.chart;
     if !matches!(chart.templates.get(name), Ok(Some(_))) {
@@ -96,7 +96,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
         }
         None => names.expressions.template(name, &names.root()),
     };
-    // Not `Fault::at`: an option that is missing is shown where the template asks for it.
+    // Not `Fault::at`: a missing option is shown where the template uses it.
     let fault = |error| Fault::Expression {
         place: name.to_owned(),
         error,
@@ -104,7 +104,7 @@ pub(crate) fn template(scene: &Scene<'_>, name: &str) -> Result<String, RenderEr
     rendered.map_err(|error| with_help(&names, RenderError::of(chart, &fault(error))))
 }
 
-/// Returns the running cycle's review: the next one if it is due, else the last one, whose answer is owed.
+/// Returns the running cycle's review: the next one if it is due, or else the last one, whose answer is owed.
 fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Result<Ended, Fault> {
     let n = (names.count(cycle) + i64::from(names.is_due(cycle)?)).max(1);
     let invocation = Invocation {
@@ -120,14 +120,14 @@ fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Resu
     Ok(Ended::new(invocation, outcome.clone()))
 }
 
-/// Says what the user can assume so that the template can be rendered.
+/// Adds help: what the user can assume so that the template can be rendered.
 fn with_help(names: &Names, error: RenderError) -> RenderError {
     let token = error
         .excerpt
         .as_ref()
         .map_or("", |excerpt| excerpt.token())
         .to_owned();
-    // What a replaceable prompt fills in has no place in a template.
+    // Something that a replaceable prompt fills in has no place in a template.
     let is_about = |name: &str| match token.as_str() {
         "" => error.message.contains(name),
         token => token.contains(name),

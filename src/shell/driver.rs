@@ -1,8 +1,8 @@
-//! Which session drives which plan: whoever took it up last.
+//! Which session drives which plan: the one that claimed it last.
 //!
-//! This is a fact of this machine, not of the repository, so it stands in the lock folder and never in `state.json`.
-//! There are two records: what a session has taken up last, and which session an instance belongs to. They disagree
-//! where another session has taken the instance over, which is reported to the old one once.
+//! This is a fact about this machine, not about the repository, so it is kept in the lock folder and never in
+//! `state.json`. There are two records: the instance that a session claimed last, and the session that drives an instance.
+//! They disagree if another session has claimed the instance since, which is reported to the old one once.
 
 use std::fs;
 use std::io;
@@ -14,26 +14,26 @@ use serde::{Deserialize, Serialize};
 use super::{lock, record};
 use crate::files::pattern::is_slug;
 
-/// The kind of record that says what a session has taken up.
+/// The kind of record that says which instance a session has claimed.
 const SESSION: &str = "session";
 
-/// The kind of record that says which session an instance belongs to.
+/// The kind of record that says which session drives an instance.
 const DRIVER: &str = "driver";
 
-/// A session that did nothing for so long does not come back.
+/// The record of a session that has claimed nothing for this long is removed.
 const FORGOTTEN: Duration = Duration::from_secs(60 * 24 * 60 * 60);
 
-/// What a session has taken up last.
+/// The instance that a session claimed last.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct TakenUp {
-    /// When, since 1970.
+pub(crate) struct Claim {
+    /// When it was claimed, since 1970.
     at: Duration,
     pub(crate) instance: String,
 }
 
-/// Returns what `session` has taken up last in the projects at `roots`, and in which of them. The error is a sentence
-/// for the user.
-pub(crate) fn taken_up(
+/// Returns the instance that `session` claimed last in the projects at `roots`, with the root of its project. The error is
+/// a sentence for the user.
+pub(crate) fn claimed(
     roots: &[PathBuf],
     home: &str,
     session: &str,
@@ -41,13 +41,13 @@ pub(crate) fn taken_up(
     if !is_slug(session) {
         return Ok(None);
     }
-    let mut last: Option<(TakenUp, &PathBuf)> = None;
+    let mut last: Option<(Claim, &PathBuf)> = None;
     for root in roots {
-        let taken = record::try_read(&root.join(home), session, SESSION)
+        let claim = record::try_read(&root.join(home), session, SESSION)
             .map_err(|error| format!("{home}/{} cannot be read: {error}", lock::FOLDER))?;
-        last = last.max(taken.map(|taken| (taken, root)));
+        last = last.max(claim.map(|claim| (claim, root)));
     }
-    Ok(last.map(|(taken, root)| (root.clone(), taken.instance)))
+    Ok(last.map(|(claim, root)| (root.clone(), claim.instance)))
 }
 
 /// Returns the session that drives an instance.
@@ -55,23 +55,23 @@ pub(crate) fn of(home: &Path, instance: &str) -> Option<String> {
     record::read(home, instance, DRIVER)
 }
 
-/// True where `session` drives the instance and has taken up nothing else since.
+/// Returns whether `session` drives the instance and has claimed nothing else since.
 pub(super) fn drives(home: &Path, instance: &str, session: &str) -> bool {
-    let taken: Option<TakenUp> = record::read(home, session, SESSION);
-    taken.is_some_and(|taken| taken.instance == instance)
+    let claim: Option<Claim> = record::read(home, session, SESSION);
+    claim.is_some_and(|claim| claim.instance == instance)
         && of(home, instance).as_deref() == Some(session)
 }
 
 /// Makes `session` the driver of an instance. The caller holds the instance's write lock.
-pub(super) fn take_up(home: &Path, instance: &str, session: &str) -> io::Result<()> {
-    let taken: Option<TakenUp> = record::read(home, session, SESSION);
-    if taken.is_none_or(|taken| taken.instance != instance) {
+pub(super) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()> {
+    let claim: Option<Claim> = record::read(home, session, SESSION);
+    if claim.is_none_or(|claim| claim.instance != instance) {
         sweep(home);
-        let taken = TakenUp {
+        let claim = Claim {
             at: record::now(),
             instance: instance.to_owned(),
         };
-        record::write(home, session, SESSION, taken)?;
+        record::write(home, session, SESSION, claim)?;
     }
     if of(home, instance).as_deref() != Some(session) {
         record::write(home, instance, DRIVER, session)?;
@@ -79,12 +79,12 @@ pub(super) fn take_up(home: &Path, instance: &str, session: &str) -> io::Result<
     Ok(())
 }
 
-/// The session drives nothing any more.
+/// Removes the claim of a session, which drives nothing from then on.
 pub(super) fn forget(home: &Path, session: &str) {
     record::remove(home, session, SESSION);
 }
 
-/// Removes the records of sessions that are long gone.
+/// Removes the records of sessions that ended long ago.
 fn sweep(home: &Path) {
     let entries = fs::read_dir(lock::folder(home)).into_iter().flatten();
     for entry in entries.flatten() {

@@ -1,8 +1,8 @@
-//! Carries out what a decision does to files.
+//! Carries out the changes to files that a decision asks for.
 //!
-//! Files come first and the state after them: a process that is killed in between leaves files that the next command
-//! or stop finds where they are. A file appears whole or not at all, nothing is written over, no symbolic link is
-//! followed, and only an instance's own directory is ever removed.
+//! Files come first and the state comes last: a process that is killed in between leaves files where the next command
+//! or stop finds them. A file appears completely or not at all, nothing is overwritten, no symbolic link is followed,
+//! and only an instance's own directory is ever removed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,12 +20,12 @@ use crate::engine::decision::Effect;
 /// An effect that could not be carried out.
 #[derive(Debug)]
 pub(crate) struct Failed {
-    /// What was to be done, and what was done before.
+    /// What should have been done, and what was done before.
     pub(crate) what: String,
     pub(crate) error: io::Error,
 }
 
-/// Carries out `effects`, in order; the first that fails ends it. The caller holds the write lock.
+/// Carries out `effects`, in order, and stops at the first that fails. The caller holds the write lock.
 pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Failed> {
     let mut place = Files {
         root,
@@ -33,7 +33,7 @@ pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Resul
         filled: BTreeSet::new(),
     };
     let result = place.carry_out(effects);
-    // Once for each, however many files were renamed into it.
+    // Once for each folder, however many files were renamed into it.
     place
         .filled
         .iter()
@@ -41,7 +41,7 @@ pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Resul
     result
 }
 
-/// What an effect does.
+/// Says in words what an effect does.
 pub(super) fn in_words(effect: &Effect) -> String {
     match effect {
         Effect::Write { path, .. } => format!("writing {path}"),
@@ -54,7 +54,7 @@ pub(super) fn in_words(effect: &Effect) -> String {
 struct Files<'p> {
     root: &'p Path,
     scope: &'p Scope,
-    /// The folders into which files were renamed.
+    /// The folders that files were renamed into.
     filled: BTreeSet<PathBuf>,
 }
 
@@ -91,7 +91,7 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// The whole path of a file. No folder on the way is a link: a project may come from anywhere.
+    /// Returns the full path of a file. No folder on the way may be a link: a project may come from anyone.
     fn path(&self, path: &str) -> io::Result<PathBuf> {
         let folders = Path::new(path).ancestors().skip(1);
         for folder in folders.filter(|folder| !folder.as_os_str().is_empty()) {
@@ -103,7 +103,7 @@ impl Files<'_> {
         Ok(self.root.join(path))
     }
 
-    /// The same, with its folder made.
+    /// Returns the same, and creates the file's folder.
     fn new_path(&self, path: &str) -> io::Result<PathBuf> {
         let path = self.path(path)?;
         fs::create_dir_all(path.parent().unwrap_or(self.root))?;
@@ -136,7 +136,7 @@ impl Files<'_> {
         let from = self.path(from)?;
         let to = self.new_path(to)?;
         let renamed = match renameat_with(CWD, &from, CWD, &to, RenameFlags::NOREPLACE) {
-            // Not every file system can do this in one; the write lock keeps our own processes apart.
+            // Not every file system can do this in one step; the write lock keeps our own processes apart.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if to.symlink_metadata().is_err() => {
                 fs::rename(&from, &to)
             }
@@ -162,9 +162,9 @@ impl Files<'_> {
         }
         let path = self.path(path)?;
         if !path.symlink_metadata()?.is_dir() {
-            return Err(io::Error::other("it is no directory"));
+            return Err(io::Error::other("it is not a directory"));
         }
-        // This follows no link: where it meets one, it removes the link.
+        // This follows no link: a link is removed itself.
         fs::remove_dir_all(path)
     }
 }

@@ -1,7 +1,7 @@
-//! Files of a project, read and written as if the project came from a stranger.
+//! Reads and writes files of a project as if the project came from a stranger.
 //!
-//! A file is read up to a limit, and no link out of the project is followed. A file that is written appears whole or
-//! not at all, and takes nothing from the one it replaces but permission bits.
+//! Reading stops at a limit, and no link out of the project is followed. A file that is written appears completely or
+//! not at all, and keeps only the permission bits of the file that it replaces.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -14,16 +14,16 @@ use rustix::process::geteuid;
 use crate::files::regular::open_regular;
 use crate::invoke::signals;
 
-/// The most bytes that are read of a file.
+/// The most bytes that are read from a file.
 pub(crate) const LIMIT: u64 = 16 * 1024 * 1024;
 
-/// How a new file is called before it has its name.
+/// The name of a new file before it gets its final name starts with this.
 const NEW: &str = ".new-";
 
-/// How old a new file of a process that was killed has to be before it is removed.
+/// A new file that a killed process has left behind is removed when it is this old.
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
-/// What a file in the project at `root` holds; `None` where there is none.
+/// Returns the contents of a file in the project at `root`; `None` if there is no such file.
 pub(crate) fn read(root: &Path, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     match read_regular(path, limit) {
         Err(_) if path.is_symlink() => {}
@@ -41,14 +41,14 @@ pub(crate) fn read(root: &Path, path: &Path, limit: u64) -> io::Result<Option<Ve
     read_regular(&target, limit)
 }
 
-/// The same for a path that may not be a link at all.
+/// Does the same, but follows no symbolic link.
 pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let (file, meta) = match open_regular(OpenOptions::new().read(true), path) {
         Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // A little more than the whole, so that the end is found without another buffer.
+    // With room to spare, so that the read that finds the end needs no larger buffer.
     let size = usize::try_from(meta.len().min(limit)).unwrap_or(0);
     let mut bytes = Vec::with_capacity(size + 64);
     file.take(limit + 1).read_to_end(&mut bytes)?;
@@ -59,19 +59,19 @@ pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>
     Ok(Some(bytes))
 }
 
-/// Puts `text` in the place of `path`. The caller holds the lock that covers the file.
+/// Replaces the contents of `path` with `text`. The caller holds the lock that covers the file.
 pub(super) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     replace_with(path, |file| file.write_all(text))
 }
 
-/// The same with a file that `fill` writes.
+/// Does the same with a file that `fill` writes.
 pub(super) fn replace_with(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
     signals::report_file_size();
     let new = beside(path);
-    // One that was killed while it wrote has left it; whatever it is, it is neither kept nor followed.
+    // Left behind by a process that was killed while writing; whatever it is, it is neither kept nor followed.
     match fs::remove_file(&new) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -88,12 +88,12 @@ pub(super) fn replace_with(
     written
 }
 
-/// Makes a file; an error where there is one.
+/// Creates a file; an error if it exists.
 pub(super) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
     create_with(path, |file| file.write_all(text))
 }
 
-/// The same with a file that `fill` writes.
+/// Does the same with a file that `fill` writes.
 pub(super) fn create_with(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
@@ -103,7 +103,7 @@ pub(super) fn create_with(
     sweep(folder);
     let mut new = tempfile::Builder::new()
         .prefix(NEW)
-        // Less what the user's umask takes away, as with any file.
+        // The user's umask is applied, as with any file.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
     fill(new.as_file_mut())?;
@@ -113,7 +113,7 @@ pub(super) fn create_with(
     Ok(())
 }
 
-/// What a file is called while it is written. Always the same, so that killed processes leave one at most.
+/// Returns the temporary name of a file. It is always the same, so that killed processes leave at most one.
 fn beside(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
@@ -121,8 +121,8 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Gives a new file the permissions of the one that it will replace: those of one's own file only, and no more than
-/// permissions, or whoever made the old one could have the user run or share the new one.
+/// Gives a new file the permissions of the one that it replaces, but only if that file is the user's own, and only
+/// the plain permission bits. Otherwise, whoever made the old file could have the user run or share the new one.
 fn keep_permissions(old: &Path, new: &File) -> io::Result<()> {
     match old.symlink_metadata() {
         Ok(meta) if meta.is_file() && meta.uid() == geteuid().as_raw() => {
@@ -132,14 +132,14 @@ fn keep_permissions(old: &Path, new: &File) -> io::Result<()> {
     }
 }
 
-/// So that the names of files are on the disk, and not only the files. Not every file system can.
+/// Writes a folder to the disk, so that the names of its files are kept too. Not every file system can do this.
 pub(super) fn sync_folder(folder: &Path) {
     if let Ok(folder) = File::open(folder) {
         let _ = folder.sync_all();
     }
 }
 
-/// Removes what killed processes have left.
+/// Removes what killed processes have left behind.
 fn sweep(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_new = entry
@@ -156,7 +156,7 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Why a directory is not used: it is another user's, or others may write to it.
+/// Returns why a directory is not used: it belongs to another user, or others may write to it.
 pub(crate) fn distrust(dir: &Path) -> Option<String> {
     let meta = dir.metadata().ok()?;
     if meta.uid() != geteuid().as_raw() {
@@ -188,7 +188,7 @@ mod tests {
             assert_eq!(path.metadata().unwrap().mode() & 0o7777, new);
             assert_eq!(fs::read(&path).unwrap(), b"new");
         }
-        // What another user owns, and what a link leads to, give none.
+        // Neither a file of another user nor the target of a link passes on its permissions.
         fs::remove_file(&path).unwrap();
         symlink("/bin/sh", &path).unwrap();
         replace(&path, b"new").unwrap();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_killed_processes_leave_is_swept() {
+    fn leftovers_of_killed_processes_are_removed() {
         let folder = tempfile::tempdir().unwrap();
         let (old, young) = (
             folder.path().join(".new-old"),

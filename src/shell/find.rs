@@ -1,5 +1,5 @@
-//! Which project and which instance are meant: the home is searched upward, the instance touched last
-//! below it counts. A directory's name is checked before anyone makes a path or a prompt of it.
+//! Finds the project and the instance: the home is searched upward, and below it the instance that was modified last.
+//! A directory's name is checked before it becomes part of a path or a prompt.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -17,25 +17,25 @@ use crate::text::shown;
 pub(crate) struct Instance {
     /// The directory's name.
     pub(crate) name: String,
-    /// The directory, below the project's root.
+    /// The directory, relative to the project's root.
     pub(crate) dir: PathBuf,
 }
 
-/// What a search for the newest instance gave.
+/// The result of a search for the newest instance.
 #[derive(Debug, Default)]
 pub(crate) struct Newest {
-    /// The instance touched last, if there is one that can be used.
+    /// The instance that was modified last, if there is one that can be used.
     pub(crate) instance: Option<Instance>,
-    /// Why a directory was passed over, or why the newest cannot be used.
+    /// Why a directory was skipped, or why the newest one cannot be used.
     pub(crate) warnings: Vec<String>,
 }
 
-/// The directories around a run, as the environment names them.
+/// The directories that the environment of a run names.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
-    /// The user's home: never searched, nor anything above it.
+    /// The user's home directory: neither it nor any directory above it is searched.
     pub(crate) user_home: Option<PathBuf>,
-    /// Where the host says the session's project is.
+    /// The session's project, according to the host.
     pub(crate) project_dir: Option<PathBuf>,
 }
 
@@ -53,10 +53,10 @@ impl Surroundings {
         }
     }
 
-    /// The directories in which a home counts, from `dir` upward: up to the git root, and outside git `dir` alone. The
-    /// user's home is not searched, nor anything above it.
+    /// Returns the directories that are searched for a home, from `dir` upward to the git root; outside git, only
+    /// `dir`. The user's home directory and those above it are not searched.
     fn searched<'d>(&self, dir: &'d Path) -> Vec<&'d Path> {
-        // A relative path would be another directory at each place.
+        // A relative path would mean a different directory in each place.
         let given = self.user_home.as_ref().filter(|home| home.is_absolute());
         let real = given.and_then(|home| home.canonicalize().ok());
         let homes: Vec<PathBuf> = given.cloned().into_iter().chain(real).collect();
@@ -69,7 +69,8 @@ impl Surroundings {
         above.into_iter().take(count).collect()
     }
 
-    /// The host's project directory, if `cwd` is in it: what an agent has changed to does not matter then.
+    /// Returns the host's project directory if `cwd` is in it: then it doesn't matter which directory the agent is in
+    /// now.
     fn project_around(&self, cwd: &Path) -> Option<&Path> {
         let project = self.project_dir.as_deref()?;
         let is_inside = cwd.starts_with(project)
@@ -78,8 +79,9 @@ impl Surroundings {
     }
 }
 
-/// The project's root: the nearest directory upward that has `home` in it, from the host's project directory if `cwd` is
-/// in it, else from `cwd`; failing that, the host's project directory.
+/// Returns the project's root: the nearest directory upward that contains `home`. The search starts at the host's
+/// project directory if `cwd` is in it, otherwise at `cwd`; if that finds nothing, it starts at the host's project
+/// directory.
 pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Option<PathBuf> {
     let start = around.project_around(cwd).unwrap_or(cwd);
     let starts = [Some(start), around.project_dir.as_deref()];
@@ -91,7 +93,8 @@ pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Opt
         .map(Path::to_owned)
 }
 
-/// All directories that may be the root of what a session has taken up, wherever its agent has changed to.
+/// Returns all directories that may be the root of the project in which a session has claimed an instance, whatever
+/// directory the agent is in now.
 pub(crate) fn roots(cwd: &Path, around: &Surroundings) -> Vec<PathBuf> {
     let starts = [Some(cwd), around.project_dir.as_deref()];
     starts
@@ -102,26 +105,26 @@ pub(crate) fn roots(cwd: &Path, around: &Surroundings) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Where a new home is made: at the git root above the project directory or `cwd`, else there. `None` where it would not
-/// be found again.
+/// Returns where to create a new home: the git root above the project directory or `cwd`, or else that directory
+/// itself. `None` if the home would not be found there later.
 pub(crate) fn new_root(cwd: &Path, around: &Surroundings) -> Option<PathBuf> {
     let start = around.project_around(cwd).unwrap_or(cwd);
     around.searched(start).last().map(|root| (*root).to_owned())
 }
 
-/// The reason why `name` cannot name an instance, if there is one.
+/// Returns why `name` cannot be the name of an instance, if it cannot.
 pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
     let plain = name.split('.').all(is_slug) && !name.starts_with('-');
     (!plain).then_some("a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`")
 }
 
-/// The instance that was touched last, by the newest modification of a file that counts; of equals the last name.
+/// Finds the instance in which a matching file was modified last; of several, the last by name.
 pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     let Scope { noun, .. } = scope;
     let folder = folder(scope);
     if leads_outside(root, &folder) {
         let warning = format!(
-            "{} leads outside the project through a symbolic link: it is not followed.",
+            "{} leads out of the project through a symbolic link, which is not followed.",
             folder.display()
         );
         return Newest {
@@ -159,7 +162,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
                 outside.push(|| {
                     let name = name.to_string_lossy();
                     let name = shown(&name);
-                    format!("{noun} `{name}` is a symbolic link that leads outside the project: it is not followed.")
+                    format!("{noun} `{name}` is a symbolic link out of the project, which is not followed.")
                 });
                 continue;
             }
@@ -168,7 +171,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         }
         dirs.push((entry.path(), name));
     }
-    // Of one alone it does not matter when it was touched.
+    // If there is only one, it does not matter when it was last modified.
     let is_alone = dirs.len() == 1;
     for (dir, name) in dirs {
         let touched = match touched(&dir, &scope.choice, is_alone) {
@@ -185,7 +188,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         found.push((touched, name));
     }
     let mut warnings = outside.into_texts(|more| {
-        format!("And {more} more symbolic links lead outside the project: they are not followed.")
+        format!("And {more} more symbolic links out of the project are not followed.")
     });
     warnings.extend(unreadable.into_texts(|more| format!("And {more} more cannot be read.")));
     let best = found.into_iter().max();
@@ -201,7 +204,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     Newest { instance, warnings }
 }
 
-/// The instance of that name, if it is there.
+/// Finds the instance of that name, if it exists.
 pub(crate) fn of_name(root: &Path, scope: &Scope, name: &str) -> Newest {
     let found = of_session(root, scope, Some(name));
     let Some(instance) = &found.instance else {
@@ -220,7 +223,7 @@ pub(crate) fn of_name(root: &Path, scope: &Scope, name: &str) -> Newest {
     }
 }
 
-/// The instance of a session, there or not; none where no session is known.
+/// Finds the instance of a session, whether or not it exists; none if no session is known.
 pub(crate) fn of_session(root: &Path, scope: &Scope, session: Option<&str>) -> Newest {
     let Some(session) = session else {
         return Newest {
@@ -233,7 +236,7 @@ pub(crate) fn of_session(root: &Path, scope: &Scope, session: Option<&str>) -> N
     let found = named(scope, session).and_then(|instance| {
         if leads_outside(root, &instance.dir) {
             return Err(format!(
-                "{} leads outside the project through a symbolic link: it is not followed.",
+                "{} leads out of the project through a symbolic link, which is not followed.",
                 instance.dir.display()
             ));
         }
@@ -251,7 +254,7 @@ pub(crate) fn of_session(root: &Path, scope: &Scope, session: Option<&str>) -> N
     }
 }
 
-/// The instance called `name`; the error says why that is no name.
+/// Returns the instance called `name`; the error says why that cannot be a name.
 pub(crate) fn named(scope: &Scope, name: &str) -> Result<Instance, String> {
     if let Some(flaw) = name_flaw(name) {
         return Err(format!(
@@ -266,12 +269,12 @@ pub(crate) fn named(scope: &Scope, name: &str) -> Result<Instance, String> {
     })
 }
 
-/// The folder of all instances, from the project's root.
+/// Returns the folder of all instances, relative to the project's root.
 pub(crate) fn folder(scope: &Scope) -> PathBuf {
     Path::new(&scope.home).join(&scope.folder)
 }
 
-/// The names of all instances, sorted. What a symbolic link leads to is none.
+/// Returns the names of all instances, sorted. A symbolic link is not an instance.
 pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
     let entries = match fs::read_dir(root.join(folder(scope))) {
         Ok(entries) => Some(entries),
@@ -290,12 +293,12 @@ pub(crate) fn names(root: &Path, scope: &Scope) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// True where `path`, links followed, is below `root`.
+/// Returns whether `path`, with links followed, is inside `root`.
 fn stays_inside(path: &Path, root: &Path) -> bool {
     matches!((path.canonicalize(), root.canonicalize()), (Ok(path), Ok(root)) if path.starts_with(&root))
 }
 
-/// True where a symbolic link on the way from `root` to `dir`, which is below it, leads out of the project.
+/// Returns whether a symbolic link on the way from `root` to `dir`, which is inside it, leads out of the project.
 pub(crate) fn leads_outside(root: &Path, dir: &Path) -> bool {
     dir.ancestors()
         .map(|dir| root.join(dir))
@@ -311,13 +314,13 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
             "{noun} `{text}`: its name is not UTF-8. Rename the directory."
         )),
         Some(flaw) => Err(format!(
-            "{noun} `{}` is passed over: {flaw}. Rename the directory.",
+            "{noun} `{}` is skipped: {flaw}. Rename the directory.",
             shown(&text)
         )),
     }
 }
 
-/// When a file of `dir` that fits was last modified, or where any will do, when the first one was; `None` where none fits.
+/// Returns when a matching file in `dir` was last modified, or with `any`, when the first one was; `None` if none matches.
 fn touched(dir: &Path, choice: &InstanceChoice, any: bool) -> io::Result<Option<SystemTime>> {
     let touch: &[Pattern] = match choice {
         InstanceChoice::Newest { touch } => touch,

@@ -1,7 +1,8 @@
-//! Everything that reads what others have written, fed with what nobody would write: no panic, and what each promises.
+//! Feeds random input to everything that reads files and events: nothing may panic, and each reader keeps its
+//! promises.
 //!
-//! `cargo test` runs a short part. `TASKIE_FORCE=1000000 cargo test --profile dist --lib fuzz` runs a million cases of
-//! each target. The cases are the same in each run; a failing one is printed.
+//! `cargo test` runs a few rounds. `TASKIE_FORCE=1000000 cargo test --profile dist --lib fuzz` runs a million cases
+//! of each target. The cases are the same in every run; a failing case is printed.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +27,7 @@ use crate::files::table;
 use crate::invoke::{log, outcome};
 use crate::text::{is_harmful, shown};
 
-/// Bits that mean something to one reader or another.
+/// Pieces of text that mean something to one of the readers.
 const WORDS: &[&str] = &[
     "{",
     "}",
@@ -94,7 +95,7 @@ const WORDS: &[&str] = &[
     "[x](y)",
 ];
 
-/// Numbers that look random.
+/// Pseudo-random numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -105,7 +106,7 @@ impl Dice {
         usize::try_from(self.0 % u64::try_from(end.max(1)).unwrap()).unwrap()
     }
 
-    /// A seed with a few changes.
+    /// Returns one of the seeds with a few changes.
     fn case(&mut self, seeds: &[&str]) -> Vec<u8> {
         let mut text = seeds[self.below(seeds.len())].as_bytes().to_vec();
         for _ in 0..=self.below(5) {
@@ -161,7 +162,7 @@ const STATES: &[&str] = &[
     "[]",
 ];
 
-/// A state that can be used still can after a write, and no field but those assigned is another.
+/// A usable state is still usable after a write, and only the assigned fields have changed.
 #[test]
 fn fuzz_states() {
     let charts = charts();
@@ -203,7 +204,7 @@ fn fuzz_settings() {
     });
 }
 
-/// A world that stands still, with nothing in it but a state.
+/// A world that never changes and contains only a state.
 #[derive(Debug)]
 struct Still(Context);
 
@@ -238,7 +239,7 @@ impl World for Still {
     }
 }
 
-/// Whatever an event holds, there is a decision, or a reason why there is none.
+/// Whatever an event contains, there is a decision or a reason why there is none.
 #[test]
 fn fuzz_events() {
     let chart = charts().remove(0);
@@ -287,7 +288,7 @@ fn fuzz_tables() {
     });
 }
 
-/// What a pattern renders it matches.
+/// A pattern matches every name that it renders.
 #[test]
 fn fuzz_patterns() {
     let seeds = [
@@ -318,14 +319,14 @@ fn fuzz_patterns() {
         });
         let mut holes: Vec<&str> = pattern.holes().map(|(name, _)| name).collect();
         holes.sort_unstable();
-        // Of two holes of one name only the first is known.
+        // If two holes have the same name, only the first one is captured.
         if holes.windows(2).all(|pair| pair[0] != pair[1]) {
             assert_eq!(rendered.as_deref(), Ok(name.as_str()));
         }
     });
 }
 
-/// A verdict is found where the whole JSON as values would have it.
+/// A verdict is found where parsing all of the JSON would find it.
 #[test]
 fn fuzz_verdicts() {
     let chart = charts().remove(0);
@@ -362,7 +363,7 @@ fn fuzz_verdicts() {
     });
 }
 
-/// What is shown draws nothing on a terminal and adds no line.
+/// Shown text sends nothing to the terminal and adds no line.
 #[test]
 fn fuzz_shown_texts() {
     let seeds = [
@@ -397,12 +398,12 @@ fn fuzz_expressions() {
     });
 }
 
-/// A chart is loaded or refused with its flaws.
+/// A chart is loaded, or refused with its flaws.
 #[test]
 fn fuzz_charts() {
     let texts: Vec<&str> = CHARTS.iter().map(|chart| chart.text).collect();
     let given = std::env::var("TASKIE_FORCE").ok();
-    // A chart takes a hundred times as long as anything else.
+    // A chart takes a hundred times as long as any other case.
     let count = given
         .and_then(|given| given.parse::<usize>().ok())
         .unwrap_or(2_000)

@@ -1,4 +1,4 @@
-//! What git says of the project, asked at most once for each event, and only where a rule looks at it.
+//! Asks git about the project, at most once per event, and only if a rule looks at it.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -10,10 +10,10 @@ use crate::invoke::program;
 use crate::text::shown;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How long git may take. A host gives a hook no longer than a minute, and nobody learns why a stop was cut off.
+/// How long git may take. A host gives a hook as little as a minute, and nobody would learn why a stop was cut off.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// What would give the paths below another meaning.
+/// Variables that would change the meaning of the paths below.
 const PATH_MODES: [&str; 4] = [
     "GIT_LITERAL_PATHSPECS",
     "GIT_GLOB_PATHSPECS",
@@ -21,15 +21,15 @@ const PATH_MODES: [&str; 4] = [
     "GIT_ICASE_PATHSPECS",
 ];
 
-/// git's answer, once it was asked.
+/// The answer of git, once it has been asked.
 #[derive(Debug, Default)]
 pub(crate) struct Git {
     dirty: OnceLock<Result<bool, String>>,
 }
 
 impl Git {
-    /// Whether there are uncommitted changes outside `home`; false outside git. The error says
-    /// why git cannot tell.
+    /// Returns whether there are uncommitted changes outside `home`; false outside git. The error says why git cannot
+    /// tell.
     pub(crate) fn is_dirty(&self, root: &Path, home: &str) -> Result<bool, &str> {
         let dirty = self.dirty.get_or_init(|| ask(root, home));
         dirty.as_ref().copied().map_err(String::as_str)
@@ -37,7 +37,7 @@ impl Git {
 }
 
 fn ask(root: &Path, home: &str) -> Result<bool, String> {
-    // Outside git there is nothing to start a process for.
+    // Outside git, there is no need to start a process.
     if !is_in_git(root) {
         return Ok(false);
     }
@@ -59,15 +59,16 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
     ))
 }
 
-/// git in the directory `root`, which it may look at only.
+/// Returns a git command for the directory `root` that only reads.
 fn git(root: &Path) -> Result<Command, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut git = Command::new(program::locate("git", &path, root)?);
     for mode in PATH_MODES {
         git.env_remove(mode);
     }
-    // A lock taken for a mere look could make the agent's own `git commit` fail. A repository inside the project, which
-    // a clone can bring as ordinary files, has a configuration that nobody here wrote: it must not name a program.
+    // A lock taken for a mere look could make the agent's own `git commit` fail. A repository inside the project,
+    // which can be part of a clone as ordinary files, has a configuration that nobody here wrote: it must not name a
+    // program.
     git.arg("--no-optional-locks")
         .args(["-c", "core.fsmonitor=false"])
         .args(["-c", "safe.bareRepository=explicit"])
@@ -75,7 +76,7 @@ fn git(root: &Path) -> Result<Command, String> {
     Ok(git)
 }
 
-/// True where git tracks a file in `folder`, which is below `root`; false where git cannot tell.
+/// Returns whether git tracks a file in `folder`, which is inside `root`; false if git cannot tell.
 pub(super) fn is_tracked(root: &Path, folder: &Path) -> bool {
     if !is_in_git(root) {
         return false;
@@ -88,12 +89,12 @@ pub(super) fn is_tracked(root: &Path, folder: &Path) -> bool {
     output_within(&mut git, LIMIT).is_ok_and(|output| !output.stdout.is_empty())
 }
 
-/// True where the project at `root` is in a git repository.
+/// Returns whether the project at `root` is in a git repository.
 pub(super) fn is_in_git(root: &Path) -> bool {
     root.ancestors().any(|dir| dir.join(".git").exists())
 }
 
-/// What `command` prints. It is ended when it takes longer than `limit`; the error is what to say of it.
+/// Returns the output of `command`. It is killed if it takes longer than `limit`; the error is a message about that.
 fn output_within(command: &mut Command, limit: Duration) -> Result<Output, String> {
     let unrun = |error| format!("cannot be run: {error}");
     let child = command
@@ -110,7 +111,8 @@ fn output_within(command: &mut Command, limit: Duration) -> Result<Output, Strin
     match receiver.recv_timeout(limit) {
         Ok(output) => output.map_err(unrun),
         Err(_) => {
-            // It may have ended just now. Nothing waits for the thread: a process of git's may keep its pipes open.
+            // It may have ended just now. Nothing waits for the thread: a process that git started may keep its pipes
+            // open.
             let _ = kill_process(pid, Signal::KILL);
             Err(format!("did not end within {} s", limit.as_secs()))
         }
@@ -126,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_end_is_ended() {
+    fn a_command_that_does_not_end_is_killed() {
         let start = Instant::now();
         let slow = output_within(Command::new("sleep").arg("60"), Duration::from_secs(1));
         assert_eq!(slow.err().as_deref(), Some("did not end within 1 s"));
@@ -135,7 +137,7 @@ mod tests {
         assert_eq!(fast.map(|output| output.stdout), Ok(b"x\n".to_vec()));
     }
 
-    /// A clone can bring the files of a repository in a folder, and git would take it for one.
+    /// A clone can contain the files of a repository in a folder, and git would treat it as one.
     #[test]
     fn the_configuration_of_a_repository_inside_the_project_is_not_used() {
         let project = tempfile::tempdir().unwrap();

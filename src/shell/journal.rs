@@ -1,8 +1,9 @@
-//! The journal: one JSON line for each decision, and one for each review that ended.
+//! The journal: one JSON line for each decision, and one for each review that has ended.
 //!
-//! It answers what happened and why: a decision's line has each rule that was tried, and what its guard looked at. It
-//! never has the text of a prompt or a message, and nothing of the environment. It is a fact of this machine, in the
-//! lock folder: git ignores it, and nothing is decided on it. A line that cannot be written changes no answer.
+//! It says what happened and why: the line of a decision has every rule that was tried, and what its guard looked at.
+//! It never contains the text of a prompt or a message, nor anything from the environment. It is a fact about this
+//! machine and is kept in the lock folder: git ignores it, and no decision depends on it. A line that cannot be
+//! written changes no answer.
 
 use std::fs;
 use std::io;
@@ -22,7 +23,7 @@ use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Ended};
 use crate::engine::event::{Event, Trigger};
 
-/// The journal's kind among the files of the lock folder.
+/// The journal's file extension in the lock folder.
 const KIND: &str = "journal";
 
 /// A line of the journal.
@@ -33,10 +34,10 @@ pub(crate) enum Line {
     Review(Review),
 }
 
-/// An event, and what was decided about it.
+/// An event, and the decision about it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Decided {
-    /// When, as RFC 3339 writes it.
+    /// The time, in RFC 3339.
     pub(crate) at: String,
     pub(crate) instance: String,
     /// `Stop`, `enter create-tasks`, `run pause`, `next`.
@@ -45,16 +46,16 @@ pub(crate) struct Decided {
     /// The rules that were tried, in order.
     #[serde(default)]
     pub(crate) rules: Vec<Tried>,
-    /// The run that it is about.
+    /// The run that the decision is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) review: Option<Counted>,
     /// The fields that changed, with their values before and after.
     #[serde(default)]
     pub(crate) changed: IndexMap<String, [Json; 2]>,
-    /// What was done to files.
+    /// The changes to files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) files: Vec<String>,
-    /// `block`, `allow`, `pass` where no rule answered, `action`, `refuse`; `none` where nothing could be decided.
+    /// `block`, `allow`, `pass` (no rule answered), `action`, `refuse`, or `none` (nothing could be decided).
     pub(crate) answer: String,
     /// The answer to `next`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +70,7 @@ pub(crate) struct Decided {
 /// A rule that was tried.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Tried {
-    /// Where it stands in the chart: `on.Stop[2]`.
+    /// Its place in the chart: `on.Stop[2]`.
     pub(crate) rule: String,
     pub(crate) about: Option<String>,
     pub(crate) fired: bool,
@@ -78,7 +79,7 @@ pub(crate) struct Tried {
     pub(crate) saw: IndexMap<String, Json>,
 }
 
-/// A run as a decision has taken it.
+/// A run, as the decision took it into account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counted {
     pub(crate) cycle: String,
@@ -86,7 +87,7 @@ pub(crate) struct Counted {
     pub(crate) verdict: Option<String>,
     /// Why it failed.
     pub(crate) error: Option<String>,
-    /// It was set aside: somebody had changed the state meanwhile.
+    /// It was discarded, because someone had changed the state in the meantime.
     pub(crate) superseded: bool,
 }
 
@@ -98,40 +99,40 @@ pub(crate) struct Review {
     pub(crate) instance: String,
     pub(crate) cycle: String,
     pub(crate) n: i64,
-    /// The file that it was to write, below the instance's directory.
+    /// The file that it had to write, in the instance's directory.
     pub(crate) file: String,
-    /// How many bytes it wrote: a file of another size is not the one that it was about.
+    /// How many bytes it wrote: a file of another size has changed since.
     pub(crate) bytes: u64,
-    /// The verdict, where it gave one.
+    /// The verdict, if there is one.
     pub(crate) verdict: Option<String>,
     /// Why it failed.
     pub(crate) error: Option<String>,
-    /// Who did it, as the chart says.
+    /// The reviewer, as named by the chart.
     pub(crate) by: Option<String>,
     /// How many seconds it took.
     pub(crate) seconds: u64,
-    /// What it cost, in millionths of a dollar, if it said so.
+    /// What it cost, in millionths of a dollar, if known.
     pub(crate) cost: Option<u64>,
-    /// How many tokens it took, if it said so.
+    /// How many tokens it used, if known.
     pub(crate) tokens: Option<u64>,
     /// Until when every other run would fail too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) until: Option<String>,
 }
 
-/// The time now, as a line has it.
+/// Returns the current time as a line of the journal has it.
 pub(super) fn now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
 }
 
-/// Adds what was decided about `event`, or why nothing could be.
+/// Adds a line about the decision on `event`, or about why there is none.
 pub(super) fn add_decision(
     place: &Place,
     event: &Event,
     result: &Result<Performed, Stuck>,
     took: Duration,
 ) -> io::Result<()> {
-    // A session that has taken nothing up leaves no trace.
+    // A session that has claimed nothing leaves no trace.
     if !place.dir().is_dir()
         && result
             .as_ref()
@@ -142,7 +143,7 @@ pub(super) fn add_decision(
     add(place, &Line::Decision(decided(place, event, result, took)))
 }
 
-/// Adds a run that has ended.
+/// Adds a line about a run that has ended.
 pub(super) fn add_review(place: &Place, review: Review) -> io::Result<()> {
     add(place, &Line::Review(review))
 }
@@ -152,7 +153,7 @@ fn add(place: &Place, line: &Line) -> io::Result<()> {
     lines::append(&place.home(), &place.shared_name(), KIND, &text)
 }
 
-/// Returns what is known of the instance at `place`, oldest first.
+/// Returns the lines about the instance at `place`, oldest first.
 pub(crate) fn read(place: &Place) -> Vec<Line> {
     let name = &place.instance.name;
     let mut lines = parsed(&place.home(), &place.shared_name());
@@ -160,7 +161,7 @@ pub(crate) fn read(place: &Place) -> Vec<Line> {
     lines
 }
 
-/// Returns all that is known of the instances in `home`, oldest first.
+/// Returns the lines about all instances in `home`, oldest first.
 pub(crate) fn read_all(home: &Path) -> Vec<Line> {
     let entries = fs::read_dir(lock::folder(home)).into_iter().flatten();
     let names = entries.flatten().filter_map(|entry| {
@@ -210,7 +211,7 @@ pub(crate) fn of_cycle<'r>(
 }
 
 impl Line {
-    /// The instance that it is about.
+    /// Returns the instance that the line is about.
     pub(crate) fn instance(&self) -> &str {
         match self {
             Self::Decision(decided) => &decided.instance,
@@ -218,7 +219,7 @@ impl Line {
         }
     }
 
-    /// When it was written, as RFC 3339 has it.
+    /// Returns when the line was written, in RFC 3339.
     pub(crate) fn at(&self) -> &str {
         match self {
             Self::Decision(decided) => &decided.at,
@@ -290,7 +291,7 @@ impl Decided {
 }
 
 impl Tried {
-    /// Returns the line's part about a rule.
+    /// Returns the part of a line that is about a rule.
     pub(crate) fn of(chart: &Chart, tried: &decision::Tried) -> Self {
         Self {
             rule: tried.place.clone(),
@@ -303,7 +304,7 @@ impl Tried {
 
 impl Counted {
     fn of(ended: &Ended) -> Self {
-        let (verdict, error) = ended.outcome.in_two();
+        let (verdict, error) = ended.outcome.verdict_and_error();
         let (verdict, error) = (verdict.map(str::to_owned), error.map(str::to_owned));
         Self {
             cycle: ended.invocation.cycle.clone(),

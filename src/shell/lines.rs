@@ -1,8 +1,9 @@
-//! A file of lines in the lock folder, to which any number of processes append at once.
+//! A file of lines in the lock folder that any number of processes can append to at the same time.
 //!
-//! A line begins with its line end and goes out in one write: a process that is killed in the middle leaves a torn
-//! line, and the next one starts its own. The file's first line says which file it is, because a file that came with
-//! the project is not believed. A full file is renamed, and so is kept as long as the next one is not full.
+//! A line starts with a line break and is written in one call: a process that is killed in the middle leaves an
+//! incomplete line, and the next one starts on a line of its own. The first line of the file identifies the file,
+//! because a file that came with the project is not trusted. A full file is renamed, and kept until the next one is
+//! full.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -14,34 +15,35 @@ use serde::{Deserialize, Serialize};
 use super::{file, lock, record};
 use crate::files::regular::open_regular;
 
-/// How large a file may become before the next one is begun.
+/// The size at which a new file is started.
 const FULL: u64 = 4 * 1024 * 1024;
 
-/// How often a file that others replace is looked for.
+/// How often to look for a file that other processes are replacing.
 const TRIES: usize = 16;
 
-/// The first line: which file this is.
+/// The first line, which identifies the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     inode: u64,
 }
 
-/// Appends a line. `kind` is the file's, in the lock folder of `home`.
+/// Appends a line to the file of `name` in the lock folder of `home`; `kind` is its extension.
 pub(super) fn append(home: &Path, name: &str, kind: &str, line: &[u8]) -> io::Result<()> {
     let mut text = Vec::with_capacity(line.len() + 1);
     text.push(b'\n');
     text.extend_from_slice(line);
     let written = open(home, name, kind)?.write(&text)?;
-    // The rest would be a line of its own, mixed with those of others.
+    // The rest would become a line of its own, mixed with the lines of others.
     match written == text.len() {
         true => Ok(()),
         false => Err(io::ErrorKind::WriteZero.into()),
     }
 }
 
-/// Returns the lines, oldest first; what is torn is among them.
+/// Returns the lines, oldest first, including incomplete ones.
 pub(super) fn read(home: &Path, name: &str, kind: &str) -> String {
-    // The newer file first: a file that becomes full in between is then read twice, and not at all the other way round.
+    // The newer file first: a file that becomes full in between is then read twice. In the other order, it would be
+    // missed.
     let files = [kind, &older(kind)].map(|kind| believed(home, name, kind));
     let [newer, older] = files;
     let is_same = |a: &File, b: &File| {
@@ -51,7 +53,8 @@ pub(super) fn read(home: &Path, name: &str, kind: &str) -> String {
     let older = older.filter(|older| newer.as_ref().is_none_or(|newer| !is_same(older, newer)));
     let mut text = Vec::new();
     for file in older.into_iter().chain(newer) {
-        // A little more than a full file: whoever had it open may still write. Nobody makes us read without end.
+        // A little more than a full file, because a process that had it open may still write. The limit keeps us from
+        // reading forever.
         if file.take(2 * FULL).read_to_end(&mut text).is_err() {
             break;
         }
@@ -60,7 +63,7 @@ pub(super) fn read(home: &Path, name: &str, kind: &str) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The file, open for appending; a new one where there is none of ours or it is full.
+/// Opens the file for appending; starts a new one if there is none of ours, or if it is full.
 fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
     let path = lock::path(home, name, kind);
     if lock::folder(home).is_symlink() {
@@ -92,7 +95,7 @@ fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
     Err(io::Error::other("it keeps being replaced"))
 }
 
-/// Makes the file with its first line; one that another process makes at the same time is as good.
+/// Creates the file with its first line; if another process creates it at the same time, that file will do.
 fn make(home: &Path, path: &Path) -> io::Result<()> {
     lock::make_folder(home)?;
     let made = file::create_with(path, |file| {
@@ -105,14 +108,14 @@ fn make(home: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// The file at its beginning, if it was made here.
+/// Opens the file for reading, if it was made on this machine.
 fn believed(home: &Path, name: &str, kind: &str) -> Option<File> {
     let (mut file, meta) = lock::open_existing(home, name, kind).ok()?;
     let is_at_start = file.seek(SeekFrom::Start(0)).is_ok();
     (is_at_start && is_believed(&file, &meta)).then_some(file)
 }
 
-/// True where the file begins with its own number.
+/// Returns whether the first line of the file has the file's own number.
 fn is_believed(file: &File, meta: &Metadata) -> bool {
     let mut start = [0; 64];
     let Ok(length) = file.read_at(&mut start, 0) else {
@@ -123,7 +126,7 @@ fn is_believed(file: &File, meta: &Metadata) -> bool {
     head.is_some_and(|head| record::is_made_here(meta, head.inode))
 }
 
-/// The kind of the file that became full before.
+/// Returns the extension of the previous full file.
 fn older(kind: &str) -> String {
     format!("{kind}.1")
 }
@@ -203,7 +206,7 @@ mod tests {
         append(home, "a", "journal", b"line 2").unwrap();
         assert_eq!(lines(home), ["line 1", "line 2"]);
 
-        // As a clone brings it: the same text, and another file.
+        // A clone would contain the same text, but in a different file.
         let text = fs::read(&path).unwrap();
         let other = lock::path(home, "b", "journal");
         fs::write(&other, &text).unwrap();

@@ -1,9 +1,10 @@
-//! Locks of one instance, kept by the operating system and so released by a crash.
+//! The locks of one instance. The operating system keeps them, so it releases them if a process crashes.
 //!
-//! The write lock covers one read-decide-write of `state.json` and is held for milliseconds. Its file stands in `.locks`
-//! below the chart's home, which git ignores, and holds the revision, a count of the phases entered and commands run.
-//! The review lock is held for a whole run, in which the reviewer may remove all that git ignores: it is a lock on the
-//! instance's directory itself. The notes of [`super::reviews`] and the [records](super::record) are in `.locks` too.
+//! The write lock covers one read-decide-write of `state.json` and is held for milliseconds. Its file is in `.locks`
+//! in the chart's home, which git ignores, and contains the revision, a count of the phases entered and commands run.
+//! The review lock is held for a whole run, in which the reviewer may remove everything that git ignores: it is a
+//! lock on the instance's directory itself. The notes of [`super::reviews`] and the [records](super::record) are in
+//! `.locks` too.
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write as _};
@@ -14,16 +15,16 @@ use std::time::{Duration, Instant};
 use crate::files::regular::open_regular;
 use crate::invoke::signals;
 
-/// The folder of the lock files, below the chart's home.
+/// The folder of the lock files, in the chart's home.
 pub(super) const FOLDER: &str = ".locks";
 
 /// The file of the review lock.
 const REVIEW: &str = "review";
 
-/// How long a review lock that is taken is asked for again: someone who only looks holds it for microseconds.
+/// How long to retry if the review lock is taken: a process that only checks it holds it for microseconds.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// How long the write lock is waited for; nobody holds it that long unless stopped in the middle.
+/// How long to wait for the write lock; nobody holds it that long unless stopped in the middle.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The right to read and write one instance's state.
@@ -39,14 +40,15 @@ pub(crate) struct ReviewLock {
 }
 
 impl WriteLock {
-    /// Waits for the lock; an error names its file.
+    /// Waits for the lock; the error names its file.
     pub(crate) fn acquire(home: &Path, instance: &str) -> io::Result<Self> {
         let mut file = open(home, instance, "state")?;
         let start = Instant::now();
         loop {
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path(home, instance, "state")) => return Ok(Self { file }),
-                // Whoever removed the file meanwhile has left two locks of one name: the new one counts.
+                // Someone has removed the file in the meantime, so there are two locks with one name: the new one
+                // counts.
                 Ok(()) if start.elapsed() < PATIENCE => file = open(home, instance, "state")?,
                 Ok(()) => return Err(io::Error::other("its file keeps being removed")),
                 Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
@@ -66,39 +68,41 @@ impl WriteLock {
         }
     }
 
-    /// How many phases were entered and commands run so far.
+    /// Returns how many phases have been entered and commands run so far.
     pub(crate) fn revision(&mut self) -> io::Result<u64> {
         let mut text = String::new();
         self.file.rewind()?;
-        // A file that holds no number counts as a new one.
+        // A file without a number counts as a new one.
         let _ = self.file.read_to_string(&mut text);
         Ok(text.trim().parse().unwrap_or(0))
     }
 
-    /// Counts one more.
+    /// Adds one to the revision.
     pub(crate) fn bump(&mut self) -> io::Result<()> {
         let next = self.revision()?.wrapping_add(1);
-        // One write over the old number, never an empty file: killed in between, no number comes twice.
+        // One write over the old number, never an empty file: if the process is killed in between, no number is used
+        // twice.
         self.file
             .write_all_at(format!("{next:020}\n").as_bytes(), 0)
     }
 }
 
 impl ReviewLock {
-    /// The file that is locked: a process that inherits it holds the lock too, so that nobody starts a second reviewer
-    /// before the first one of a hook that was killed is gone.
+    /// Returns the locked file: a process that inherits it holds the lock too. So if a hook is killed, nobody starts
+    /// a second reviewer before its reviewer is gone.
     pub(super) fn file(&self) -> &File {
         &self.file
     }
 
-    /// The lock of the instance in `dir`, or `None` while someone else holds it.
+    /// Returns the lock of the instance in `dir`, or `None` while someone else holds it.
     pub(super) fn try_acquire(home: &Path, instance: &str, dir: &Path) -> io::Result<Option<Self>> {
         // Not every file system can lock a directory.
         let lock = |file: io::Result<File>| file.and_then(try_lock);
         lock(File::open(dir)).or_else(|_| lock(open(home, instance, REVIEW)))
     }
 
-    /// True while someone holds the lock. Looks only: nothing is made, and two who look do not see each other.
+    /// Returns whether someone holds the lock. Creates nothing, and two processes that check at the same time don't
+    /// disturb each other.
     pub(super) fn is_held(home: &Path, instance: &str, dir: &Path) -> bool {
         let is_held = |file: io::Result<File>| {
             file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
@@ -122,13 +126,13 @@ fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
     }
 }
 
-/// True while `path` leads to this very file.
+/// Returns whether `path` is this very file.
 pub(super) fn is_at(file: &File, path: &Path) -> bool {
     let id = |meta: io::Result<Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
     id(file.metadata()) == id(path.symlink_metadata())
 }
 
-/// A file of the lock folder, for reading, and what is known of it.
+/// Opens a file of the lock folder for reading, and returns it with its metadata.
 pub(super) fn open_existing(
     home: &Path,
     instance: &str,
@@ -138,13 +142,13 @@ pub(super) fn open_existing(
     open_regular(OpenOptions::new().read(true), &path(home, instance, kind))
 }
 
-/// Where a file of the lock folder stands.
+/// Returns the path of a file in the lock folder.
 pub(super) fn path(home: &Path, instance: &str, kind: &str) -> PathBuf {
     home.join(FOLDER).join(format!("{instance}.{kind}"))
 }
 
-/// Has git ignore the lock folder, also where whoever made it was killed before that, or the file was deleted. What
-/// stands there is left as it is.
+/// Makes git ignore the lock folder, even if whoever created it was killed before doing that, or if the file was
+/// deleted. An existing file stays as it is.
 fn ignore(folder: &Path) -> io::Result<()> {
     let path = folder.join(".gitignore");
     match OpenOptions::new().write(true).create_new(true).open(path) {
@@ -154,12 +158,13 @@ fn ignore(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The lock folder.
+/// Returns the path of the lock folder.
 pub(super) fn folder(home: &Path) -> PathBuf {
     home.join(FOLDER)
 }
 
-/// A project may come from anywhere: a link in it must not have us read or write what is another project's.
+/// Refuses a link: a project may come from anyone, and a link in it must not make us read or write files of another
+/// project.
 fn refuse_link(folder: &Path) -> io::Result<()> {
     match folder.is_symlink() {
         true => Err(io::Error::other("its folder is a symbolic link")),
@@ -167,7 +172,7 @@ fn refuse_link(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes the lock folder, if it is not there.
+/// Creates the lock folder if it does not exist.
 pub(super) fn make_folder(home: &Path) -> io::Result<()> {
     let folder = folder(home);
     refuse_link(&folder)?;
@@ -178,7 +183,7 @@ pub(super) fn make_folder(home: &Path) -> io::Result<()> {
     ignore(&folder)
 }
 
-/// A file of the lock folder, for reading and writing; made where it is not there.
+/// Opens a file of the lock folder for reading and writing; creates it if necessary.
 pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     let path = path(home, instance, kind);
     let mut options = OpenOptions::new();

@@ -1,8 +1,8 @@
-//! An answer that belongs to a state which was written, until the host has it.
+//! The answer to a stop, kept until the host has it.
 //!
-//! The state is written before the answer is printed. A hook that is killed in between, or whose host is gone, would
-//! leave a plan that waits for an agent that does not know. What it was to say is therefore left in the lock
-//! folder before the state is written, and is said at the next stop if the state is still the one that it belongs to.
+//! The state is written before the answer is printed. If the hook is killed in between, or its host is gone, the plan
+//! would wait for an agent that knows nothing about it. So the answer is stored in the lock folder before the state
+//! is written, and repeated at the next stop if the state has not changed since.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
@@ -16,7 +16,7 @@ use crate::engine::decision::{Answer, Decision};
 
 const KIND: &str = "owed";
 
-/// For so many seconds a hook that lives is taken to be about to give its answer.
+/// For this many seconds, a hook that is still running is expected to give its answer.
 const GRACE: u64 = 60;
 
 /// The answer to a stop.
@@ -24,17 +24,17 @@ const GRACE: u64 = 60;
 struct Owed {
     /// The state that it belongs to.
     state: u64,
-    /// The hook that is about to give it.
+    /// The hook that will give it.
     #[serde(default)]
     hook: i32,
-    /// When it was left, in seconds since 1970.
+    /// When it was stored, in seconds since 1970.
     #[serde(default)]
     left: u64,
     block: Option<String>,
     messages: Vec<String>,
 }
 
-/// An answer that the host has not got yet.
+/// An answer that the host has not received yet.
 #[derive(Debug)]
 pub(crate) struct Debt {
     home: PathBuf,
@@ -42,7 +42,7 @@ pub(crate) struct Debt {
 }
 
 impl Debt {
-    /// Leaves the answer of `decision`, which belongs to the state that `text` is. The caller holds the write lock.
+    /// Stores the answer of `decision`, which belongs to the state with this `text`. The caller holds the write lock.
     pub(super) fn leave(
         home: &Path,
         instance: &str,
@@ -63,7 +63,7 @@ impl Debt {
         Ok(Self::of(home, instance))
     }
 
-    /// Returns the answer that is still owed for the state that `text` is. One for another state is forgotten.
+    /// Returns the answer that is still owed for the state with this `text`. An answer for another state is removed.
     pub(super) fn find(home: &Path, instance: &str, text: &[u8]) -> Option<(Self, Decision)> {
         let owed: Owed = record::read(home, instance, KIND)?;
         let debt = Self::of(home, instance);
@@ -71,7 +71,7 @@ impl Debt {
             debt.settle();
             return None;
         }
-        // It is printing the answer now. (A number that another process has by now is not one for long.)
+        // The hook is printing the answer now. (If another process has its id by now, it won't for long.)
         let is_recent = record::now().as_secs().saturating_sub(owed.left) < GRACE;
         let hook = Pid::from_raw(owed.hook);
         if is_recent && hook.is_some_and(|hook| test_kill_process(hook).is_ok()) {
@@ -92,13 +92,13 @@ impl Debt {
         }
     }
 
-    /// The host has the answer.
+    /// Removes the answer: the host has it.
     pub(crate) fn settle(self) {
         record::remove(&self.home, &self.instance, KIND);
     }
 }
 
-/// What distinguishes one state from another; one that another version of this program has made may be unlike.
+/// Returns a hash that distinguishes states. Another version of this program may compute a different one.
 fn mark(text: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

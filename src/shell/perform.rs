@@ -1,7 +1,8 @@
-//! From an event to its answer: takes a snapshot, decides, runs what the decision invokes, decides again, writes.
+//! Handles an event, up to its answer: takes a snapshot, decides, runs what the decision invokes, decides again,
+//! writes.
 //!
-//! State is written at most once, under the write lock, on a world read under that lock, and after all that the
-//! decision does to files. Killed at any moment, this leaves the old state or the new one.
+//! The state is written at most once, under the write lock, based on a world that was read under that lock, and after
+//! all changes to files. If this is killed at any moment, either the old state or the new one remains.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,7 +17,7 @@ use super::review::{Reviewed, Run, review};
 use super::snapshot::Snapshot;
 use super::state_file::Reading;
 use super::stuck::Stuck;
-use super::write::{take_up, write};
+use super::write::{claim, write};
 use crate::engine::decide::{decide, explain};
 use crate::engine::decision::{Decision, Ended, Outcome, Step, Tried};
 use crate::engine::event::{Event, Trigger};
@@ -34,7 +35,7 @@ pub(crate) fn perform(place: &Place, event: &Event) -> Result<Performed, Stuck> 
     result
 }
 
-/// What is to be done next, on the way to an answer.
+/// What to do next, on the way to an answer.
 enum Next {
     /// Run what the decision asks for.
     Review,
@@ -51,9 +52,9 @@ fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let mut next = match decide(&place.chart, &snapshot.as_world(), event, None)? {
         Step::Invoke(_) => Next::Review,
         Step::Done(decision) if decision.writes_nothing() => {
-            if is_taking_up(place, event, &decision) {
+            if is_claiming(place, event, &decision) {
                 let _lock = place.lock()?;
-                take_up(place, event, &decision)?;
+                claim(place, event, &decision)?;
             }
             let performed = Performed::of(&snapshot, decision);
             forget_if_taken_over(place, event);
@@ -61,7 +62,7 @@ fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
         }
         Step::Done(_) => Next::Write(None, git),
     };
-    // Each turn but the last is one in which somebody else has changed what is due.
+    // In each round but the last, someone else has changed what is due.
     loop {
         next = match next {
             Next::Review => match review(place, event)? {
@@ -77,7 +78,7 @@ fn carry_out(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     }
 }
 
-/// The answer to an earlier stop that the host never got.
+/// Returns the answer to an earlier stop that the host never received.
 fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> {
     let (Trigger::Hook(name), Reading::Sound { text, .. }) = (&event.trigger, &snapshot.state)
     else {
@@ -94,13 +95,14 @@ fn owed(place: &Place, event: &Event, snapshot: &Snapshot) -> Option<Performed> 
     })
 }
 
-/// True where carrying out the decision makes its session the driver of an instance that it does not drive yet.
-fn is_taking_up(place: &Place, event: &Event, decision: &Decision) -> bool {
-    super::write::taker(place, event, decision)
+/// Returns whether carrying out the decision would make its session the driver of an instance that it does not drive
+/// yet.
+fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
+    super::write::claimant(place, event, decision)
         .is_some_and(|session| !driver::drives(&place.home(), &place.instance.name, session))
 }
 
-/// A session whose instance another session has taken over hears of it once, from this stop.
+/// Removes the claim of a session whose instance another session has claimed: this stop has just told it.
 fn forget_if_taken_over(place: &Place, event: &Event) {
     let (Trigger::Hook(name), Some(session)) = (&event.trigger, &event.session) else {
         return;
@@ -113,20 +115,20 @@ fn forget_if_taken_over(place: &Place, event: &Event) {
     }
 }
 
-/// What the chart would decide about `event` at `place` now. Nothing is run, locked or written.
+/// Returns what the chart would decide about `event` at `place` now. Nothing is run, locked or written.
 pub(crate) fn peek(place: &Place, event: &Event) -> Result<(Step, Arc<Snapshot>), Stuck> {
     let snapshot = place.snapshot();
     let step = decide(&place.chart, &snapshot.as_world(), event, None)?;
     Ok((step, snapshot))
 }
 
-/// Returns the rules that `event` would be put to at `place` now, and what they lead to. Nothing is run, locked or written.
-pub(crate) fn look_through(place: &Place, event: &Event) -> Result<(Step, Vec<Tried>), Stuck> {
+/// Returns the same, with the rules that would be tried. Nothing is run, locked or written.
+pub(crate) fn peek_rules(place: &Place, event: &Event) -> Result<(Step, Vec<Tried>), Stuck> {
     let snapshot = place.snapshot();
     Ok(explain(&place.chart, &snapshot.as_world(), event, None)?)
 }
 
-/// The same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.
+/// Does the same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.
 pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Foreseen, Stuck> {
     let (step, snapshot) = peek(place, event)?;
     let Step::Invoke(invocation) = step else {
@@ -152,12 +154,12 @@ pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Foreseen, Stuck> {
 #[derive(Debug)]
 pub(crate) struct Foreseen {
     pub(crate) step: Step,
-    /// What keeps the run that is due from being started.
+    /// What prevents the run that is due from being started.
     pub(crate) obstacle: Option<String>,
 }
 
-/// What `event` would come to at `place` now, with the errors that carrying it out would have; the decision must not
-/// ask for a run. Nothing is run, locked or written.
+/// Returns the result that `event` would have at `place` now, with the errors that carrying it out would cause. The
+/// decision must not ask for a run. Nothing is run, locked or written.
 pub(crate) fn check(place: &Place, event: &Event) -> Result<Performed, Stuck> {
     let (step, snapshot) = peek(place, event)?;
     let decision = match step {

@@ -1,4 +1,4 @@
-//! A decision that was carried out, with what went wrong on the way that the user should know.
+//! A decision that was carried out, with the problems on the way that the user should know about.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::engine::world::World as _;
 #[derive(Debug, Default)]
 pub(crate) struct Performed {
     pub(crate) decision: Decision,
-    /// What is wrong with the files that were read.
+    /// Problems with the files that were read.
     pub(crate) warnings: Vec<String>,
-    /// What may be wrong with them: not worth a word to the user at every stop.
+    /// Possible problems with them, not important enough to report to the user at every stop.
     pub(crate) notes: Vec<String>,
-    /// The fields that the decision writes, as they were before it.
+    /// The fields that the decision writes, with their previous values.
     pub(crate) before: IndexMap<String, Json>,
     /// The context after the decision.
     pub(crate) context: IndexMap<String, Json>,
-    /// The answer, as long as the host has not got it.
+    /// The answer, until the host has it.
     pub(crate) debt: Option<Debt>,
 }
 
 impl Performed {
-    /// Returns `decision`, which was made in the world that `snapshot` is.
+    /// Returns `decision`, which was made in the world of `snapshot`.
     pub(super) fn of(snapshot: &Arc<Snapshot>, decision: Decision) -> Self {
         let mut context = snapshot.context().clone();
         let mut before = IndexMap::new();
@@ -45,7 +45,7 @@ impl Performed {
         }
     }
 
-    /// Returns a stop that is allowed with a word to the user, without any rule of the chart.
+    /// Returns a stop that is allowed with a message to the user, without any rule of the chart.
     pub(super) fn allowed(message: String) -> Self {
         Self {
             decision: Decision {

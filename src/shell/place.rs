@@ -1,4 +1,4 @@
-//! An instance of a chart in a project: where it is, and what stands there.
+//! An instance of a chart in a project: where it is, and what is there.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -24,28 +24,29 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The chart's home in this project.
+    /// Returns the chart's home in this project.
     pub(crate) fn home(&self) -> PathBuf {
         self.root.join(&self.chart.scope.home)
     }
 
-    /// The instance's directory.
+    /// Returns the instance's directory.
     pub(crate) fn dir(&self) -> PathBuf {
         self.root.join(&self.instance.dir)
     }
 
-    /// What is there now.
+    /// Takes a snapshot of what is there now.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot_with(&Arc::default())
     }
 
-    /// The same with what git was asked already.
+    /// Takes a snapshot with the answer that git has already given.
     pub(super) fn snapshot_with(&self, git: &Arc<Git>) -> Arc<Snapshot> {
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance);
         Arc::new(snapshot.with_git(git))
     }
 
-    /// What keeps an invocation from being started: a file of its subject that does not exist or leads elsewhere.
+    /// Returns what prevents an invocation from being started: a file of its subject that does not exist or is
+    /// outside the project.
     pub(crate) fn obstacle(&self, invocation: &Invocation) -> Option<String> {
         let dir = self.dir();
         invocation.subject.iter().find_map(|name| {
@@ -61,15 +62,15 @@ impl Place {
         })
     }
 
-    /// The right to write the instance's state. Where each session has its own instance, they share one lock: one of
-    /// them may take over or remove what is another's.
+    /// Takes the right to write the instance's state. If each session has its own instance, they share one lock,
+    /// because one of them may take over or remove another's files.
     pub(super) fn lock(&self) -> Result<WriteLock, Stuck> {
         WriteLock::acquire(&self.home(), &self.shared_name())
             .map_err(io("the state cannot be locked"))
     }
 
-    /// The name of the instance's lock and journal. Where each session has its own instance, they share one of each,
-    /// so that no session leaves files behind.
+    /// Returns the name of the instance's lock and journal. If each session has its own instance, they share one of
+    /// each, so that no session leaves files behind.
     pub(super) fn shared_name(&self) -> Cow<'_, str> {
         let scope = &self.chart.scope;
         match scope.is_per_session() {
@@ -78,14 +79,14 @@ impl Place {
         }
     }
 
-    /// The error for a state that cannot be used.
+    /// Returns the error for a state that cannot be used.
     pub(super) fn broken(&self, why: &str) -> Stuck {
         let file = self.instance.dir.join(state_file::FILE);
         Stuck::Broken(format!("{}: {why}", file.display()))
     }
 }
 
-/// The world that a decision looks at.
+/// A snapshot as the world that a decision looks at.
 pub(crate) trait AsWorld {
     fn as_world(&self) -> Arc<dyn World>;
 }

@@ -1,8 +1,8 @@
-//! Facts of this machine, kept in the lock folder: which session drives which plan, what it heard last.
+//! Facts about this machine, kept in the lock folder: which session drives which plan, and the last answer to each.
 //!
-//! A project may come from anywhere, with a lock folder in it. A record therefore says of itself which file it is
-//! (its number on the file system and its time): a copy, a clone or a checkout is another file, and is not believed.
-//! Neither is what belongs to another user.
+//! A project may come from anyone, with a lock folder in it. So a record says which file it is (its number on the
+//! file system and its time): a copy, a clone or a checkout is a different file, and is not trusted. Neither is a
+//! file that belongs to another user.
 
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{file, lock};
 
-/// More of a record is not read.
+/// The most bytes of a record that are read.
 const LIMIT: u64 = 256 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Record<T> {
     inode: u64,
-    /// Its modification time in seconds since 1970: even ones, which every file system can keep.
+    /// Its modification time in seconds since 1970; always even, because every file system can store that.
     modified: u64,
     value: T,
 }
@@ -43,12 +43,12 @@ pub(super) fn write<T: Serialize>(home: &Path, name: &str, kind: &str, value: T)
     })
 }
 
-/// The record of `name` of this kind; `None` where there is none that can be believed, or read.
+/// Returns the record of `name` of this kind; `None` if there is none that can be read and trusted.
 pub(super) fn read<T: DeserializeOwned>(home: &Path, name: &str, kind: &str) -> Option<T> {
     try_read(home, name, kind).ok().flatten()
 }
 
-/// The same with the reason why one that may be there cannot be read.
+/// Does the same, with the reason why an existing record cannot be read.
 pub(super) fn try_read<T: DeserializeOwned>(
     home: &Path,
     name: &str,
@@ -72,16 +72,16 @@ pub(super) fn try_read<T: DeserializeOwned>(
 
 /// Removes the record.
 pub(super) fn remove(home: &Path, name: &str, kind: &str) {
-    // One that stays says what it said.
+    // If it stays, it still says what it said before.
     let _ = fs::remove_file(lock::path(home, name, kind));
 }
 
-/// True for a file that was made here: its number is the one that it begins with.
+/// Returns whether a file was made on this machine: `inode`, with which it starts, is its own number.
 pub(super) fn is_made_here(meta: &Metadata, inode: u64) -> bool {
     meta.ino() == inode && meta.uid() == geteuid().as_raw()
 }
 
-/// The time since 1970.
+/// Returns the time since 1970.
 pub(super) fn now() -> Duration {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -1,4 +1,4 @@
-//! Running the review that is due: one at a time for each instance, and what its end means.
+//! Runs the review that is due, one at a time for each instance, and finds out its outcome.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,24 +24,24 @@ use crate::invoke::process::End;
 use crate::invoke::spec::Spec;
 use crate::invoke::{log, outcome, supervisor};
 
-/// What has become of a review that was due.
+/// What happened to a review that was due.
 pub(super) enum Reviewed {
     /// It was run.
     Ran(Box<Run>),
-    /// It is not due any more, and something else is to be written.
+    /// It is no longer due, and something else has to be written.
     NotDue(Arc<Git>),
-    /// The event has its answer.
+    /// The event already has its answer.
     Answered(Box<Performed>),
 }
 
-/// A run that has ended, with what stood on disk when it began.
+/// A run that has ended, with the state on disk when it began.
 pub(super) struct Run {
     pub(super) ended: Ended,
-    /// How many phases were entered and commands run before it.
+    /// How many phases had been entered and commands run before it.
     pub(super) revision: u64,
     /// The text of the state.
     pub(super) state: Option<Vec<u8>>,
-    /// Held until the outcome is written: before that, the next hook would see the same review still due.
+    /// Held until the outcome is written: until then, the next hook would see the same review still due.
     pub(super) lock: ReviewLock,
 }
 
@@ -73,16 +73,16 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
     let announced = announced(place, &snapshot, &invocation);
-    // A file system that takes no note takes no state either, and that is reported.
+    // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
-    // A review whose outcome could not be used is not worth its price.
+    // Don't pay for a review whose outcome could not be used.
     let mut effort = Effort::default();
     let outcome = match Inspector::new(&place.chart, &snapshot.as_world()).can_advance() {
         Ok(()) => run(place, &invocation, &running, &mut effort)?,
         Err(fault) => Outcome::Failed(fault.to_string()),
     };
     drop(note);
-    // Before the state: killed in between, the verdict is known of a review that is run again.
+    // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
     effort.seconds = announced.elapsed().as_secs();
     effort.by.clone_from(&announced.by);
     let _ = journal::add_review(place, ended(place, announced, &outcome, &effort));
@@ -99,13 +99,14 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     })))
 }
 
-/// Who drives a plan is a fact of this machine: a lock folder that is part of the repository says nothing about it.
+/// Returns why the lock folder cannot say who drives a plan: if it is part of the repository, it says nothing about
+/// this machine.
 fn lock_folder_flaw(place: &Place) -> Option<String> {
     let folder = Path::new(&place.chart.scope.home).join(lock::FOLDER);
     git::is_tracked(&place.root, &folder).then(|| {
         let folder = folder.display();
         format!(
-            "No review was started: {folder} is tracked by git, so what it says of sessions is not believed. `git rm -r --cached {folder}` takes it out of the repository."
+            "No review was started: {folder} is tracked by git, so its records of sessions are not trusted. `git rm -r --cached {folder}` removes it from the repository."
         )
     })
 }
@@ -124,14 +125,14 @@ fn already_running(place: &Place) -> String {
     format!("A review of {noun} `{name}` is already running{since}: this stop is allowed.")
 }
 
-/// What others are shown of a review that begins now.
+/// Returns what others are shown about a review that starts now.
 fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -> Running {
     let view = Inspector::new(&place.chart, &snapshot.as_world());
     Running {
         cycle: invocation.cycle.clone(),
         n: invocation.n,
         file: invocation.file.clone(),
-        // A chart whose text fails here is reported where it matters.
+        // A text of the chart that fails here is reported where it matters.
         by: view.by(&invocation.name).ok().flatten(),
         started: reviews::now(),
         timeout: invocation.timeout,
@@ -139,10 +140,10 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
     }
 }
 
-/// What is kept of a review that has ended.
+/// Returns the journal's line about a review that has ended.
 fn ended(place: &Place, announced: Running, outcome: &Outcome, effort: &Effort) -> journal::Review {
     let file = std::fs::metadata(place.dir().join(&announced.file));
-    let (verdict, error) = outcome.in_two();
+    let (verdict, error) = outcome.verdict_and_error();
     journal::Review {
         at: journal::now(),
         instance: place.instance.name.clone(),
@@ -178,14 +179,14 @@ fn run(
     }
     let file = dir.join(&invocation.file);
     let shown = place.instance.dir.join(&invocation.file);
-    // Whoever writes through it writes to somebody else's file.
+    // Writing through a link would write to someone else's file.
     if file.is_symlink() {
         let shown = shown.display();
         return Ok(Outcome::Failed(format!("{shown} is a symbolic link")));
     }
     let before = Writing::of(&file);
     let log_file = dir.join(&invocation.log);
-    // The log of a run that fails stays, and says what nobody wants to commit. Without the line the run is the same.
+    // The log of a failed run stays, and nobody wants to commit it. If this fails, the run is the same.
     let _ = ignore_logs(place, &invoke.log.0);
     let spec = Spec {
         argv: &invocation.argv,
@@ -218,16 +219,16 @@ fn run(
             return Err(Stuck::Abandoned);
         }
         End::NotStarted(why) => {
-            // Nothing was started, so there is nothing in it.
+            // Nothing was started, so the log is empty.
             let _ = std::fs::remove_file(&log_file);
             return Ok(Outcome::Failed(why));
         }
         End::TimedOut => {
             let limit = seconds(invocation.timeout);
-            return failed(format!("`{program}` was ended after {limit}"));
+            return failed(format!("`{program}` was killed after {limit}"));
         }
         End::TooMuchOutput => {
-            return failed(format!("`{program}` was ended: it wrote more than 64 MiB"));
+            return failed(format!("`{program}` was killed: it wrote more than 64 MiB"));
         }
         End::Exited {
             code,
@@ -252,18 +253,18 @@ fn run(
         }
         (None, _) => {
             let signal = signal.unwrap_or_default();
-            return failed(format!("`{program}` was ended by signal {signal}"));
+            return failed(format!("`{program}` was killed by signal {signal}"));
         }
     };
     if Writing::of(&file).is_none_or(|after| after.len == 0 || Some(after) == before) {
         return failed(format!("`{program}` did not write {}", shown.display()));
     }
-    // The log of a run that went well is of no use to anyone; if it stays, nothing is lost.
+    // The log of a successful run is of no use to anyone; if it stays, nothing is lost.
     let _ = std::fs::remove_file(&log_file);
     Ok(Outcome::Ran { verdict })
 }
 
-/// Has git ignore the logs of a chart, whose names fit `pattern`.
+/// Makes git ignore the logs of a chart, whose names match `pattern`.
 fn ignore_logs(place: &Place, pattern: &str) -> Option<()> {
     if !git::is_in_git(&place.root) {
         return None;
@@ -277,7 +278,7 @@ fn ignore_logs(place: &Place, pattern: &str) -> Option<()> {
     effects::carry_out(&place.root, &place.chart.scope, &[ensure]).ok()
 }
 
-/// Removes a log that has nothing in it; true where it is gone.
+/// Removes an empty log; returns whether it is gone.
 fn remove_empty(log: &Path) -> bool {
     let is_empty =
         std::fs::symlink_metadata(log).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
@@ -292,7 +293,7 @@ fn seconds(count: u64) -> String {
     }
 }
 
-/// What distinguishes one version of a file from another.
+/// Identifies one version of a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Writing {
     inode: u64,
@@ -302,7 +303,7 @@ struct Writing {
 }
 
 impl Writing {
-    /// Returns the last one; `None` where no regular file stands there, not even at the end of a link.
+    /// Returns the current version; `None` if there is no regular file, even at the end of a link.
     fn of(path: &Path) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         let meta = std::fs::symlink_metadata(path)

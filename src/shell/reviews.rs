@@ -1,7 +1,7 @@
-//! The review that runs now, as a note beside the locks.
+//! The note about the review that is running, next to the locks.
 //!
-//! A note of this machine: git ignores it, no check of the instance's files sees it, and nothing is decided on it. One
-//! that is lost or cannot be read is one that nobody has left.
+//! It is a fact about this machine: git ignores it, no check of the instance's files sees it, and no decision depends
+//! on it. A note that is lost or cannot be read counts as missing.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -17,21 +17,21 @@ use super::record;
 /// The file that describes the running review.
 const RUNNING: &str = "running";
 
-/// More of a note is not read.
+/// The most bytes of a note that are read.
 const MAX_NOTE: u64 = 64 * 1024;
 
-/// The review that runs.
+/// The review that is running.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Running {
     pub(crate) cycle: String,
     pub(crate) n: i64,
-    /// The file it is to write, below the instance's directory.
+    /// The file that it must write, in the instance's directory.
     pub(crate) file: String,
-    /// Who does it, as the chart says.
+    /// The reviewer, as named by the chart.
     pub(crate) by: Option<String>,
     /// When it began, in seconds since 1970.
     pub(crate) started: u64,
-    /// The seconds that it may take.
+    /// Its time limit in seconds.
     pub(crate) timeout: u64,
     /// The file of its log, below the instance's directory.
     #[serde(default)]
@@ -39,35 +39,35 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// The review that runs, according to its note. The note of one that was killed counts no more: its lock is
-    /// released, unless the reviewer itself lives on.
+    /// Reads the note about the running review. The note of a review that was killed doesn't count: its lock is
+    /// released, unless the reviewer itself is still alive.
     pub(crate) fn read(home: &Path, instance: &str, dir: &Path) -> Option<Self> {
         let (file, _) = lock::open_existing(home, instance, RUNNING).ok()?;
         let running = serde_json::from_reader(file.take(MAX_NOTE)).ok()?;
         ReviewLock::is_held(home, instance, dir).then_some(running)
     }
 
-    /// When it began.
+    /// Returns when it began.
     pub(super) fn started(&self) -> SystemTime {
-        // A note may hold any number.
+        // A note may contain any number.
         let started = Duration::from_secs(self.started);
         UNIX_EPOCH.checked_add(started).unwrap_or(UNIX_EPOCH)
     }
 
-    /// How long it has run.
+    /// Returns how long it has been running.
     pub(crate) fn elapsed(&self) -> Duration {
         Duration::from_secs(now().saturating_sub(self.started))
     }
 }
 
-/// Tells others of a review that runs, as long as it is kept. Made while the review lock is held.
+/// A note about a running review, which exists as long as this value. Made while the review lock is held.
 #[derive(Debug)]
 pub(super) struct Note {
     path: PathBuf,
 }
 
 impl Note {
-    /// Leaves the note. Without one the review is not shown, and nothing else is different.
+    /// Writes the note. Without it, the review is not shown, but nothing else changes.
     pub(super) fn leave(home: &Path, instance: &str, running: &Running) -> io::Result<Self> {
         let text = serde_json::to_vec(running)?;
         let file = lock::open(home, instance, RUNNING)?;
@@ -81,12 +81,12 @@ impl Note {
 
 impl Drop for Note {
     fn drop(&mut self) {
-        // One that stays is not believed without the lock.
+        // A note that stays is not trusted without the lock.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 pub(super) fn now() -> u64 {
     record::now().as_secs()
 }

@@ -1,6 +1,7 @@
-//! A chart's settings: those of the project's file, then those of the user's own file, then the chart's defaults.
+//! The settings of a chart: from the project's file, from the user's own file, or the chart's defaults, in this
+//! order.
 //!
-//! A project's setting that gives a reviewer rights or instructions has no effect until the user trusts it.
+//! A project's setting that gives a reviewer more rights or instructions has no effect until the user trusts it.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +29,7 @@ pub(crate) enum Origin {
 pub(crate) struct Setting {
     pub(crate) value: Json,
     pub(crate) origin: Origin,
-    /// True if the project sets another value, which the user has not agreed to.
+    /// Whether the project sets a different value that the user has not agreed to.
     pub(crate) is_ignored: bool,
 }
 
@@ -36,9 +37,9 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) settings: IndexMap<String, Setting>,
-    /// What is wrong with the files, a sentence each.
+    /// Problems with the files, one sentence each.
     pub(crate) warnings: Vec<String>,
-    /// What the project sets that needs trust, with the files that it names.
+    /// The project's settings that need trust, with the files that they name.
     pub(crate) asked: Vec<Part>,
 }
 
@@ -52,8 +53,8 @@ impl Settings {
     }
 }
 
-/// Reads the settings of `chart` for the project at `root`. The error names the file and what is wrong with it: a wrong
-/// value makes all of them unusable, so that nothing is decided on a guess.
+/// Reads the settings of `chart` for the project at `root`. The error names the file and what is wrong with it: one
+/// wrong value makes all settings unusable, so that no decision is based on a guess.
 pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
     let mut warnings = Vec::new();
     let defaults = chart.config.iter().map(|(name, field)| {
@@ -83,7 +84,7 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
     }
     let shown = Path::new(&chart.scope.home).join(CONFIG);
     let own = values(chart, root, &root.join(&shown), &shown, &mut warnings)?;
-    // What the user has set already needs no second yes.
+    // If the user has already set the same value, no further consent is needed.
     let needs_trust = |name: &String, value: &Json| {
         let field = chart.config.get(name);
         let needs_it = field.is_some_and(|field| {
@@ -138,7 +139,7 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
     })
 }
 
-/// Reads the file that the setting `value` names, which is inside the project at `root`.
+/// Reads the file named by the setting `value`, which must be inside the project at `root`.
 pub(crate) fn named_file(root: &Path, value: &str) -> Result<Part, String> {
     let path = Path::new(value);
     let is_inside = path
@@ -153,8 +154,8 @@ pub(crate) fn named_file(root: &Path, value: &str) -> Result<Part, String> {
     trust::read(root, path)
 }
 
-/// Returns the file of the user's own settings for all projects: `taskie/CHART.json` in XDG_CONFIG_HOME, which is
-/// ~/.config if it is not set.
+/// Returns the file of the user's own settings for all projects: `taskie/CHART.json` in `$XDG_CONFIG_HOME`, or in
+/// `~/.config` if that variable is not set.
 pub(crate) fn user_file(chart: &Chart) -> Option<PathBuf> {
     let absolute = |name: &str| {
         std::env::var_os(name)
@@ -181,7 +182,7 @@ fn values(
         .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref()));
     let (values, unknown) = read.map_err(|why| format!("{}: {why}", shown.display()))?;
     warnings.extend(unknown.iter().map(|key| {
-        // A question stands at the end of some.
+        // Some end with a question.
         let stop = if key.ends_with('?') { "" } else { "." };
         format!("{}: {key}{stop}", shown.display())
     }));

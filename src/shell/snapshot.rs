@@ -1,4 +1,5 @@
-//! The world as it stands on disk, read when it is asked for and then kept: one snapshot, one answer.
+//! The world on disk. Each part is read when it is needed and then kept, so that a snapshot always gives the same
+//! answers.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -33,7 +34,7 @@ pub(crate) struct Snapshot {
     chart: Arc<Chart>,
     root: PathBuf,
     instance: Instance,
-    /// What `state.json` holds.
+    /// The contents of `state.json`.
     pub(crate) state: Reading,
     context: Context,
     listing: OnceLock<Result<Listing, Fault>>,
@@ -47,7 +48,7 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Reads the state; everything else waits until it is asked for.
+    /// Reads the state; everything else is read when it is needed.
     pub(crate) fn take(chart: &Arc<Chart>, root: &Path, instance: &Instance) -> Self {
         let state = state_file::read(chart, &root.join(&instance.dir));
         Self::with_state(
@@ -59,7 +60,7 @@ impl Snapshot {
         )
     }
 
-    /// The same with the state of another file.
+    /// Returns a snapshot with the state in another file.
     pub(crate) fn with_state(
         chart: &Arc<Chart>,
         root: &Path,
@@ -81,7 +82,7 @@ impl Snapshot {
         let set = (chart.context.iter()).filter_map(|(name, field)| Some((name, field.setting()?)));
         let mut set = set.filter(|(name, _)| is_absent(name)).peekable();
         if set.peek().is_some() {
-            // Settings that cannot be read are reported where a rule looks at one.
+            // Settings that cannot be read are reported when a rule looks at one.
             let values = settings::read(chart, root).map(|read| read.values());
             let values = values.unwrap_or_default();
             context.extend(
@@ -130,19 +131,19 @@ impl Snapshot {
         }
     }
 
-    /// The same with what git was asked already.
+    /// Uses the answer that git has already given.
     pub(crate) fn with_git(mut self, git: &Arc<Git>) -> Self {
         self.git = Arc::clone(git);
         self
     }
 
-    /// The same with these context fields instead of the state's.
+    /// Uses these context fields instead of those in the state.
     pub(crate) fn with_fields(mut self, fields: &Context) -> Self {
         self.context.extend(fields.clone());
         self
     }
 
-    /// What was wrong with what has been read so far, for the user.
+    /// Returns the problems with everything that has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.warnings
             .lock()
@@ -150,7 +151,7 @@ impl Snapshot {
             .clone()
     }
 
-    /// What may be wrong with what has been read so far.
+    /// Returns the possible problems with everything that has been read so far.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.notes
             .lock()
@@ -160,7 +161,7 @@ impl Snapshot {
 
     fn warn(&self, warning: String) {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        // The same thing may be looked at more than once.
+        // The same thing may be read more than once.
         if !warnings.contains(&warning) {
             warnings.push(warning);
         }
@@ -174,7 +175,7 @@ impl Snapshot {
         self.root.join(&self.chart.scope.home)
     }
 
-    /// What is directly in the directory.
+    /// Returns the contents of the directory itself.
     fn listing(&self) -> Result<&Listing, Fault> {
         let listing = self.listing.get_or_init(|| {
             Listing::of(&self.dir()).map_err(|error| unreadable(&self.instance.dir, &error))
@@ -182,12 +183,12 @@ impl Snapshot {
         listing.as_ref().map_err(Clone::clone)
     }
 
-    /// The files directly in the directory, sorted.
+    /// Returns the files directly in the directory, sorted.
     pub(crate) fn names(&self) -> Result<&[String], Fault> {
         Ok(&self.listing()?.files)
     }
 
-    /// The files in subfolders, from the directory, sorted.
+    /// Returns the files in subfolders, relative to the directory, sorted.
     fn nested(&self) -> Result<&[String], Fault> {
         let nested = self.nested.get_or_init(|| {
             let dir = self.dir();
@@ -227,17 +228,17 @@ impl Snapshot {
         self.set(set, &self.instance.dir, &names)
     }
 
-    /// The files of a set among those in a directory, which is given from the root.
+    /// Returns the files of a set among those in a directory, which is relative to the root.
     fn set(&self, set: &FileSet, dir: &Path, names: &[String]) -> Result<Value, Fault> {
         let mut files: Vec<Value> = Vec::new();
         for name in names {
             let Some(captures) = set.matches(name) else {
                 continue;
             };
-            // What a name stands for ends up in paths and in texts for the agent.
+            // A captured text may become part of paths, and of texts for the agent.
             if !captures.is_empty() && is_odd(name) {
                 self.warn(format!(
-                    "{} is ignored: its name has characters that no file of a plan or a queue has.",
+                    "{} is ignored: its name contains characters that are not allowed.",
                     shown(&dir.join(name).to_string_lossy())
                 ));
                 continue;
@@ -264,7 +265,7 @@ impl Snapshot {
         Ok(Value::from(files))
     }
 
-    /// The lines of a file that fit, as records.
+    /// Returns the lines of a file that match, as records.
     fn lines(&self, path: &Path, line: &Pattern) -> Result<Vec<Value>, Fault> {
         let text = file::read(&self.root, &self.root.join(path), file::LIMIT)
             .map_err(|error| unreadable(path, &error))?
@@ -279,7 +280,7 @@ impl Snapshot {
         Ok(content.rows.iter().map(record).collect())
     }
 
-    /// Who drives the instance, as `session` sees it.
+    /// Returns who drives the instance, from the point of view of `session`.
     fn driver(&self, session: Option<&str>) -> Value {
         match driver::of(&self.home(), &self.instance.name) {
             None => Value::from(()),
@@ -288,7 +289,7 @@ impl Snapshot {
         }
     }
 
-    /// The settings, each of its type. One that is wrong makes all of them unusable: nothing is decided on a guess.
+    /// Returns the settings. One wrong value makes all of them unusable: no decision is based on a guess.
     fn config(&self) -> Result<&Context, Fault> {
         let config = self.config.get_or_init(|| {
             let settings = settings::read(&self.chart, &self.root)?;
@@ -300,7 +301,8 @@ impl Snapshot {
         config.as_ref().map_err(|why| Fault::File(why.clone()))
     }
 
-    /// A user's own text of a prompt. Names in it that are never filled in are worth a note: they may be meant so.
+    /// Returns the user's own text of a prompt. Names in it that are never filled in are noted, because they may be
+    /// intentional.
     fn prompt(&self, name: &str) -> Result<Value, Fault> {
         let file = Chart::prompt_file(name);
         let shown = Path::new(&self.chart.scope.home).join(&file);
@@ -320,7 +322,7 @@ impl Snapshot {
                 |name| format!("did you mean {{{{{name}}}}}?"),
             );
             let note = format!(
-                "{}: nothing is filled in for {{{{{hole}}}}}; {hint}",
+                "{}: {{{{{hole}}}}} is not filled in; {hint}",
                 shown.display()
             );
             if !notes.contains(&note) {
@@ -330,7 +332,7 @@ impl Snapshot {
         Ok(Value::from(text))
     }
 
-    /// The other instances.
+    /// Returns the other instances.
     fn siblings(&self) -> Result<Value, Fault> {
         let scope = &self.chart.scope;
         let names = find::names(&self.root, scope)
@@ -358,7 +360,7 @@ impl Snapshot {
             .map(|listing| listing.files)
             .map_err(|error| unreadable(&dir, &error));
         if let Ok(names) = &mut listed {
-            // Such a file stays where it is: no path that could be written here would lead to it.
+            // Such a file stays where it is: no path that could be written here would reach it.
             names.retain(|name| !is_odd(name));
         }
         let sets = || chart.files.iter().filter(|(_, set)| !set.is_nested());
@@ -369,7 +371,7 @@ impl Snapshot {
                 .map(|files| (files, names))
         });
         let is_unreadable = matches!(state, Reading::Broken(_)) || files.is_err();
-        // What cannot be read is its own session's to fix.
+        // A session that cannot be read has to be fixed by its own user.
         let (files, names) = files.unwrap_or_else(|_| {
             let none = sets().map(|(set, _)| (set.as_str(), Value::from(Vec::<Value>::new())));
             (none.collect(), Vec::new())
@@ -421,7 +423,7 @@ impl Snapshot {
                 table::read_lines(&String::from_utf8_lossy(text), pattern)
             }
         };
-        // Rows that have files of their own, and no table that names them: nobody knows which rows there are.
+        // There are rows with files of their own, but no table that lists them: nobody knows which rows there are.
         let orphan = match (&file, &text, &table.path) {
             (Ok(_), None, Some(path)) => self
                 .names()?
@@ -495,7 +497,7 @@ impl Snapshot {
         ]))
     }
 
-    /// When a file was modified; `None` where there is none. What a link leads to does not count.
+    /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
     fn modified(&self, name: &str) -> Result<Option<std::time::SystemTime>, Fault> {
         let modified = fs::symlink_metadata(self.dir().join(name)).and_then(|meta| meta.modified());
         match modified {
@@ -506,7 +508,7 @@ impl Snapshot {
     }
 }
 
-/// What is directly in a directory: nothing where there is no directory.
+/// The files and folders directly in a directory; none if the directory does not exist.
 #[derive(Debug, Default)]
 struct Listing {
     /// The names of files, sorted.
@@ -537,7 +539,7 @@ impl Listing {
     }
 }
 
-/// A name that is not UTF-8, or that would change the text that names it.
+/// Returns whether a name is not UTF-8, or would change the text around it.
 fn is_odd(name: &str) -> bool {
     shown(name) != name || name.contains('\u{fffd}')
 }
@@ -549,7 +551,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Fault {
     ))
 }
 
-/// Whole hours since a directory or a file in it was modified.
+/// Returns the whole hours since a directory or a file in it was modified.
 fn idle_hours(dir: &Path, names: &[String]) -> u64 {
     let modified = |path: PathBuf| fs::symlink_metadata(path).ok()?.modified().ok();
     let files = names.iter().map(|name| dir.join(name));
@@ -558,7 +560,7 @@ fn idle_hours(dir: &Path, names: &[String]) -> u64 {
     idle.map_or(0, |idle| idle.as_secs() / 3600)
 }
 
-/// What ends a sentence that is `why` so far: a question stands at the end of some.
+/// Returns what ends the sentence `why`: nothing if it ends with a question.
 fn full_stop(why: &str) -> &'static str {
     if why.ends_with('?') { "" } else { "." }
 }
@@ -571,7 +573,7 @@ impl World for Snapshot {
     fn look(&self, source: &Source) -> Result<Value, Fault> {
         Ok(match source {
             Source::Scope => Value::from_pairs([
-                // Of a state that cannot be used nothing is known, as of one that is missing.
+                // A state that cannot be used tells us nothing, like a missing one.
                 (
                     "started",
                     Value::from(matches!(self.state, Reading::Sound { .. })),
@@ -602,7 +604,7 @@ impl World for Snapshot {
             Source::Dirty => {
                 let dirty = self.git.is_dirty(&self.root, &self.chart.scope.home);
                 Value::from(dirty.unwrap_or_else(|why| {
-                    self.warn(format!("Uncommitted changes are not looked for: {why}."));
+                    self.warn(format!("Cannot check for uncommitted changes: {why}."));
                     false
                 }))
             }

@@ -1,7 +1,7 @@
-//! `state.json`: reading it forgivingly, writing it atomically.
+//! `state.json`: tolerant when it is read, atomic when it is written.
 //!
-//! What is absent gets its default and a warning; what is wrong makes the whole file unusable until it is
-//! mended, so that nothing is decided, and nothing written, on a guess. Keys the chart does not know stay.
+//! A missing field gets its default and a warning. A wrong field makes the whole file unusable until it is fixed, so
+//! that nothing is decided or written based on a guess. Keys that the chart does not know are kept.
 
 use std::io;
 use std::path::Path;
@@ -20,10 +20,10 @@ use crate::engine::context::Context;
 /// The file's name in an instance's directory.
 pub(crate) const FILE: &str = "state.json";
 
-/// The name of the user's settings, in the home.
+/// The name of the settings file in the home.
 pub(crate) const CONFIG: &str = "config.json";
 
-/// What the file holds.
+/// The contents of the file.
 #[derive(Debug)]
 pub(crate) enum Reading {
     /// There is no file.
@@ -34,9 +34,9 @@ pub(crate) enum Reading {
         text: Vec<u8>,
         /// Its typed fields, with defaults.
         context: Context,
-        /// Fields that are required and absent.
+        /// Required fields that are missing.
         absent: Vec<String>,
-        /// Fields that hold an integer and are read as its digits.
+        /// Fields that contain an integer and are read as its digits.
         digits: Vec<String>,
     },
     /// It cannot be used, and why.
@@ -44,7 +44,7 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
-    /// The text of a state that can be used.
+    /// Returns the text of a state that can be used.
     pub(super) fn text(&self) -> Option<&[u8]> {
         match self {
             Self::Sound { text, .. } => Some(text),
@@ -62,7 +62,7 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
     }
 }
 
-/// What the state's file holds. No link is followed, wherever it leads.
+/// Returns the contents of the state file. No link is followed.
 fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
     file::read_regular(&dir.join(FILE), file::LIMIT).map_err(|error| match error.raw_os_error() {
         Some(_) => format!("it cannot be read: {error}"),
@@ -70,7 +70,7 @@ fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
     })
 }
 
-/// The state that a file holds.
+/// Reads the state from the contents of its file.
 pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut json: Json = match serde_json::from_slice(text) {
@@ -106,8 +106,8 @@ pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
     }
 }
 
-/// Replaces an integer by its digits where the chart wants a name: agents write the id 1 without quotes. Returns the
-/// fields that held one.
+/// Replaces an integer by its digits if the chart wants a name: agents write the id 1 without quotes. Returns the
+/// fields that contained one.
 fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
     let Some(raw) = json.as_object_mut() else {
         return Vec::new();
@@ -126,8 +126,8 @@ fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
     read
 }
 
-/// Returns the settings that a `config.json` holds, and what is said of keys that the chart does not know. The error
-/// names the field that is wrong.
+/// Returns the settings in a `config.json`, and messages about keys that the chart does not know. The error names the
+/// field that is wrong.
 pub(crate) fn parse_config(
     chart: &Chart,
     bytes: Option<&[u8]>,
@@ -169,7 +169,7 @@ pub(crate) fn parse_config(
     Ok((config, warnings.collect()))
 }
 
-/// Returns the `$schema` of a new state in `dir`: the project's copy of the schema, if there is one.
+/// Returns the `$schema` for a new state in `dir`: the project's copy of the schema, if there is one.
 pub(super) fn schema(root: &Path, home: &str, dir: &Path) -> Option<(String, Json)> {
     let file = "schemas/state.schema.json";
     let depth = dir.strip_prefix(home).ok()?.components().count();
@@ -177,14 +177,14 @@ pub(super) fn schema(root: &Path, home: &str, dir: &Path) -> Option<(String, Jso
     is_there.then(|| ("$schema".to_owned(), Json::from("../".repeat(depth) + file)))
 }
 
-/// Returns the state in `old` with `patch` over it, every other value to the letter. Required fields that are absent are
-/// added too, so that the result fits the schema.
+/// Returns the state in `old` with the values of `patch`; every other value stays as it is written. Missing required
+/// fields are added too, so that the result matches the schema.
 pub(super) fn with(
     old: Option<&[u8]>,
     absent: &IndexMap<String, Json>,
     patch: &IndexMap<String, Json>,
 ) -> io::Result<Vec<u8>> {
-    // Raw values: a user's number of thirty digits is none of ours to round.
+    // Raw values: we must not round a user's number of thirty digits.
     let mut fields: IndexMap<String, Box<RawValue>> = match old {
         Some(old) => serde_json::from_slice(old)?,
         None => IndexMap::new(),
@@ -197,7 +197,8 @@ pub(super) fn with(
     Ok(text)
 }
 
-/// Returns everything wrong with the state in `dir`, absent keys aside; nothing if there is no JSON to read.
+/// Returns everything that is wrong with the state in `dir`, except missing keys; nothing if there is no JSON to
+/// read.
 pub(crate) fn breaches(chart: &Chart, dir: &Path) -> Vec<String> {
     let bytes = bytes(dir).ok().flatten().unwrap_or_default();
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
@@ -212,14 +213,14 @@ pub(crate) fn breaches(chart: &Chart, dir: &Path) -> Vec<String> {
     .unwrap_or_default()
 }
 
-/// Returns the fields that the schema of the state does not allow. (A test holds the two together; compiling the
-/// schema would take a stop longer than all that it decides.)
+/// Returns the fields that don't match the schema of the state. (A test compares this with the schema; compiling the
+/// schema would take longer than a whole stop.)
 fn wrong_fields<'j>(
     chart: &'j Chart,
     raw: &'j Map<String, Json>,
 ) -> impl Iterator<Item = String> + 'j {
     let schema = raw.get("$schema").filter(|value| !value.is_string());
-    let schema = schema.map(|value| format!("`$schema` is {}, and must be a string", shown(value)));
+    let schema = schema.map(|value| format!("`$schema` is {}, but must be a string", shown(value)));
     let fields = chart.context.iter().filter_map(|(name, field)| {
         let value = raw.get(name)?;
         let wanted = field.accepts(&chart.phases, &whole(value)).err()?;
@@ -235,14 +236,14 @@ fn wrong_fields<'j>(
 }
 
 fn not_an_object(json: &Json) -> String {
-    format!("it holds {}, not an object", kind_of(json))
+    format!("it contains {}, not an object", kind_of(json))
 }
 
 fn misfit(name: &str, value: &Json, wanted: &str) -> String {
-    format!("`{name}` is {}, and must be {wanted}", shown(value))
+    format!("`{name}` is {}, but must be {wanted}", shown(value))
 }
 
-/// `2.0` is an integer to JSON Schema; it is read as 2.
+/// Returns `2.0` as 2: to JSON Schema, it is an integer.
 fn whole(value: &Json) -> Json {
     match value.as_f64() {
         Some(number) if value.is_f64() && number.fract() == 0.0 => Json::from(number as i64),
@@ -281,7 +282,7 @@ mod tests {
     use crate::chart::schema;
     use serde_json::json;
 
-    /// What editors accept by the schema is what a stop accepts.
+    /// A stop accepts the same states as an editor with the schema.
     #[test]
     fn fields_are_read_as_the_schema_of_the_state_says() {
         let mut samples = vec![

@@ -7,13 +7,13 @@ use crate::engine::fault::Fault;
 pub(crate) enum Stuck {
     /// No decision could be made.
     Fault(Fault),
-    /// The file system is in the way.
+    /// The file system refused something.
     Io { what: String, error: std::io::Error },
     /// The state is unusable, and the decision would write it.
     Broken(String),
-    /// This process was asked to end during a run; the run was ended.
+    /// This process was asked to end during a run, and the run was killed.
     Interrupted { signal: i32 },
-    /// The host has gone while a run was going on; the run was ended.
+    /// The host went away during a run, and the run was killed.
     Abandoned,
 }
 
@@ -37,7 +37,7 @@ impl From<Fault> for Stuck {
     }
 }
 
-/// Names what an input or output error kept from being done.
+/// Wraps an I/O error, saying what could not be done because of it.
 pub(super) fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> Stuck {
     let what = what.into();
     move |error| Stuck::Io { what, error }

@@ -1,8 +1,8 @@
-//! What a project brings that this user lets run on this machine.
+//! What a project may run on this machine, because the user has agreed.
 //!
-//! A repository may bring a chart of its own, whose `argv` names programs, and settings that widen what a reviewer may
-//! do. They have no effect until the user has seen them and agreed (`taskie trust`). A hash of them is kept in the
-//! user's state directory, outside every project, so a change asks again.
+//! A repository may contain a chart of its own, whose `argv` names programs, and settings that give a reviewer more
+//! rights. They have no effect until the user has seen them and agreed (`taskie trust`). A hash of them is kept in
+//! the user's state directory, outside every project, so after a change taskie asks again.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ use crate::chart::embedded::CHARTS;
 /// The name of a project's own chart, in the home.
 pub(crate) const CHART: &str = "statechart.toml";
 
-/// The most files that a chart may bring.
+/// The most files that may belong to a chart.
 const MAX_FILES: usize = 1000;
 
 /// A file, or a setting, that needs trust.
@@ -33,13 +33,13 @@ pub(crate) struct Part {
 pub(crate) enum OwnChart {
     /// There is none.
     Absent,
-    /// The user trusts it as it is.
+    /// The user trusts it in its present form.
     Trusted(PathBuf),
-    /// It is ignored, and why, in a line for the user.
+    /// It is ignored, for the reason in this line for the user.
     Ignored(String),
 }
 
-/// Returns the chart that the project at `root` brings for commands without `--chart`.
+/// Returns the project's own chart at `root`, for commands without `--chart`.
 pub(crate) fn own_chart(root: &Path) -> OwnChart {
     let shown = Path::new(CHARTS[0].home).join(CHART);
     let parts = match chart_parts(root) {
@@ -51,13 +51,13 @@ pub(crate) fn own_chart(root: &Path) -> OwnChart {
         return OwnChart::Trusted(root.join(shown));
     }
     OwnChart::Ignored(format!(
-        "{} is ignored until you run `taskie trust`: it is this project's own chart, and new or changed.",
+        "{} is ignored until you run `taskie trust`: it is this project's own chart, and it is new or has changed.",
         shown.display()
     ))
 }
 
-/// Returns the chart that the project at `root` brings, with its templates and the files of the project that its
-/// `argv` names; nothing where it brings none. The error says why it cannot be used.
+/// Returns the project's own chart at `root`, with its templates and the files of the project that its `argv` names;
+/// nothing if there is none. The error says why it cannot be used.
 pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
     let home = Path::new(CHARTS[0].home);
     let chart = home.join(CHART);
@@ -66,7 +66,7 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
     }
     let mut parts = vec![read(root, &chart)?];
     let text = String::from_utf8_lossy(&parts[0].content).into_owned();
-    // A chart with a flaw brings nothing more: it does not run.
+    // A chart with a flaw adds nothing more, because it does not run.
     let Ok(table) = text.parse::<toml::Table>() else {
         return Ok(parts);
     };
@@ -83,7 +83,7 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
             let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
             parts.push(read(root, path)?);
             if parts.len() > MAX_FILES {
-                return Err(format!("it brings more than {MAX_FILES} files"));
+                return Err(format!("it uses more than {MAX_FILES} files"));
             }
         }
     }
@@ -91,7 +91,7 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
     for invocation in invocations.into_iter().flat_map(toml::Table::values) {
         let argv = invocation.get("argv").and_then(toml::Value::as_array);
         for file in argv.into_iter().flatten().filter_map(toml::Value::as_str) {
-            // An argument names a file by itself or as the value of an option.
+            // An argument is a file name, or has one as the value of an option.
             let file = file.split_once('=').map_or(file, |(_, value)| value);
             if root.join(file).is_file() && !Path::new(file).is_absolute() {
                 parts.push(read(root, Path::new(file))?);
@@ -101,14 +101,14 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// Reads a file of the project, of which no folder and not itself is a symbolic link.
+/// Reads a file of the project. Neither the file nor any folder on the way may be a symbolic link.
 pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
     let shown = path.display();
     let mut at = root.to_owned();
     for step in path.components() {
         at.push(step);
         if at.is_symlink() {
-            return Err(format!("{shown} is or leads through a symbolic link"));
+            return Err(format!("{shown} is a symbolic link, or is inside one"));
         }
     }
     let unreadable = |why: &dyn std::fmt::Display| format!("{shown} cannot be read: {why}");
@@ -122,7 +122,7 @@ pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
     }
 }
 
-/// Returns true if the user has agreed to exactly these parts of the project at `root`.
+/// Returns whether the user has agreed to exactly these parts of the project at `root`.
 pub(crate) fn is_trusted(root: &Path, parts: &[Part]) -> bool {
     let hash = hash(parts);
     ledger(root)
@@ -130,8 +130,8 @@ pub(crate) fn is_trusted(root: &Path, parts: &[Part]) -> bool {
         .is_some_and(|text| text.lines().any(|line| line == hash))
 }
 
-/// Keeps that the user has agreed to each of `lists` of the project at `root`, and to nothing else of it. Returns the
-/// file that says so.
+/// Records that the user has agreed to each of `lists` of the project at `root`, and to nothing else in it. Returns
+/// the file with that record.
 pub(crate) fn keep(root: &Path, lists: &[Vec<Part>]) -> Result<PathBuf, String> {
     let file = ledger(root).ok_or(
         "there is no state directory outside the project: set XDG_STATE_HOME or HOME to an absolute path",
@@ -148,7 +148,7 @@ pub(crate) fn keep(root: &Path, lists: &[Vec<Part>]) -> Result<PathBuf, String> 
     }
 }
 
-/// Forgets what the user has agreed to of the project at `root`; false where there was nothing.
+/// Removes the record of what the user has agreed to in the project at `root`; returns false if there was none.
 pub(crate) fn forget(root: &Path) -> Result<bool, String> {
     let Some(file) = ledger(root) else {
         return Ok(false);
@@ -160,8 +160,8 @@ pub(crate) fn forget(root: &Path) -> Result<bool, String> {
     }
 }
 
-/// Returns the file that says what the user trusts of the project at `root`: in the user's state directory, which no
-/// repository can fill. `None` if there is none, or if it is inside the project.
+/// Returns the file that records what the user trusts in the project at `root`. It is in the user's state directory,
+/// which no repository can fill. `None` if there is no such directory, or if it is inside the project.
 fn ledger(root: &Path) -> Option<PathBuf> {
     let absolute = |name: &str| {
         std::env::var_os(name)
@@ -182,7 +182,7 @@ fn ledger(root: &Path) -> Option<PathBuf> {
     Some(state.join("taskie/trust").join(name))
 }
 
-/// Returns a hash of names and contents; no two lists of parts have the same.
+/// Returns a hash of names and contents; no two lists of parts have the same hash.
 fn hash(parts: &[Part]) -> String {
     let mut hash = Sha256::new();
     for bytes in parts

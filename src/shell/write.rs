@@ -1,4 +1,4 @@
-//! Writing what was decided: effects first, then the revision, then the state.
+//! Writes a decision: effects first, then the revision, then the state.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use crate::engine::event::{Event, Trigger};
 use crate::engine::world::World as _;
 use crate::host::events::is_stop;
 
-/// Decides again under the write lock, and writes. What git has said holds on: no lock of ours would keep the working
-/// tree as it is. `None` where a review is due by now.
+/// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the
+/// working tree from changing. `None` if a review has become due in the meantime.
 pub(super) fn write(
     place: &Place,
     event: &Event,
@@ -32,7 +32,7 @@ pub(super) fn write(
     let mut lock = place.lock()?;
     let snapshot = place.snapshot_with(git);
     let is_reviewed = run.is_some();
-    // The review's lock is kept until all is written.
+    // The review's lock is kept until everything is written.
     let (ended, _review_lock) = match run {
         Some(Run {
             mut ended,
@@ -40,7 +40,8 @@ pub(super) fn write(
             state,
             lock: review_lock,
         }) => {
-            // Somebody has entered a phase or run a command meanwhile, and not only removed what counts that.
+            // Someone has entered a phase or run a command in the meantime. (The state must differ too: the reviewer may
+            // have removed the file with the revision.)
             let counted = lock.revision().map_err(io("the revision cannot be read"))?;
             ended.superseded = counted != revision && snapshot.state.text() != state.as_deref();
             (Some(ended), Some(review_lock))
@@ -50,11 +51,12 @@ pub(super) fn write(
     let until = ended.as_ref().and_then(|ended| ended.effort.until.clone());
     let step = decide(&place.chart, &snapshot.as_world(), event, ended)?;
     if let Some(until) = until {
-        // After the decision: this one is about the run, and those that follow about the wait. Without it they try again.
+        // After the decision: this decision is about the run, and the following ones are about the wait. If this cannot be
+        // recorded, they just try again.
         let _ = postponed::write(&place.home(), &until);
     }
     let Step::Done(decision) = step else {
-        // Since the first look someone has made a review due. (A call with an outcome never asks for a run.)
+        // Since the first look, someone has made a review due. (A call with an outcome never asks for a run.)
         return Ok(None);
     };
     if let (false, Reading::Broken(why)) = (decision.writes_nothing(), &snapshot.state) {
@@ -63,19 +65,19 @@ pub(super) fn write(
     if is_reviewed {
         restore_driver(place, event)?;
     }
-    take_up(place, event, &decision)?;
+    claim(place, event, &decision)?;
     effects::carry_out(&place.root, &place.chart.scope, &decision.effects)
         .map_err(|Failed { what, error }| Stuck::Io { what, error })?;
     let mut debt = None;
     if !decision.patch.is_empty() {
         let text = new_state(place, &snapshot, &decision.patch)?;
-        // Counted first: a process that is killed between the two sets a review aside for nothing, and the other way
-        // round a review would count that the new state does not ask for.
+        // Counted first. If the process is killed in between, a review is discarded for nothing; in the other order,
+        // a review that the new state does not ask for would count.
         if matches!(event.trigger, Trigger::Enter { .. } | Trigger::Command(_)) {
             lock.bump().map_err(io("the revision cannot be written"))?;
         } else if matches!(&event.trigger, Trigger::Hook(name) if is_stop(name)) {
             let left = Debt::leave(&place.home(), &place.instance.name, &text, &decision);
-            debt = Some(left.map_err(io("the answer cannot be kept"))?);
+            debt = Some(left.map_err(io("the answer cannot be stored"))?);
         }
         let dir = place.dir();
         std::fs::create_dir_all(&dir)
@@ -91,7 +93,7 @@ pub(super) fn write(
     }))
 }
 
-/// The text of the state that `patch` makes.
+/// Returns the text of the state that `patch` leads to.
 fn new_state(
     place: &Place,
     snapshot: &Snapshot,
@@ -108,7 +110,7 @@ fn new_state(
         Reading::Missing => (None, place.chart.context.keys().cloned().collect()),
         Reading::Broken(why) => return Err(place.broken(why)),
     };
-    // A new state has the required fields and those assigned, in the chart's order.
+    // A new state has the required fields and the assigned ones, in the chart's order.
     let is_written = |name: &String| {
         patch.contains_key(name) || old.is_some() || !place.chart.context[name].optional
     };
@@ -118,12 +120,16 @@ fn new_state(
     let absent = (schema.filter(|_| old.is_none()).into_iter())
         .chain(fields)
         .collect();
-    state_file::with(old, &absent, patch).map_err(io("the state cannot be made"))
+    state_file::with(old, &absent, patch).map_err(io("the state cannot be created"))
 }
 
-/// The session that takes the instance up with this decision: one that enters a phase, runs a command, or asks what is
-/// next. Where each session has an instance of its own there is nothing to take up.
-pub(super) fn taker<'e>(place: &Place, event: &'e Event, decision: &Decision) -> Option<&'e str> {
+/// Returns the session that claims the instance with this decision, if any: one that enters a phase, runs a command, or
+/// asks what is next. If each session has an instance of its own, there is nothing to claim.
+pub(super) fn claimant<'e>(
+    place: &Place,
+    event: &'e Event,
+    decision: &Decision,
+) -> Option<&'e str> {
     let is_by_hand = match &event.trigger {
         Trigger::Hook(name) => !crate::host::events::is_event(name),
         Trigger::Enter { .. } | Trigger::Command(_) => true,
@@ -135,21 +141,21 @@ pub(super) fn taker<'e>(place: &Place, event: &'e Event, decision: &Decision) ->
         .filter(|_| is_by_hand && !is_refused && !place.chart.scope.is_per_session())
 }
 
-/// Makes the event's session the driver of the instance, if it takes it up. The caller holds the write lock.
-pub(super) fn take_up(place: &Place, event: &Event, decision: &Decision) -> Result<(), Stuck> {
-    let Some(session) = taker(place, event, decision) else {
+/// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.
+pub(super) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result<(), Stuck> {
+    let Some(session) = claimant(place, event, decision) else {
         return Ok(());
     };
-    driver::take_up(&place.home(), &place.instance.name, session)
+    driver::claim(&place.home(), &place.instance.name, session)
         .map_err(io("the session that drives it cannot be recorded"))
 }
 
-/// A reviewer may have removed everything that git ignores, and with it who drives the instance.
+/// Records the driver again: a reviewer may have removed everything that git ignores.
 fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
     let (home, instance) = (place.home(), &place.instance.name);
     match (&event.session, driver::of(&home, instance)) {
         (Some(session), None) if !place.chart.scope.is_per_session() => {
-            driver::take_up(&home, instance, session)
+            driver::claim(&home, instance, session)
                 .map_err(io("the session that drives it cannot be recorded"))
         }
         _ => Ok(()),

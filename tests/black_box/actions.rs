@@ -1,6 +1,6 @@
-//! What happens when an agent follows the plugin's texts: the last step of each command, taken from its file and run,
-//! with `state.json` compared whole; whether a review follows; and a whole plan driven only by `next` and those last
-//! steps.
+//! Follows the plugin's texts like an agent: runs the last step of each command, taken from its file, and compares
+//! `state.json` as a whole; checks whether a review follows; and completes a whole plan with nothing but `next` and
+//! those last steps.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -50,7 +50,7 @@ fn over(base: Value, changes: &Value) -> Value {
     all
 }
 
-/// A plan in progress: three reviews done, a field of the user's, a limit of its own.
+/// A plan in progress: three reviews done, one of the user's own fields, and a limit of its own.
 fn free() -> Value {
     json!({
         "phase": "tasks-review", "next_phase": "complete-task", "phase_iteration": 3, "review_model": "sonnet",
@@ -69,7 +69,7 @@ const CYCLES: [&str; 4] = [
 
 /// An action says what to do, for the agent and the reviewer alike; only the command changes the state.
 #[test]
-fn the_state_step_stands_in_the_command_and_not_in_the_action() {
+fn the_state_step_is_in_the_command_and_not_in_the_action() {
     let mut steps = BTreeMap::new();
     for folder in ["actions", "commands"] {
         for entry in fs::read_dir(Path::new(PLUGIN).join(folder)).unwrap() {
@@ -90,7 +90,7 @@ fn the_state_step_stands_in_the_command_and_not_in_the_action() {
             "continue-plan" => vec!["taskie next".to_owned()],
             "status" => vec!["taskie status".to_owned()],
             "add-task" => vec!["taskie run add-task --plan PLAN --task ID".to_owned()],
-            // Which one it is depends on what the interrupted action was.
+            // Which one depends on the interrupted action.
             "continue-task" => vec![
                 "taskie enter complete-task --plan PLAN --task ID".to_owned(),
                 "taskie enter next-task --plan PLAN --task ID".to_owned(),
@@ -106,7 +106,7 @@ fn the_state_step_stands_in_the_command_and_not_in_the_action() {
     assert_eq!(steps.len(), 18);
 }
 
-/// No action sends the agent to another action's text; complete-task has its own instructions.
+/// No action refers the agent to another action's text; complete-task has its own instructions.
 #[test]
 fn an_action_stands_on_its_own() {
     for entry in fs::read_dir(Path::new(PLUGIN).join("actions")).unwrap() {
@@ -154,7 +154,7 @@ fn the_reviewer_reads_the_text_of_the_command() {
         for step in last_steps(cycle) {
             assert!(!prompt.contains(&step), "{cycle}: {step}");
         }
-        // And what is rendered is what the hook sends.
+        // What is rendered is also what the hook sends.
         assert_eq!(project.stop().json()["decision"], "block", "{cycle}");
         let sent = project.calls().remove(0).pop().unwrap();
         assert_eq!(
@@ -167,7 +167,7 @@ fn the_reviewer_reads_the_text_of_the_command() {
 
 // ── the automation boundary ─────────────────────────────────────────────────────────────
 
-/// (command, the review that follows by itself)
+/// (command, the review that follows automatically)
 #[test]
 fn a_review_follows_these_commands_and_no_others() {
     let cases = [
@@ -214,17 +214,17 @@ fn new_plan_makes_the_state() {
     });
     let said = finish(&project, "new-plan", "");
     assert_eq!(project.state(), fields);
-    assert!(said.ends_with("The plan-review is due: end your turn, the Stop hook runs it.\n"));
+    assert!(said.ends_with("The plan-review is due: end your turn, and the Stop hook runs it.\n"));
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json()["decision"], "block");
-    // A directory that is not there yet is made.
+    // A directory that does not exist yet is created.
     let project = Project::empty();
     finish(&project, "new-plan", "");
     assert_eq!(project.state(), fields);
 }
 
-/// A plan that starts over keeps its limit and unknown fields; a plan in progress starts over only if
-/// the user forces it.
+/// A plan that starts over keeps its limit and unknown fields; a plan in progress starts over only if the user forces
+/// it.
 #[test]
 fn new_plan_restarts_an_existing_state() {
     let restarted = json!({
@@ -299,7 +299,7 @@ fn what_the_work_commands_write() {
             ),
         ),
     ];
-    // Before anything else, in mid-plan, test first, paused; and with the last task at hand.
+    // Before anything else, in the middle of a plan, test first, paused; and with only the last task left.
     let befores = [
         free(),
         over(free(), &json!({ "current_task": "1", "tdd": true })),
@@ -390,7 +390,7 @@ fn an_answer_loops_back_in_a_cycle_only() {
                 !next.is_null(),
                 "{post} at {iteration}"
             );
-            // Twice is once.
+            // Doing it twice changes nothing more.
             let after = project.state();
             finish(&project, &post, "1");
             assert_eq!(project.state(), after, "{post} at {iteration}");
@@ -398,7 +398,7 @@ fn an_answer_loops_back_in_a_cycle_only() {
     }
 }
 
-/// Row 10: what is due stays due, and nothing else changes.
+/// Row 10: the due phase stays due, and nothing else changes.
 #[test]
 fn continue_task_keeps_what_is_due() {
     let phases = Project::empty().run(&["schema", "state"]).json();
@@ -415,12 +415,12 @@ fn continue_task_keeps_what_is_due() {
     }
 }
 
-/// Its other two last steps: a task that was to be reviewed is reviewed, and one that was not is not.
+/// Its other two last steps: a task that should be reviewed is reviewed, and one that shouldn't be isn't.
 #[test]
 fn an_interrupted_task_ends_as_it_began() {
     let [reviewed, alone, _] = last_steps("continue-task").try_into().unwrap();
     let project = Project::valid();
-    // complete-task of task 2 was begun, and never entered.
+    // complete-task of task 2 was started but never entered.
     project.set_state(json!({ "phase": "code-review", "next_phase": "complete-task", "phase_iteration": 2, "consecutive_clean": 2 }));
     assert_eq!(run(&project, &reviewed, "2").code, 0);
     let expected = state(json!({ "current_task": "2", "paused": null }));
@@ -434,7 +434,7 @@ fn an_interrupted_task_ends_as_it_began() {
     assert_eq!(project.state(), expected);
 }
 
-/// Row 12: (what, state before, statuses of the tasks 1 and 2, the task that is new, what changes)
+/// Row 12: (case, state before, statuses of tasks 1 and 2, the new task, what changes)
 #[test]
 fn a_new_task_becomes_current_if_there_is_none() {
     let done = ["done", "pending"];
@@ -540,7 +540,7 @@ fn a_new_task_comes_before_the_final_review() {
         json!({ "phase": "code-review", "phase_iteration": 0, "next_phase": "all-code-review" }),
     );
     finish(&project, "add-task", "2");
-    // The turn ends: no review of code that is not there.
+    // The turn ends without a review of code that does not exist.
     assert_eq!(project.stop().json(), validated());
     let next = project.run(&["next", "--json"]).json();
     assert_eq!(next["action"], "complete-task");
@@ -614,7 +614,7 @@ fn a_last_step_writes_a_missing_state() {
         let expected = over(over(new.clone(), &changes), &json!({ "phase": command }));
         assert_eq!(project.state(), expected, "{command}");
     }
-    // A review that is on disk is entered, and then its answer.
+    // A review on disk is entered first, and then its answer.
     let project = Project::valid();
     project.write("plan-review-3.md", "# Review\n");
     for command in ["plan-review", "post-plan-review"] {
@@ -625,20 +625,17 @@ fn a_last_step_writes_a_missing_state() {
 
 // ── what the texts must say ─────────────────────────────────────────────────────────────
 
-/// (file, what it says), lines joined
+/// (file, what it must say), lines joined
 #[test]
 fn the_texts_say_what_the_plan_asks_for() {
     let loop_starts = "End your turn then: the review loop starts at once.";
     let way_out = "Name the ways out, which the user can type in a terminal or ask you for: `taskie run pause` leaves the loop for now, `taskie run limit 0` (`max_reviews` 0) turns reviews off, and setting `next_phase` to null in `state.json` ends the loop.";
-    let by_hand = "This review was asked for by hand: nothing follows by itself.";
-    let no_review = "No review follows by itself.";
+    let by_hand = "This review was asked for by hand: nothing follows automatically.";
+    let no_review = "No review follows automatically.";
     let estimates = "o time estimates";
     let cases = [
         // Ground rules: the directory, the transitions, the authority.
-        (
-            "ground-rules.md",
-            "`state.json` belongs to the structure of every plan.",
-        ),
+        ("ground-rules.md", "Every plan has a `state.json`."),
         (
             "ground-rules.md",
             "It is updated after every phase transition, by `taskie enter PHASE` only, never by hand.",
@@ -653,7 +650,7 @@ fn the_texts_say_what_the_plan_asks_for() {
         ("actions/add-task.md", estimates),
         ("actions/plan-review.md", estimates),
         ("actions/tasks-review.md", estimates),
-        // The loop starts at once, and how to leave it.
+        // The loop starts at once, and the user learns how to leave it.
         ("commands/new-plan.md", loop_starts),
         ("commands/new-plan.md", way_out),
         ("commands/create-tasks.md", loop_starts),
@@ -662,14 +659,14 @@ fn the_texts_say_what_the_plan_asks_for() {
         ("commands/complete-task.md", way_out),
         ("commands/complete-task-tdd.md", loop_starts),
         ("commands/complete-task-tdd.md", way_out),
-        // Alone.
+        // On a line of its own.
         ("commands/next-task.md", no_review),
         ("commands/next-task-tdd.md", no_review),
         ("commands/plan-review.md", by_hand),
         ("commands/tasks-review.md", by_hand),
         ("commands/code-review.md", by_hand),
         ("commands/all-code-review.md", by_hand),
-        // A suggestion that would take something away is skipped.
+        // A suggestion that would remove something is skipped.
         (
             "actions/post-plan-review.md",
             "or that would remove working functionality from the project, and say so in the post-review file.",
@@ -686,7 +683,7 @@ fn the_texts_say_what_the_plan_asks_for() {
             "actions/post-all-code-review.md",
             "**Do not remove working functionality.** Skip a suggestion that would take away",
         ),
-        // Continuing goes by `taskie next` alone.
+        // continue-plan relies on `taskie next` alone.
         (
             "commands/continue-plan.md",
             "nothing else because the git history or the status of a task suggests it.",
@@ -695,7 +692,7 @@ fn the_texts_say_what_the_plan_asks_for() {
             "commands/continue-plan.md",
             "Look at the git history and at the plan's files",
         ),
-        // In the loop, the review that is answered is the one that ran last, not one that an earlier cycle left.
+        // In the loop, the answered review is the one that ran last, not one that an earlier cycle left behind.
         (
             "actions/post-plan-review.md",
             "if `phase_iteration` in `state.json` is a number, `plan-review-N.md` with N being that number",
@@ -762,7 +759,7 @@ fn a_check_says_what_entering_would_say_and_writes_nothing() {
 }
 
 #[test]
-fn a_check_makes_no_plan() {
+fn a_check_creates_no_plan() {
     let project = Project::empty();
     let ran = project.run(&["enter", "new-plan", "--plan", "fresh", "--check"]);
     let stdout = ".taskie/plans/fresh/state.json: phase \"new-plan\", next_phase \"plan-review\" (it may be entered; nothing was written)\n";
@@ -771,10 +768,10 @@ fn a_check_makes_no_plan() {
         (0, stdout, "")
     );
     assert_eq!(fs::read_dir(&project.root).unwrap().count(), 0);
-    // No other phase begins a plan.
+    // No other phase starts a plan.
     let ran = project.run(&["enter", "create-tasks", "--plan", "fresh", "--check"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
-    // A state that cannot be read is reported, as it would be by the real command.
+    // A state that cannot be read is reported, just as by the real command.
     let project = Project::valid();
     project.write("state.json", "{");
     let args = ["enter", "complete-task", "--task", "1"];
@@ -834,7 +831,7 @@ fn first_open(project: &Project) -> String {
     row.unwrap().split('|').nth(1).unwrap().trim().to_owned()
 }
 
-/// Each step is taken by a new session that knows only what `taskie next` says, as if the one before it had been
+/// Each step is done by a new session that knows only what `taskie next` says, as if the previous session had been
 /// interrupted. Each action is also done once by someone who leaves before its last step.
 #[test]
 fn a_plan_gets_done_however_often_it_is_interrupted() {
@@ -859,7 +856,7 @@ fn a_plan_gets_done_however_often_it_is_interrupted() {
                     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{steps:?}");
                 }
                 _ => {
-                    // The first task decides for all: what is test first stays so.
+                    // The first task decides for all: if it is test first, so are the others.
                     let action = if tdd && action == "complete-task" && first_open(&project) == "1"
                     {
                         "complete-task-tdd"
@@ -872,8 +869,8 @@ fn a_plan_gets_done_however_often_it_is_interrupted() {
                         String::new()
                     };
                     work(&project, action, &before);
-                    // Between the work and the last step `next` sends the next session to the same action, except for
-                    // an answer that is on disk: it counts.
+                    // Between the work and the last step, `next` sends the next session to the same action, except if
+                    // an answer is already on disk: it counts.
                     let again = project.run(&["next", "--json"]).json();
                     let is_answer = action.starts_with("post-");
                     let expected = if is_answer {

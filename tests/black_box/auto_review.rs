@@ -6,9 +6,9 @@ use crate::expected::{Expected, VALID, blocks, check, goes_through, passes, revi
 use crate::support::{Project, Reviewer};
 
 const LIMIT: &str = "Edit state.json to adjust max_reviews or set next_phase manually. \
-                     (`taskie run limit N` allows more, `taskie run skip` goes on to complete-task without.)";
+                     (`taskie run limit N` allows more; `taskie run skip` moves on to complete-task.)";
 
-/// The limit is reached: no review, and the message names the ways out (decision 16).
+/// The limit is reached: no review runs, and the message says how to continue.
 fn limit_of(max_reviews: u32) {
     goes_through(
         json!({ "phase": "post-code-review", "phase_iteration": max_reviews, "max_reviews": max_reviews }),
@@ -64,7 +64,7 @@ fn t09_malformed_state_json() {
             "not json",
             "it is not valid JSON: expected ident at line 1 column 2",
         ),
-        ("\"not json\"", "it holds a string, not an object"),
+        ("\"not json\"", "it contains a string, not an object"),
     ] {
         let project = Project::valid();
         project.write("state.json", text);

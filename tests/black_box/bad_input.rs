@@ -1,5 +1,5 @@
-//! Whatever stands in the files, the names, the event and the environment: no panic, no write outside the plan,
-//! the stop goes through, and a message says what is wrong and where.
+//! Bad files, names, events and environments: nothing panics, nothing is written outside the plan, the stop is
+//! allowed, and a message says what is wrong and where.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +18,7 @@ const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
 const STATE: &str = ".taskie/plans/test-plan/state.json";
 const UNUSABLE: &str = "No review runs and nothing is written until it is fixed.";
 
-/// What a stop says of a state that cannot be used, in a plan without a flaw.
+/// The answer to a stop with a state that cannot be used, in a plan without other flaws.
 fn unusable(why: &str) -> Value {
     allowed(&format!("{}\n{VALIDATED}", unusable_line(why)))
 }
@@ -96,11 +96,11 @@ fn states_that_cannot_be_used() {
     let largest = "must be an integer of at most 9007199254740991";
     let phase = "must be a phase of the chart, or null";
     let cases: Vec<(&str, Vec<u8>, String)> = vec![
-        ("a list", b"[]".to_vec(), "it holds a list, not an object".to_owned()),
-        ("a string", b"\"x\"".to_vec(), "it holds a string, not an object".to_owned()),
-        ("a number", b"7".to_vec(), "it holds a number, not an object".to_owned()),
-        ("null", b"null".to_vec(), "it holds null, not an object".to_owned()),
-        ("true", b"true".to_vec(), "it holds a boolean, not an object".to_owned()),
+        ("a list", b"[]".to_vec(), "it contains a list, not an object".to_owned()),
+        ("a string", b"\"x\"".to_vec(), "it contains a string, not an object".to_owned()),
+        ("a number", b"7".to_vec(), "it contains a number, not an object".to_owned()),
+        ("null", b"null".to_vec(), "it contains null, not an object".to_owned()),
+        ("true", b"true".to_vec(), "it contains a boolean, not an object".to_owned()),
         ("empty", Vec::new(), "it is not valid JSON: EOF while parsing a value at line 1 column 0".to_owned()),
         ("blank", b" \n\n".to_vec(), "it is not valid JSON: EOF while parsing a value at line 3 column 0".to_owned()),
         ("a BOM alone", b"\xef\xbb\xbf".to_vec(), "it is not valid JSON: EOF while parsing a value at line 1 column 0".to_owned()),
@@ -147,46 +147,46 @@ fn states_that_cannot_be_used() {
             field("max_reviews", "1e999").into_bytes(),
             "it is not valid JSON: number out of range at line 1 column 21".to_owned(),
         ),
-        ("words for a number", field("phase_iteration", "\"abc\"").into_bytes(), format!("`phase_iteration` is \"abc\", and {integer}, or null")),
-        ("a fraction", field("phase_iteration", "1.5").into_bytes(), format!("`phase_iteration` is 1.5, and {integer}, or null")),
-        ("a negative number", field("max_reviews", "-1").into_bytes(), format!("`max_reviews` is -1, and {integer}")),
-        ("null where none may be", field("max_reviews", "null").into_bytes(), format!("`max_reviews` is null, and {integer}")),
-        ("a huge number", field("max_reviews", "1e99").into_bytes(), format!("`max_reviews` is 1e+99, and {largest}")),
-        ("one more than is exact", field("phase_iteration", "9007199254740992").into_bytes(), format!("`phase_iteration` is 9007199254740992, and {largest}")),
-        ("more than 64 bits", field("consecutive_clean", "18446744073709551616").into_bytes(), format!("`consecutive_clean` is 1.8446744073709552e+19, and {largest}")),
-        ("a list", field("consecutive_clean", "[1]").into_bytes(), format!("`consecutive_clean` is [1], and {integer}")),
-        ("a string for a boolean", field("tdd", "\"false\"").into_bytes(), "`tdd` is \"false\", and must be a boolean".to_owned()),
-        ("a fraction for a task", field("current_task", "1.5").into_bytes(), "`current_task` is 1.5, and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
+        ("words for a number", field("phase_iteration", "\"abc\"").into_bytes(), format!("`phase_iteration` is \"abc\", but {integer}, or null")),
+        ("a fraction", field("phase_iteration", "1.5").into_bytes(), format!("`phase_iteration` is 1.5, but {integer}, or null")),
+        ("a negative number", field("max_reviews", "-1").into_bytes(), format!("`max_reviews` is -1, but {integer}")),
+        ("null where none may be", field("max_reviews", "null").into_bytes(), format!("`max_reviews` is null, but {integer}")),
+        ("a huge number", field("max_reviews", "1e99").into_bytes(), format!("`max_reviews` is 1e+99, but {largest}")),
+        ("one more than is exact", field("phase_iteration", "9007199254740992").into_bytes(), format!("`phase_iteration` is 9007199254740992, but {largest}")),
+        ("more than 64 bits", field("consecutive_clean", "18446744073709551616").into_bytes(), format!("`consecutive_clean` is 1.8446744073709552e+19, but {largest}")),
+        ("a list", field("consecutive_clean", "[1]").into_bytes(), format!("`consecutive_clean` is [1], but {integer}")),
+        ("a string for a boolean", field("tdd", "\"false\"").into_bytes(), "`tdd` is \"false\", but must be a boolean".to_owned()),
+        ("a fraction for a task", field("current_task", "1.5").into_bytes(), "`current_task` is 1.5, but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
         (
             "a task that leads elsewhere",
             field("current_task", "\"../../x\"").into_bytes(),
-            "`current_task` is \"../../x\", and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
+            "`current_task` is \"../../x\", but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
         ),
         (
             "a task with a line end",
             field("current_task", "\"1\\n\"").into_bytes(),
-            "`current_task` is \"1\\n\", and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
+            "`current_task` is \"1\\n\", but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
         ),
         (
             "a task with a letter from elsewhere",
             field("current_task", "\"ü\"").into_bytes(),
-            "`current_task` is \"ü\", and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
+            "`current_task` is \"ü\", but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned(),
         ),
-        ("an empty task", field("current_task", "\"\"").into_bytes(), "`current_task` is \"\", and must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
+        ("an empty task", field("current_task", "\"\"").into_bytes(), "`current_task` is \"\", but must be a string that fits [A-Za-z0-9_-]+, or null".to_owned()),
         (
             "a slip of the pen",
             field("next_phase", "\"code-reveiw\"").into_bytes(),
-            format!("`next_phase` is \"code-reveiw\", and {phase}; did you mean \"code-review\"?"),
+            format!("`next_phase` is \"code-reveiw\", but {phase}; did you mean \"code-review\"?"),
         ),
-        ("a phase that is none", field("next_phase", "\"raedy\"").into_bytes(), format!("`next_phase` is \"raedy\", and {phase}")),
-        ("no phase", field("phase", "null").into_bytes(), "`phase` is null, and must be a phase of the chart".to_owned()),
-        ("a model that is none", field("review_model", "7").into_bytes(), "`review_model` is 7, and must be a string".to_owned()),
+        ("a phase that is none", field("next_phase", "\"raedy\"").into_bytes(), format!("`next_phase` is \"raedy\", but {phase}")),
+        ("no phase", field("phase", "null").into_bytes(), "`phase` is null, but must be a phase of the chart".to_owned()),
+        ("a model that is none", field("review_model", "7").into_bytes(), "`review_model` is 7, but must be a string".to_owned()),
         (
             "a long value",
             field("review_model", &format!("[\"{}\"]", "x".repeat(100_000))).into_bytes(),
-            format!("`review_model` is [\"{}…, and must be a string", "x".repeat(58)),
+            format!("`review_model` is [\"{}…, but must be a string", "x".repeat(58)),
         ),
-        ("paused before nothing", with("paused", "\"later\"").into_bytes(), format!("`paused` is \"later\", and {phase}")),
+        ("paused before nothing", with("paused", "\"later\"").into_bytes(), format!("`paused` is \"later\", but {phase}")),
     ];
     for (what, bytes, why) in cases {
         let project = Project::valid();
@@ -234,9 +234,9 @@ fn ten_megabytes_of_state() {
     );
 }
 
-/// States that are odd and can be used: (what, text, what is said before the rest).
+/// Odd states that can be used: (case, text, what is said before the rest).
 #[test]
-fn states_that_are_forgiven() {
+fn unusual_states_that_are_accepted() {
     let whole = state(json!({ "next_phase": null })).to_string();
     let lacks = |names: &str| format!("{STATE} lacks {names}: the defaults are used.");
     let cases: Vec<(&str, String, Option<String>)> = vec![
@@ -302,7 +302,7 @@ fn states_that_are_forgiven() {
 }
 
 #[test]
-fn a_state_that_is_no_file() {
+fn a_state_that_is_not_a_file() {
     let project = Project::valid();
     let path = project.plan().join("state.json");
     let outside = project.bin.join("outside.json");
@@ -405,9 +405,9 @@ fn a_table_and_a_plan_that_may_not_be_read() {
     );
 }
 
-/// A user's keys, to the letter, their order and the file's mode survive a write.
+/// After a write, a user's keys, their exact values, their order and the file's mode are unchanged.
 #[test]
-fn what_is_not_ours_survives_a_write() {
+fn unknown_keys_survive_a_write() {
     let project = Project::valid();
     let text = "{\"zeta\":{\"b\":[1,2.5,null,\"\\u00fc\"],\"a\":1},\"tdd\":false,\"phase\":\"complete-task\",\"alpha\":true,\"next_phase\":\"code-review\",\"max_reviews\":8,\"review_model\":\"opus\",\"consecutive_clean\":0,\"$schema\":\"x\"}";
     project.write("state.json", text);
@@ -444,7 +444,7 @@ fn long_numbers_of_the_user_survive_a_write() {
 
 // ── tasks.md ────────────────────────────────────────────────────────────────────────────
 
-/// (what, tasks.md, next phase after a clean code review of task 1, what is said of the table)
+/// (case, tasks.md, next phase after a clean code review of task 1, message about the table)
 #[test]
 fn tables_as_they_come() {
     let file = ".taskie/plans/test-plan/tasks.md";
@@ -544,7 +544,7 @@ fn twenty_thousand_rows_without_a_usable_id() {
     lines.push(format!("{file}: and 19995 more rows count as open."));
     let why = "there is nothing to review: task_files is empty";
     let message = format!(
-        "{}\nReview failed: {why}. It is tried again at the next stop.\n{VALIDATED}",
+        "{}\nReview failed: {why}. The next stop tries again.\n{VALIDATED}",
         lines.join("\n")
     );
     assert_eq!(ran.json(), allowed(&message));
@@ -559,7 +559,7 @@ fn twenty_thousand_rows_without_a_usable_id() {
 }
 
 #[test]
-fn a_table_that_is_no_file() {
+fn a_table_that_is_not_a_file() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
     let path = project.plan().join("tasks.md");
@@ -601,7 +601,7 @@ fn a_table_that_is_no_file() {
 // ── names ───────────────────────────────────────────────────────────────────────────────
 
 #[test]
-fn odd_file_names_are_named_and_nothing_more() {
+fn odd_file_names_are_only_reported() {
     let names: &[&[u8]] = &[
         b"a b.md",
         b"a'b.md",
@@ -700,7 +700,7 @@ fn files_with_names_as_long_as_they_get() {
     );
 }
 
-/// Names that a plan cannot have: it is passed over, with a message, and nothing is done in it.
+/// Names that a plan cannot have: the plan is skipped with a message, and nothing is done in it.
 #[test]
 fn odd_plan_names() {
     let rule = "a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`";
@@ -729,7 +729,7 @@ fn odd_plan_names() {
         fs::write(plan.join("notes.md"), "").unwrap();
         project.reviewer(&Reviewer::fail());
         let before = project.files();
-        let warning = format!("plan `{shown}` is passed over: {rule}. Rename the directory.");
+        let warning = format!("plan `{shown}` is skipped: {rule}. Rename the directory.");
         let ran = project.stop();
         assert_eq!((ran.code, ran.json()), (0, allowed(&warning)), "{shown}");
         assert_eq!(ran.stderr, format!("taskie: {warning}\n"), "{shown}");
@@ -802,8 +802,7 @@ fn a_plan_that_is_a_link_to_outside_is_not_followed() {
     symlink(&outside, project.root.join(".taskie/plans/zz")).unwrap();
     project.reviewer(&Reviewer::fail());
     let before = fs::read_to_string(outside.join("state.json")).unwrap();
-    let warning =
-        "plan `zz` is a symbolic link that leads outside the project: it is not followed.";
+    let warning = "plan `zz` is a symbolic link out of the project, which is not followed.";
     let ran = project.stop();
     assert_eq!(ran.json(), allowed(&format!("{warning}\n{VALIDATED}")));
     assert_eq!(ran.stderr, format!("taskie: {warning}\n"));
@@ -812,7 +811,7 @@ fn a_plan_that_is_a_link_to_outside_is_not_followed() {
         (ran.code, ran.stderr.as_str()),
         (
             1,
-            "taskie: plan `zz` leads outside the project through a symbolic link\n"
+            "taskie: plan `zz` leads out of the project through a symbolic link\n"
         )
     );
     assert_eq!(
@@ -854,7 +853,7 @@ fn many_links_that_lead_outside() {
     };
     assert_eq!(named.len(), 5, "{message}");
     for line in named {
-        let rest = "` is a symbolic link that leads outside the project: it is not followed.";
+        let rest = "` is a symbolic link out of the project, which is not followed.";
         assert!(
             line.starts_with("plan `link-") && line.ends_with(rest),
             "{message}"
@@ -863,7 +862,7 @@ fn many_links_that_lead_outside() {
     assert_eq!(
         (*more, *last),
         (
-            "And 995 more symbolic links lead outside the project: they are not followed.",
+            "And 995 more symbolic links out of the project are not followed.",
             VALIDATED
         )
     );
@@ -884,7 +883,7 @@ fn plans_in_a_folder_that_is_a_link_to_outside_are_not_followed() {
     }
 }
 
-/// A project may come from anywhere: no link in it makes a lock of ours empty a file elsewhere.
+/// A project may come from anyone: no link in it makes one of our locks empty a file elsewhere.
 #[test]
 fn locks_are_not_written_through_links() {
     let folder_error = "its folder is a symbolic link";
@@ -1007,9 +1006,9 @@ fn homes_without_a_plan() {
 
 // ── the event ───────────────────────────────────────────────────────────────────────────
 
-/// What is no event: exit 2 for a stop, which is what the plan's table wants, and 1 for every other event.
+/// Input that is not an event: exit code 2 for a stop, and 1 for every other event.
 #[test]
-fn stdin_that_is_no_event() {
+fn stdin_that_is_not_an_event() {
     let cases: &[(&str, &[u8], &str)] = &[
         ("empty", b"", "EOF while parsing a value at line 1 column 0"),
         (
@@ -1078,7 +1077,7 @@ fn an_event_of_ten_megabytes() {
     );
 }
 
-/// (cwd, why it cannot be entered)
+/// (cwd, why we cannot change to it)
 #[test]
 fn directories_that_cannot_be_entered() {
     let project = Project::valid();
@@ -1143,7 +1142,7 @@ fn a_relative_directory_counts_from_where_the_hook_runs() {
     );
 }
 
-/// Fields of wrong types are as if they were left out.
+/// Fields of wrong types are treated as missing.
 #[test]
 fn event_fields_of_wrong_types() {
     let fields = [
@@ -1184,9 +1183,9 @@ fn event_fields_of_wrong_types() {
     }
 }
 
-/// A session that is none is like one that is not named.
+/// An invalid session id is treated as a missing one.
 #[test]
-fn sessions_that_are_none() {
+fn invalid_session_ids() {
     for session in [json!(null), json!(""), json!(7), json!([])] {
         let project = Project::valid();
         project.set_state(json!({ "next_phase": null }));
@@ -1202,7 +1201,7 @@ fn sessions_that_are_none() {
 // ── the environment ─────────────────────────────────────────────────────────────────────
 
 #[test]
-fn surroundings_that_are_not_what_they_should_be() {
+fn broken_environments() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
     let stop = |change: &dyn Fn(&mut Command)| {
@@ -1255,7 +1254,7 @@ fn a_review_without_a_folder_for_temporary_files() {
     let ran = feed(command, stop_event(&project, false));
     let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
     assert!(
-        message.starts_with("Review failed: no temporary file can be made in /no/such/folder: "),
+        message.starts_with("Review failed: no temporary file can be created in /no/such/folder: "),
         "{message}"
     );
     assert_eq!((ran.code, project.files()), (0, before));
@@ -1303,9 +1302,9 @@ fn a_reader_that_has_gone_away() {
 
 // ── the command line ────────────────────────────────────────────────────────────────────
 
-/// Exit 2 blocks on the host: a hook that is called in a wrong way must not.
+/// Exit code 2 blocks on the host: a hook that is called incorrectly must not return it.
 #[test]
-fn a_hook_that_is_called_in_a_wrong_way_does_not_block() {
+fn a_hook_that_is_called_incorrectly_does_not_block() {
     let cases: &[&[&str]] = &[
         &["hook"],
         &["hook", "stop", "--no-such-option"],
@@ -1412,7 +1411,7 @@ fn charts_that_cannot_be_used() {
     }
 }
 
-/// Names of a chart that ask for themselves: an error at once, and neither a full stack nor a busy hook.
+/// Names in a chart that refer to themselves: an error at once, without a stack overflow or a busy hook.
 #[test]
 fn charts_that_refer_to_themselves() {
     let project = Project::empty();
@@ -1564,7 +1563,7 @@ block = "never"
         );
         fs::write(&chart, text).unwrap();
         let mut ran = crate::bench::stop_with_chart(&project, &chart, false);
-        // Which names there are is not the point here.
+        // The list of names is not the point here.
         for text in [&mut ran.stdout, &mut ran.stderr] {
             if let Some((start, rest)) = text.split_once(" (the known names are ") {
                 let (_, end) = rest.split_once(')').unwrap();

@@ -1,5 +1,5 @@
-//! What the rougher tests need beside [`crate::support`]: runs in the background, conditions to wait for,
-//! and a chart of one's own.
+//! Helpers for the rougher tests, in addition to [`crate::support`]: background runs, conditions to wait for, and
+//! charts of their own.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::support::{Project, Ran, feed};
 
-/// Longer than anything takes that goes well; a machine that is busy must not fail a test.
+/// Longer than anything takes that succeeds; a busy machine must not fail a test.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until `condition` returns something; `what` is reported if it never does.
@@ -26,7 +26,7 @@ pub fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Waits for a file with a line in it, and gives its text without surrounding blanks.
+/// Waits for a file with a line in it, and returns its text without surrounding whitespace.
 pub fn wait_for_line(path: &Path) -> String {
     wait_for(&path.display().to_string(), || {
         let text = fs::read_to_string(path).ok()?;
@@ -34,7 +34,7 @@ pub fn wait_for_line(path: &Path) -> String {
     })
 }
 
-/// True while a process of this id runs; one that is dead and not yet reaped does not.
+/// Returns whether a process with this id is running; one that is dead but not reaped isn't.
 pub fn is_running(pid: &str) -> bool {
     if !Path::new("/proc/self/stat").exists() {
         return Command::new("/bin/sh")
@@ -60,8 +60,8 @@ pub fn wait_until_gone(pid: &str) {
     });
 }
 
-/// Waits until a program that was just written can be run: another test's process, forked while it was written,
-/// keeps it "busy" for a moment.
+/// Waits until a program that was just written can be run: while it was written, another test may have forked a
+/// process that keeps it "busy" for a moment.
 pub fn wait_until_it_can_be_run(path: &Path) {
     wait_for(&format!("{} not to be busy", path.display()), || {
         let run = Command::new(path)
@@ -102,12 +102,12 @@ pub fn start_stop(project: &Project, args: &[&str]) -> Child {
     child
 }
 
-/// What a run in the background did.
+/// The result of a background run.
 pub fn finish(child: Child) -> Ran {
     Ran::of(child.wait_with_output().unwrap())
 }
 
-/// `taskie hook stop` with another chart than the default one.
+/// `taskie hook stop` with a chart other than the default one.
 pub fn stop_with_chart(project: &Project, chart: &Path, active: bool) -> Ran {
     feed(
         project.command(["hook", "stop", "--chart", chart.to_str().unwrap()]),
@@ -115,7 +115,7 @@ pub fn stop_with_chart(project: &Project, chart: &Path, active: bool) -> Ran {
     )
 }
 
-/// A copy of the default chart and its templates, changed file by file: its path. It stands beside the project.
+/// Returns the path of a copy of the default chart and its templates, changed file by file, next to the project.
 pub fn copy_of_chart(project: &Project, change: impl Fn(&str) -> String) -> PathBuf {
     let from = Path::new(env!("CARGO_MANIFEST_DIR"));
     let to = project.bin.parent().unwrap().join("chart");
@@ -131,7 +131,7 @@ pub fn copy_of_chart(project: &Project, change: impl Fn(&str) -> String) -> Path
     chart
 }
 
-/// Copies the Markdown files below a folder, names and texts changed.
+/// Copies the Markdown files in a folder, with changed names and texts.
 fn copy_folder(from: &Path, to: &Path, change: &impl Fn(&str) -> String) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().flatten() {

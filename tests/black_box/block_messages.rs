@@ -1,5 +1,5 @@
-//! Suite 5: what a block tells the agent to do about a review, word for word. From "AFTER completing" on it is
-//! decision 4's: the agent runs `taskie enter` and does not edit `state.json`.
+//! Suite 5: the exact message with which a block sends the agent to answer a review. At its end, the agent runs
+//! `taskie enter` and does not edit `state.json`.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ test-plan`: it updates state.json atomically (phase \"post-all-code-review\", ne
 other fields unchanged). Do not edit state.json yourself. (To stop the review loop: `taskie run pause`, or set \
 next_phase to null in state.json.)";
 
-/// The whole answer of a stop at which a review is due.
+/// The whole answer to a stop at which a review is due.
 fn answer(before: Value) -> Ran {
     plan_in(&before, &Reviewer::fail()).stop()
 }
@@ -100,7 +100,7 @@ fn t05_names_the_plan() {
     assert!(plan.join("plan-review-1.md").is_file());
 }
 
-// Decision 5: one object on one line, nothing beside it, a space after each colon for the scripts that grep.
+// One object on one line and nothing else, with a space after each colon for scripts that grep.
 #[test]
 fn t06_is_json() {
     let ran = answer(json!({ "next_phase": "all-code-review" }));

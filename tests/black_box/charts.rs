@@ -1,5 +1,4 @@
-//! Charts with a flaw: each is reported with its code before anything runs on it; a hook lets the stop
-//! through.
+//! Charts with a flaw: each flaw is reported with its code before anything runs, and a hook allows the stop.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -7,7 +6,7 @@ use std::path::Path;
 
 use crate::support::{Project, feed};
 
-/// Taskie's chart with a text replaced where it stands first, in a folder with its templates.
+/// Taskie's chart with the first occurrence of a text replaced, in a folder with its templates.
 fn chart(project: &Project, from: &str, to: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join("statechart.toml")).unwrap();
@@ -24,7 +23,7 @@ fn chart(project: &Project, from: &str, to: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// One edit, the code of the flaw, and what is said about it.
+/// One edit, the code of the flaw, and the message about it.
 type Case<'c> = (&'c str, String, &'c str, &'c str);
 
 fn reported(cases: &[Case<'_>]) {
@@ -66,7 +65,7 @@ fn case<'c>(from: &'c str, to: impl Into<String>, code: &'c str, message: &'c st
     (from, to.into(), code, message)
 }
 
-/// `taskie enter` has a `--force` of its own; commands may have one.
+/// `taskie enter` has its own `--force`; commands may declare one.
 #[test]
 fn an_option_that_enter_has_itself() {
     let project = Project::valid();
@@ -86,13 +85,13 @@ fn an_option_that_enter_has_itself() {
     assert_eq!(ran.code, 1);
     assert!(
         ran.stderr
-            .contains("`force` cannot be an option of the command line"),
+            .contains("`force` cannot be an option on the command line"),
         "{}",
         ran.stderr
     );
 }
 
-/// The command line is made of them, and clap panics at what it cannot use.
+/// These names become part of the command line, and clap panics if it cannot use them.
 #[test]
 fn names_that_the_command_line_cannot_have() {
     let arg = "[args.reviews]";
@@ -102,43 +101,43 @@ fn names_that_the_command_line_cannot_have() {
             arg,
             with("help"),
             "bad-name",
-            "`help` cannot be an option of the command line",
+            "`help` cannot be an option on the command line",
         ),
         case(
             arg,
             with("session"),
             "bad-name",
-            "`session` cannot be an option of the command line",
+            "`session` cannot be an option on the command line",
         ),
         case(
             arg,
             with("phase"),
             "bad-name",
-            "`phase` cannot be an option of the command line",
+            "`phase` cannot be an option on the command line",
         ),
         case(
             arg,
             with("plan"),
             "bad-name",
-            "`plan` cannot be an option of the command line",
+            "`plan` cannot be an option on the command line",
         ),
         case(
             arg,
             with("\"-x\""),
             "bad-name",
-            "`-x` cannot be an option of the command line",
+            "`-x` cannot be an option on the command line",
         ),
         case(
             "noun   = \"plan\"",
             "noun = \"session\"",
             "bad-name",
-            "`session` cannot be an option of the command line",
+            "`session` cannot be an option on the command line",
         ),
         case(
             "noun   = \"plan\"",
             "noun = \"\"",
             "bad-name",
-            "`` cannot be an option of the command line",
+            "`` cannot be an option on the command line",
         ),
         case(
             "[commands.pause]",
@@ -162,7 +161,7 @@ fn names_that_the_command_line_cannot_have() {
 }
 
 #[test]
-fn paths_that_lead_elsewhere() {
+fn paths_that_lead_outside() {
     reported(&[
         case(
             "\".taskie\"",
@@ -197,9 +196,9 @@ fn paths_that_lead_elsewhere() {
     ]);
 }
 
-/// What a chart says and nobody would ever do.
+/// Settings that a chart can contain but that would never have an effect.
 #[test]
-fn keys_that_would_be_passed_over() {
+fn keys_that_would_be_ignored() {
     reported(&[
         case(
             "[[on.Stop]]",
@@ -217,7 +216,7 @@ fn keys_that_would_be_passed_over() {
             "\ninvoke = \"{{ config.reviewer }}\"",
             "\ninvoke = \"{{ config.reviewer }}\"\nmessage = \"x\"",
             "conflicting-keys",
-            "`message` beside `invoke` has no effect",
+            "`message` next to `invoke` has no effect",
         ),
         case(
             "verdicts = [\"PASS\", \"FAIL\"]",
@@ -235,14 +234,14 @@ fn keys_that_would_be_passed_over() {
             "default = 8\n",
             "default = 8.5\n",
             "wrong-type",
-            "invalid type: floating point `8.5`, expected a boolean, an integer, a text or a list of strings",
+            "invalid type: floating point `8.5`, expected a boolean, an integer, a string or a list of strings",
         ),
     ]);
 }
 
-/// Each would take up the stack.
+/// Each would overflow the stack.
 #[test]
-fn names_and_expressions_without_end() {
+fn endless_names_and_expressions() {
     let free = "\"cycle.id is none\"";
     let deep: String = (0..3000)
         .map(|n| format!("l{n} = \"l{}\"\n", n + 1))
@@ -293,9 +292,9 @@ fn names_and_expressions_without_end() {
     ]);
 }
 
-/// Of two arguments without a name the one that may be left out comes last, whatever the chart's order.
+/// Of two positional arguments, the optional one comes last, whatever the chart's order.
 #[test]
-fn arguments_without_a_name() {
+fn positional_arguments() {
     let project = Project::valid();
     project.set_state(serde_json::json!({}));
     let args = "[args.note]\ntype = \"string\"\npositional = true\ndefault = \"none\"\n\n\
@@ -328,7 +327,7 @@ fn a_chart_that_cannot_be_read_is_named() {
     );
 }
 
-/// What the help says works.
+/// Everything that the help says works.
 #[test]
 fn without_a_home_the_help_says_how_to_start() {
     let project = Project::empty();

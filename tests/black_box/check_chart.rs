@@ -1,4 +1,4 @@
-//! `taskie check-chart`: the page of every code, the formats, ignores, exit codes, and what one run finds.
+//! `taskie check-chart`: the page of every code, the formats, ignores, exit codes, and the findings of one run.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -42,12 +42,12 @@ fn found(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The report on a chart with the templates of the base chart.
+/// Checks a chart that uses the templates of the base chart.
 fn report_on(text: &str) -> Value {
     report("chart.toml", text, &source("tests/charts"))
 }
 
-/// A table of a chart as lines; the first one has no header.
+/// A table of a chart as lines; the first table has no header.
 struct Section {
     header: String,
     lines: Vec<String>,
@@ -80,9 +80,9 @@ fn key(line: &str) -> Option<&str> {
     (!line.starts_with([' ', '{', '#'])).then(|| key.trim())
 }
 
-/// The base chart with a fragment laid over it, line by line, so that broken TOML and comments go in as they are.
-/// A key takes the place of the key of that name in the same table, a new table goes to the end, and a `[[x]]`
-/// before the base's own. A fragment with an `id` is a chart of its own.
+/// The base chart with a fragment merged into it, line by line, so that broken TOML and comments stay as they are. A
+/// key replaces the key of the same name in the same table, a new table is added at the end, and a `[[x]]` before the
+/// base's own. A fragment with an `id` is a whole chart.
 fn over_base(fragment: &str) -> String {
     if fragment.starts_with("id =") {
         return fragment.to_owned();
@@ -142,7 +142,7 @@ fn page(code: &str) -> Page {
     }
 }
 
-/// All codes, as the binary knows them.
+/// All codes that the binary knows.
 fn codes() -> Vec<String> {
     let ran = Project::empty().run(&["check-chart", "--explain", "0"]);
     let (_, list) = ran.stderr.split_once("the codes are ").unwrap();
@@ -153,7 +153,7 @@ fn codes() -> Vec<String> {
         .collect()
 }
 
-/// What a page promises: the wrong example has that finding and no other, the right one has none.
+/// What a page promises: the wrong example has that finding and no other, and the right one has none.
 fn holds(code: &str) {
     let page = page(code);
     let wrong = check(&over_base(&page.wrong), "human");
@@ -168,7 +168,7 @@ fn holds(code: &str) {
     assert_eq!((wrong.code, wrong.stderr.as_str()), (1, ""));
     let right = report_on(&over_base(&page.right));
     assert_eq!(right["findings"], json!([]), "{code}");
-    // Nothing is left open in it either.
+    // Everything in it is decided, too.
     let results = right["charts"][0]["explored"]["properties"].as_array();
     let open = results
         .unwrap()
@@ -248,7 +248,7 @@ pages! {
     toml_1_1: "toml-1-1",
 }
 
-/// A file that cannot be read has no text that a page could show.
+/// A file that cannot be read has no text for a page to show.
 const ALL: [&[&str]; 2] = [&["unreadable"], PAGES];
 
 #[test]
@@ -267,7 +267,7 @@ fn every_code_has_its_page_and_its_test() {
 
 #[test]
 fn the_list_of_codes_is_fresh() {
-    let mut list = "# Codes of check-chart\n\nMade by a test from the pages beside it; `taskie check-chart --explain CODE` prints one.\n\n| Code | What it is |\n|---|---|\n".to_owned();
+    let mut list = "# Codes of check-chart\n\nGenerated from the pages in this folder. `taskie check-chart --explain CODE` prints one of them.\n\n| Code | What it is |\n|---|---|\n".to_owned();
     for code in ALL.concat() {
         let page = fs::read_to_string(source(&format!("docs/rules/{code}.md"))).unwrap();
         let summary = page.lines().nth(2).unwrap();
@@ -288,7 +288,7 @@ fn the_list_of_codes_is_fresh() {
     );
 }
 
-/// `--fix` brings a chart up to date and leaves the rest as it is.
+/// `--fix` updates a chart's syntax and leaves the rest as it is.
 #[test]
 fn fix_rewrites_syntax_of_earlier_versions() {
     let rules = "[on]\nnext = [\n  { action = \"ask\", say = \"Write.\" },   # what to do\n]\n";
@@ -349,7 +349,7 @@ fn tokens_in_strings_of_several_lines_keep_their_place() {
             .collect();
         assert_eq!(places, [(json!(line + below), json!(column))], "{text}");
     }
-    // An ignore above covers all lines of the string.
+    // An ignore comment above the string covers all of its lines.
     let guard =
         "# taskie: ignore[constant-guard] a trial\nguard = \"\"\"\n  true\n  or false\"\"\"";
     let text = BASE.replacen("guard = \"cycle.due\"", guard, 1);
@@ -456,7 +456,7 @@ fn json_keeps_its_promise() {
 fn sarif_is_valid() {
     let text = fs::read_to_string(source("tests/fixtures/sarif-2.1.0.schema.json")).unwrap();
     let mut schema: Value = serde_json::from_str(&text).unwrap();
-    // It has a regular expression with a `]` too many, which JavaScript takes and others do not.
+    // It has a regular expression with an extra `]`, which JavaScript accepts and other engines don't.
     for owner in ["run", "toolComponent"] {
         schema["definitions"][owner]["properties"]["language"]
             .as_object_mut()
@@ -506,7 +506,7 @@ fn template_findings_point_into_the_template() {
 }
 
 #[test]
-fn ignores_leave_findings_out() {
+fn ignores_suppress_findings() {
     let cases: &[(&str, &str, &[&str])] = &[
         (
             "at the end of the line",
@@ -555,7 +555,7 @@ fn ignores_leave_findings_out() {
 }
 
 #[test]
-fn an_ignore_in_a_text_is_none() {
+fn an_ignore_in_a_string_does_not_count() {
     let fragment = "[[on.Stop]]\nguard = \"phase == phase\"\nmessage = \"# taskie: ignore[constant-guard] no\"\n";
     let lines = over_base(fragment);
     assert_eq!(found(&lines).len(), 1);
@@ -588,7 +588,7 @@ fn exit_codes() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
+fn unreadable_files_are_reported() {
     let project = with_chart(BASE);
     let ran = project.run(&["check-chart", "nope.toml", "chart.toml"]);
     assert!(
@@ -622,7 +622,7 @@ fn a_chart_comes_from_stdin_too() {
     assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
     assert!(
         ran.stdout
-            .contains("stdin:1:6: wrong-type: expected a text, found `3`\n"),
+            .contains("stdin:1:6: wrong-type: expected a string, found `3`\n"),
         "{}",
         ran.stdout
     );
@@ -711,8 +711,8 @@ fn all_problems_in_one_run() {
     assert_eq!(found(&text), expected);
 }
 
-/// What `taskie check-chart` prints about the charts compiled in. It is the same in every project, and exploring them
-/// takes seconds, so all tests share one run.
+/// The output of `taskie check-chart` for the charts that are compiled in. It is the same in every project, and
+/// exploring them takes seconds, so all tests share one run.
 pub fn compiled_in() -> &'static str {
     static PRINTED: OnceLock<String> = OnceLock::new();
     PRINTED.get_or_init(|| {
@@ -738,7 +738,7 @@ fn the_charts_compiled_in_are_proved() {
             .filter(|verdict| **verdict == "proved")
             .count();
         assert!(proved > 6, "{report}");
-        // What goes on in the next line is indented.
+        // Continuation lines are indented.
         assert!(
             verdicts
                 .iter()
@@ -749,7 +749,7 @@ fn the_charts_compiled_in_are_proved() {
 }
 
 #[test]
-fn what_exploring_has_come_to_is_in_the_json() {
+fn the_json_contains_the_exploration() {
     let ran = with_chart(BASE).run(&["check-chart", "--format=json", "chart.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     insta::assert_snapshot!("explored", ran.stdout);
@@ -761,7 +761,7 @@ fn what_was_not_explored_is_not_called_proved() {
     let ran = project.run(&["check-chart", "--max-states=5", "chart.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     insta::assert_snapshot!("cut-off", ran.stdout);
-    // A finding stops the exploring; one that a comment ignores does not.
+    // A finding prevents exploring, unless a comment ignores it.
     let ignored = over_base(
         "[[on.Stop]] # taskie: ignore[rule-never-fires] comes later\nguard = \"phase == 'nope'\" # taskie: ignore[unlike-types] comes later\nmessage = \"Never.\"\n",
     );
@@ -774,9 +774,9 @@ fn what_was_not_explored_is_not_called_proved() {
     );
 }
 
-/// A guard may compute with an input whose values are not all tried. That it was never true then refutes nothing.
+/// A guard may compute with an input whose values are not all tried. If it was never true, that refutes nothing.
 #[test]
-fn what_is_computed_of_an_input_refutes_nothing() {
+fn computed_inputs_refute_nothing() {
     let verdict = |guard: &str| {
         let rule = format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"So.\"\n");
         let report = check(&over_base(&rule), "json").json();
@@ -791,7 +791,8 @@ fn what_is_computed_of_an_input_refutes_nothing() {
         one["verdict"].as_str().unwrap().to_owned()
     };
     let cases = [
-        // The sizes of lists are tried on both sides of each comparison, and limits as far as a count is asked for.
+        // The lengths of lists are tried on both sides of each comparison, and limits up to the number that a count
+        // is compared with.
         ("files.chapters | length > 9", "proved"),
         (
             "files.chapters | length > 9 and not files.chapters",
@@ -823,9 +824,9 @@ fn what_is_computed_of_an_input_refutes_nothing() {
     }
 }
 
-/// A file name takes a number from a field, and a set with a pattern for subfolders keeps the files above them.
+/// A file name may contain a number from a field, and a set with a pattern for subfolders keeps the files above them.
 #[test]
-fn file_names_take_what_their_patterns_say() {
+fn file_names_follow_their_patterns() {
     let more = "\n[tables.numbered]\nfile = \"n-{reviews}.md\"\nline = \"- {what}\"\n\n\
                 [commands.look]\nabout = \"Look\"\n\
                 say = \"{{ tables.numbered.rows | length }}: {{ files.deep | map(attribute='name') | list | brief(' ') }}\"\n";
@@ -849,7 +850,7 @@ fn file_names_take_what_their_patterns_say() {
         (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
         (0, "2: n-2.md sub/x.md\n", "")
     );
-    // What cannot be in a file name is no hole of one, nor is a name that nobody knows.
+    // A value that cannot be in a file name cannot fill a hole, nor can an unknown name.
     for (right, wrong) in [
         ("n-{reviews}.md", "n-{clean}.md"),
         ("subject = [\"text.md\"]", "subject = [\"text-{claen}.md\"]"),
@@ -862,7 +863,7 @@ fn file_names_take_what_their_patterns_say() {
     }
 }
 
-/// A number of the context can be part of a table's file name, to the checker as to a stop.
+/// A number in the context can be part of a table's file name, for the checker as for a stop.
 #[test]
 fn a_table_may_be_named_by_an_integer() {
     let chart = BASE.replace("\"tasks.md\"", "\"tasks-{reviews}.md\"");
@@ -870,7 +871,8 @@ fn a_table_may_be_named_by_an_integer() {
     assert_eq!(found(&chart), [""; 0]);
 }
 
-/// A finding in a phase that is made for each cycle is at its own table, once, whatever the cycles are called.
+/// A finding in a phase that is made for each cycle is reported once, at its own table, whatever the cycles are
+/// called.
 #[test]
 fn a_phase_of_each_cycle_is_found_where_it_is_written() {
     let chart = BASE
@@ -891,7 +893,7 @@ fn a_phase_of_each_cycle_is_found_where_it_is_written() {
             format!("{}: unknown-name", line("it.di")),
         ]
     );
-    // The rules that look at a whole chart point there too.
+    // Lint rules that look at a whole chart point there too.
     let chart = BASE.replace(
         "\"{cycle}\" = { guard = \"free\"",
         "\"{cycle}\" = { guard = \"1 == 1\"",
@@ -900,7 +902,7 @@ fn a_phase_of_each_cycle_is_found_where_it_is_written() {
     assert_eq!(found(&chart), [format!("{line}: constant-guard")]);
 }
 
-/// Whichever way a chart is named, it is the one that is checked.
+/// However a chart is named on the command line, that chart is checked.
 #[test]
 fn the_chart_option_names_the_chart_to_check() {
     let project = with_chart(&BASE.replacen("initial", "inital", 1));

@@ -1,5 +1,5 @@
-//! Suite 4: how the reviewer is called, what it is given to read, and what happens when it fails. The whole
-//! command line is compared in every row, so each row takes another review.
+//! Suite 4: how the reviewer is called, what it is told to read, and what happens if it fails. The whole command line
+//! is compared in every row, so each row uses a different review.
 
 use std::fs;
 use std::io::Read as _;
@@ -14,19 +14,19 @@ use crate::expected::{
 };
 use crate::support::{Project, Reviewer, feed};
 
-/// The log of a code review's first run, kept where the run failed.
+/// The log of a code review's first run, which is kept if the run fails.
 const LOG: &str = "; its log is .taskie/plans/test-plan/.review-1.log";
 
-/// A review that is called for with these fields set, by the model that they name; it finds issues.
+/// A review that is due with these fields in the state, by the model that they name; it finds issues.
 fn called(before: Value, next_model: &str, review: Review) {
     let after = review.after(next_model);
     blocks(before, Reviewer::fail(), review, after);
 }
 
-/// A failed review (decision 3): it is reported, `state.json` stays, and the structure decides about the stop.
+/// A failed review is reported, `state.json` stays the same, and the structure checks decide about the stop.
 fn failed(why: &str) -> Expected {
     Expected::allow(&format!(
-        "Review failed: {why}. It is tried again at the next stop.\n{VALID}"
+        "Review failed: {why}. The next stop tries again.\n{VALID}"
     ))
     .stderr(&format!("taskie: the review failed: {why}\n"))
 }
@@ -98,7 +98,7 @@ fn t11_claude_fails() {
             ..Reviewer::pass()
         };
         let review = review("code-review", 1);
-        // An empty log is neither named nor kept.
+        // An empty log is neither mentioned nor kept.
         let expected = if stderr.is_empty() {
             failed(why).review(&review, "opus")
         } else {
@@ -110,7 +110,7 @@ fn t11_claude_fails() {
     }
 }
 
-// A file that was there before does not count (decision 3): the run has to write it.
+// A file that existed before does not count: the run has to write it.
 #[test]
 fn t12_claude_writes_no_review() {
     let reviewer = Reviewer {
@@ -128,8 +128,8 @@ fn t12_claude_writes_no_review() {
     }
 }
 
-// The reviewer and its child do not heed a SIGTERM, and hold the writing end of a FIFO, which is at its end once
-// both are gone.
+// The reviewer and its child ignore SIGTERM and hold the writing end of a FIFO, which reaches its end once both are
+// gone.
 #[test]
 fn t13_timeout() {
     let project = plan_in(&json!({}), &Reviewer::pass());
@@ -157,17 +157,17 @@ fn t13_timeout() {
     });
     let chart = chart_with_timeout(&project.bin.join("chart"), 1);
 
-    let why = "`claude` was ended after 1 second".to_owned();
+    let why = "`claude` was killed after 1 second".to_owned();
     let call = review("code-review", 1).call("opus");
     check_run(&project, failed(&why).call(call), |project| {
-        // On a busy machine the second may be over before the reviewer has got that far: that run does not count.
+        // On a busy machine, the second may be over before the reviewer has got that far: such a run does not count.
         for _ in 0..20 {
             let ran = feed(
                 project.command(["--chart", chart.to_str().unwrap(), "hook", "stop"]),
                 "{}",
             );
             let mut said = String::new();
-            // While anyone holds the other end this is an error, "would block".
+            // While anyone holds the other end, this is an error, "would block".
             fifo.read_to_string(&mut said)
                 .expect("the reviewer and its child are gone");
             if said == "started\n" {
@@ -195,8 +195,8 @@ fn chart_with_timeout(folder: &Path, seconds: u32) -> PathBuf {
     chart
 }
 
-// The list of task files is made from the table's ids, each read as a whole: not from the folder's files, and 10
-// is not 1.
+// The list of task files is made from the ids in the table, not from the files in the folder, and each id is compared
+// as a whole: 10 is not 1.
 #[test]
 fn the_task_files_of_the_table() {
     for (cycle, ids, reads) in [
@@ -222,7 +222,7 @@ fn the_task_files_of_the_table() {
         ),
     ] {
         let project = plan_in(&json!({ "next_phase": cycle }), &Reviewer::fail());
-        // What is still open is not part of the last review.
+        // Tasks that are still open are not part of the last review.
         let status = match cycle {
             "all-code-review" => "done",
             _ => "pending",
@@ -242,7 +242,7 @@ fn the_task_files_of_the_table() {
     }
 }
 
-// Whether a task remains is asked of every row but the current task's own.
+// Every row except that of the current task counts as remaining work.
 #[test]
 fn task_10_is_not_task_1() {
     for (current, rows, next) in [
@@ -293,7 +293,7 @@ fn nothing_to_review() {
         (
             json!({ "current_task": null }),
             no_rows,
-            "`current_task` is null, so there is no file of its name",
+            "`current_task` is null, so there is no file name",
         ),
     ] {
         let project = plan_in(&before, &Reviewer::pass());
@@ -302,7 +302,7 @@ fn nothing_to_review() {
     }
 }
 
-/// What the charts add to the command line: their phases, commands and options, as a user reads of them.
+/// What the charts add to the command line: their phases, commands and options, as a user sees them.
 #[test]
 fn the_help_of_what_the_charts_add() {
     let project = Project::empty();

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use crate::support::{Project, Ran, feed};
 
-/// Each shell that is installed reads its script; bash always is, because CI runs on it.
+/// Each shell that is installed accepts its script; bash is always there, because CI runs on it.
 #[test]
 fn the_shells_accept_their_scripts() {
     let project = Project::empty();

@@ -1,4 +1,4 @@
-//! `taskie demo`: a whole plan through the real hook, and what a person sees of it.
+//! `taskie demo`: a whole plan through the real hook, and the output for a person.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn state(project: &Path) -> Value {
         .unwrap()
 }
 
-/// What the demo prints where there is no terminal. It is the same each time.
+/// The output of the demo without a terminal. It is the same each time.
 fn plain() -> &'static str {
     static PRINTED: OnceLock<String> = OnceLock::new();
     PRINTED.get_or_init(|| {

@@ -67,7 +67,7 @@ fn a_plan_that_does_not_exist() {
 
 /// `TASKIE_UPDATE_DOCS=1` draws it again.
 #[test]
-fn the_picture_in_the_readme_is_the_chart_of_today() {
+fn the_picture_in_the_readme_is_fresh() {
     let drawn = drawn(&Project::empty(), &["--format", "svg"]);
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let file = root.join("docs/chart.svg");

@@ -1,4 +1,4 @@
-//! `taskie doctor`: with a home, a PATH and settings of its own.
+//! `taskie doctor`, with its own home directory, PATH and settings.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{PLAN, Project, Ran, git, state};
 
-/// A machine on which all is well, for a test to break.
+/// A machine on which everything is fine, for tests to break.
 struct Machine {
     project: Project,
     home: PathBuf,
@@ -57,7 +57,7 @@ impl Machine {
         self.write(&self.project.root.join(".claude").join(name), &json);
     }
 
-    /// The plugin, as the host keeps account of it.
+    /// The plugin, as the host records it.
     fn installed(&self, version: &str) {
         let copy = self.copy();
         fs::create_dir_all(&copy).unwrap();
@@ -87,7 +87,7 @@ impl Machine {
         Ran::of(self.command(args).output().unwrap())
     }
 
-    /// The lines that are not ok: level, what it is about, text and help; and the exit code.
+    /// Returns the lines that are not ok (level, subject, text, help) and the exit code.
     fn troubles(&self, change: impl FnOnce(&mut Command)) -> (Vec<(String, String, String)>, i32) {
         let mut command = self.command(&["doctor", "--json"]);
         change(&mut command);
@@ -141,7 +141,7 @@ fn line(what: &str, text: &str, help: &str) -> (String, String, String) {
 }
 
 #[test]
-fn all_is_well() {
+fn a_sound_installation() {
     let machine = Machine::sound();
     let before = machine.project.files();
     let ran = machine.run(&["doctor"]);
@@ -149,7 +149,7 @@ fn all_is_well() {
         .canonicalize()
         .unwrap();
     let version = env!("CARGO_PKG_VERSION");
-    // Paths are long and lines are broken: what is compared is the words.
+    // Paths are long and lines are wrapped, so only the words are compared.
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let expected = format!(
         "ok taskie {version}, {} ok `taskie` on PATH is this one ok claude 2.1.330, {}/claude ok no settings file turns hooks off \
@@ -226,7 +226,7 @@ fn this_program_and_path() {
         machine.trouble(|_| {}),
         line(
             "problem path",
-            "hooks and the agent find another one: taskie 0.0.9, BASE/only/taskie",
+            "hooks and the agent find a different one: taskie 0.0.9, BASE/only/taskie",
             &format!("replace it, or put {folder} before it on PATH")
         )
     );
@@ -293,7 +293,7 @@ fn the_reviewer_s_program() {
 }
 
 #[test]
-fn only_root_must_say_that_it_is_a_sandbox() {
+fn only_root_needs_a_sandbox() {
     let machine = Machine::sound();
     if rustix::process::geteuid().is_root() {
         let found = machine.trouble(|command| _ = command.env_remove("IS_SANDBOX"));
@@ -336,7 +336,7 @@ fn hooks_that_are_off_in_any_settings_file() {
             "remove \"disableAllHooks\" from it",
         );
         assert_eq!(machine.trouble(|_| {}), expected);
-        // From a subdirectory of the repository too.
+        // This also works from a subdirectory of the repository.
         git(&machine.project.root, &["init", "-q"]);
         let sub = machine.project.root.join("sub");
         fs::create_dir(&sub).unwrap();
@@ -587,7 +587,7 @@ fn a_chart_of_your_own() {
     assert_eq!(ran.code, 1);
 }
 
-/// Whether a comment ignores something that only exploring the chart shows is left to `check-chart`.
+/// Whether a comment ignores a finding that only exploring shows is left to `check-chart`.
 #[test]
 fn a_finding_that_is_ignored_is_not_counted() {
     let machine = Machine::sound();
@@ -605,7 +605,7 @@ fn a_finding_that_is_ignored_is_not_counted() {
 }
 
 #[test]
-fn help_lines_have_the_chart_that_the_user_gave() {
+fn help_lines_name_the_chart_that_the_user_gave() {
     let machine = Machine::sound();
     let chart = crate::bench::copy_of_chart(&machine.project, str::to_owned);
     let chart = chart.to_str().unwrap();

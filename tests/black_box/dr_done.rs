@@ -1,5 +1,5 @@
-//! dr-done: every item of its testing plan by name, on the built binary; a scripted agent plays the integration tests.
-//! Where the plan speaks of a script, the command or the hook that does its work is meant.
+//! dr-done: every item of its test plan by name, on the built binary; a scripted agent plays the integration tests.
+//! If the test plan mentions a script, the corresponding command or hook is tested.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -29,7 +29,7 @@ fn project() -> Project {
     project
 }
 
-/// The plan's fixture: a session that is on, with one task to do and one done.
+/// The test plan's fixture: a session that is on, with one task to do and one done.
 fn sample_session() -> Project {
     let project = project();
     state(&project, "on", 0);
@@ -97,7 +97,7 @@ fn hook(project: &Project, event: &str) -> Ran {
     hook_with(project, event, SESSION, json!({}))
 }
 
-/// What a hook prints; nothing else must come of it.
+/// What a hook prints; it must have no other effect.
 fn said(ran: &Ran) -> &str {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     &ran.stdout
@@ -124,7 +124,7 @@ fn run(project: &Project, args: &[&str], stdin: &str) -> Ran {
     run_in(project, SESSION, args, stdin)
 }
 
-/// What a command prints that does its work.
+/// The output of a command that succeeds.
 fn done(ran: &Ran) -> String {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
     ran.stdout.clone()
@@ -139,7 +139,7 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     text
 }
 
-/// The work prompt: the next task's name, the iteration, how many are pending, done and stuck.
+/// The work prompt: the next task's name, the iteration, the numbers of pending, done and stuck tasks.
 fn loop_prompt(next: &str, iteration: u64, [pending, done, stuck]: [u64; 3]) -> String {
     let values = [
         ("session_dir", format!(".dr-done/sessions/{SESSION}")),
@@ -172,7 +172,7 @@ fn review_prompt(done: &[&str]) -> String {
     )
 }
 
-/// Makes a session look as if it had been left so many days ago.
+/// Makes a session look as if it had been abandoned this many days ago.
 fn age(project: &Project, session: &str, days: u64) {
     let then = SystemTime::now() - Duration::from_secs(days * 24 * 3600 + 60);
     for name in names(project, session) {
@@ -210,7 +210,7 @@ mod setup {
         assert!(sources.any(|one| one["name"] == "dr-done" && one["source"] == "./plugin/dr-done"));
     }
 
-    /// The hooks that the plugin installs are those that the chart has rules for, each under the name it has here.
+    /// The plugin installs hooks for exactly those events that the chart has rules for.
     #[test]
     fn hooks_json_is_valid() {
         let hooks: Value =
@@ -232,7 +232,7 @@ mod setup {
         assert_eq!(hooks.len(), 4);
     }
 
-    /// What the documentation shows stands in the chart.
+    /// The examples in the documentation are in the chart.
     #[test]
     fn the_examples_of_the_documentation_are_the_charts() {
         let plain = |line: &str| {
@@ -295,7 +295,8 @@ mod setup {
         }
     }
 
-    /// A command for each command of the chart, with a description; what starts, takes over or deletes is the user's.
+    /// There is a slash command for each command of the chart, with a description; only the user can start, take over
+    /// or delete.
     #[test]
     fn slash_commands() {
         let commands = [
@@ -389,7 +390,7 @@ mod stop_hook {
             )
         };
         assert_eq!(reason(&hook(&project, "stop")), expected(1));
-        // That the host calls it active changes nothing: the bound is the number of iterations.
+        // It makes no difference that the host calls it active: the limit is the number of iterations.
         let active = hook_with(
             &project,
             "stop",
@@ -470,11 +471,11 @@ mod stop_hook {
         let answer: Value = serde_json::from_str(said(&hook(&project, "stop"))).unwrap();
         assert_eq!(
             answer["systemMessage"],
-            "dr-done: stopped after 50 iterations (1 pending, 1 done, 0 stuck). /dr-done:start goes on."
+            "dr-done: stopped after 50 iterations (1 pending, 1 done, 0 stuck). /dr-done:start continues."
         );
         assert_eq!(answer.get("decision"), None);
         assert_eq!(read(&project), json!({ "state": "off", "iteration": 51 }));
-        // One below is blocked, and a setting moves the bound.
+        // One below the limit is blocked, and a setting changes the limit.
         state(&project, "on", 49);
         reason(&hook(&project, "stop"));
         home(&project, "config.json", "{\"maxIterations\": 3}");
@@ -482,7 +483,8 @@ mod stop_hook {
         assert!(said(&hook(&project, "stop")).contains("stopped after 3 iterations"));
     }
 
-    /// The agent that spawned a reviewer in the background has not been reviewed yet; a server it left running is none.
+    /// If the agent has a reviewer in the background, the review is not over; a server that it left running is not a
+    /// reviewer.
     #[test]
     fn a_reviewer_still_at_work_is_not_a_finished_review() {
         let project = project();
@@ -590,7 +592,7 @@ mod precompact {
             loop_prompt(next, 0, [1, 1, 0])
         );
         assert_eq!(said(&hook(&project, "pre-compact")), expected);
-        // What must be known after the compaction is said once it is over.
+        // What the agent must know after the compaction is repeated afterward.
         for source in ["compact", "resume"] {
             let start = hook_with(
                 &project,
@@ -602,7 +604,7 @@ mod precompact {
         }
     }
 
-    /// The other tests fill the templates in by themselves; this one holds their words.
+    /// The other tests fill in the templates; this one checks their wording.
     #[test]
     fn the_prompts_word_for_word() {
         let project = sample_session();
@@ -664,7 +666,7 @@ mod add {
         assert!(name.as_str() <= latest.as_str(), "{name} {latest}");
     }
 
-    /// The time now as a file is named, by the system's own `date`.
+    /// The current time in the form of file names, according to the system's own `date`.
     fn now() -> String {
         let output = Command::new("date")
             .args(["-u", "+%Y%m%dT%H%M%S.md"])
@@ -699,7 +701,7 @@ mod add {
         let added = stamps(&project);
         let read = |name: &String| fs::read_to_string(dir(&project, SESSION).join(name)).unwrap();
         assert_eq!(added.iter().map(read).collect::<Vec<_>>(), texts);
-        // A second is taken for good: what was added in it and is done keeps its place.
+        // A second is used only once: a task that was added in it and is done keeps its place.
         let (last, rest) = added.split_last().unwrap();
         let ending = last.replace(".md", ".done.md");
         fs::rename(
@@ -832,7 +834,7 @@ mod unstick {
         ] {
             task(&project, name, "x\n");
         }
-        // Nothing is written over, not even by a task that has the name already.
+        // Nothing is overwritten, not even by a task that already has the name.
         done(&run(&project, &["unstick"], ""));
         let expected = [
             "20260101T120000.md",
@@ -870,7 +872,7 @@ mod unstick {
 mod cleanup {
     use super::*;
 
-    /// Sessions by what they are, each left ten days ago.
+    /// Sessions of each kind, each abandoned ten days ago.
     fn old_sessions() -> Project {
         let project = sample_session();
         let sessions: [(&str, &str, &[&str]); 7] = [
@@ -960,7 +962,7 @@ mod cleanup {
         let project = old_sessions();
         done(&run(&project, &["cleanup", "0"], ""));
         assert_eq!(left(&project), KEPT);
-        // Its own session is none of the others, however old.
+        // A session never counts as one of the others, however old it is.
         age(&project, SESSION, 100);
         done(&run(&project, &["cleanup", "0", "--force"], ""));
         assert!(dir(&project, SESSION).is_dir());
@@ -1012,7 +1014,7 @@ mod cleanup {
         done(&run(&project, &["cleanup", "0", "-f"], ""));
         assert_eq!(left(&project), ["link"]);
         assert!(outside.join("a.done.md").exists());
-        // Nor is the whole folder to be found behind one.
+        // Nor is the whole folder found behind one.
         let elsewhere = project.bin.join("sessions");
         fs::rename(project.root.join(".dr-done/sessions"), &elsewhere).unwrap();
         symlink(&elsewhere, project.root.join(".dr-done/sessions")).unwrap();
@@ -1021,12 +1023,12 @@ mod cleanup {
         assert_eq!(
             ran.stderr,
             format!(
-                "taskie: session `{SESSION}` leads outside the project through a symbolic link\n"
+                "taskie: session `{SESSION}` leads out of the project through a symbolic link\n"
             )
         );
         let stop = hook(&project, "stop");
         assert!(
-            stop.stdout.contains("leads outside the project"),
+            stop.stdout.contains("leads out of the project"),
             "{}",
             stop.stdout
         );
@@ -1144,18 +1146,18 @@ mod common {
     fn has_uncommitted_changes_excludes_sessions() {
         let project = sample_session();
         git(&project.root, &["init", "-q"]);
-        // Neither untracked nor, where someone has committed it, changed.
+        // Neither untracked nor, if someone has committed it, changed.
         assert!(reason(&hook(&project, "stop")).contains("Next task"));
         git(&project.root, &["add", "-A"]);
         git(&project.root, &["commit", "-qm", "x"]);
         task(&project, "20260101T120000.md", "changed");
         assert!(reason(&hook(&project, "stop")).contains("Next task"));
-        // What has a like name is none of ours.
+        // Something with a similar name is not ours.
         fs::write(project.root.join(".dr-done.txt"), "x").unwrap();
         assert!(reason(&hook(&project, "stop")).contains("commit"));
     }
 
-    /// The project may stand in a subfolder of what git keeps: all of it counts.
+    /// The project may be in a subfolder of the git repository: changes anywhere in the repository count.
     #[test]
     fn has_uncommitted_changes_looks_at_the_whole_repository() {
         let project = sample_session();
@@ -1200,7 +1202,7 @@ mod common {
     }
 
     #[test]
-    fn git_that_fails_is_told_and_blocks_nothing() {
+    fn a_failing_git_is_reported_and_blocks_nothing() {
         let project = sample_session();
         fs::write(project.root.join(".git"), "gitdir: nowhere").unwrap();
         let ran = hook(&project, "stop");
@@ -1208,7 +1210,7 @@ mod common {
         assert!(answer["reason"].as_str().unwrap().contains("Next task"));
         let message = answer["systemMessage"].as_str().unwrap();
         assert!(
-            message.starts_with("Uncommitted changes are not looked for: `git status` failed: "),
+            message.starts_with("Cannot check for uncommitted changes: `git status` failed: "),
             "{message}"
         );
     }
@@ -1222,15 +1224,15 @@ mod common {
             printed.starts_with("State: review | Iteration: 7 of 50 |"),
             "{printed}"
         );
-        // One that cannot be read decides nothing and is left as it is.
+        // A state that cannot be read leads to no decision and stays as it is.
         for (text, why) in [
             (
                 "{\"state\": \"onn\", \"iteration\": 0}",
-                "`state` is \"onn\", and must be a phase of the chart; did you mean \"on\"?",
+                "`state` is \"onn\", but must be a phase of the chart; did you mean \"on\"?",
             ),
             (
                 "{\"state\": \"on\", \"iteration\": -1}",
-                "`iteration` is -1, and must be an integer of at least 0",
+                "`iteration` is -1, but must be an integer of at least 0",
             ),
             (
                 "nonsense",
@@ -1307,17 +1309,17 @@ mod common {
         for (config, why) in [
             (
                 "{\"maxIterations\": 0}",
-                "`maxIterations` is 0, and must be an integer of at least 1",
+                "`maxIterations` is 0, but must be an integer of at least 1",
             ),
             (
                 "{\"maxIterations\": \"9\"}",
-                "`maxIterations` is \"9\", and must be an integer of at least 1",
+                "`maxIterations` is \"9\", but must be an integer of at least 1",
             ),
             (
                 "{\"gitCommit\": 1}",
-                "`gitCommit` is 1, and must be a boolean",
+                "`gitCommit` is 1, but must be a boolean",
             ),
-            ("[]", "it holds a list, not an object"),
+            ("[]", "it contains a list, not an object"),
             (
                 "{,}",
                 "it is not valid JSON: key must be a string at line 1 column 2",
@@ -1340,7 +1342,7 @@ mod common {
             );
             assert_eq!(project.files(), before);
         }
-        // A broken link is not the same as no file.
+        // A broken link is not the same as a missing file.
         for name in ["config.json", "loop.md"] {
             let file = project.root.join(".dr-done").join(name);
             let _ = fs::remove_file(&file);
@@ -1403,8 +1405,8 @@ mod template {
         let ran = run(&project, &["start"], "");
         assert_eq!(
             ran.stderr,
-            "taskie: .dr-done/loop.md: nothing is filled in for {{nope}}; the names are session_dir, next_task, iteration, pending_count, done_count, stuck_count, done_files\n\
-             taskie: .dr-done/loop.md: nothing is filled in for {{next_taks}}; did you mean {{next_task}}?\n"
+            "taskie: .dr-done/loop.md: {{nope}} is not filled in; the names are session_dir, next_task, iteration, pending_count, done_count, stuck_count, done_files\n\
+             taskie: .dr-done/loop.md: {{next_taks}} is not filled in; did you mean {{next_task}}?\n"
         );
     }
 
@@ -1438,7 +1440,7 @@ mod template {
         assert!(said(&hook(&project, "pre-compact")).contains("\n\n# dr-done Review\n"));
     }
 
-    /// A preview fills a prompt in as the agent gets it.
+    /// A preview fills in a prompt the way the agent gets it.
     #[test]
     fn a_prompt_is_previewed_as_it_is_sent() {
         let project = sample_session();
@@ -1464,10 +1466,10 @@ mod template {
     fn templates_are_copied_once() {
         let project = Project::empty();
         let ran = run(&project, &["templates"], "");
-        let edit = "Edit .dr-done/loop.md and .dr-done/review.md as you like: they are used instead of the plugin's own.\n";
+        let edit = "Edit .dr-done/loop.md and .dr-done/review.md as you like: they replace the plugin's own.\n";
         assert_eq!(
             done(&ran),
-            format!("Made .dr-done/loop.md and .dr-done/review.md. {edit}")
+            format!("Created .dr-done/loop.md and .dr-done/review.md. {edit}")
         );
         let read =
             |name: &str| fs::read_to_string(project.root.join(".dr-done").join(name)).unwrap();
@@ -1479,12 +1481,12 @@ mod template {
         fs::remove_file(project.root.join(".dr-done/review.md")).unwrap();
         assert_eq!(
             done(&run(&project, &["templates"], "")),
-            format!("Made .dr-done/review.md. {edit}")
+            format!("Created .dr-done/review.md. {edit}")
         );
         assert_eq!(read("loop.md"), "Mine.");
         assert_eq!(
             done(&run(&project, &["templates"], "")),
-            format!("They are there already. {edit}")
+            format!("They already exist. {edit}")
         );
     }
 }
@@ -1575,7 +1577,7 @@ mod adopt {
         assert_eq!(after, before);
     }
 
-    /// The tasks of one session keep their order, also where their names are taken; its done ones stay.
+    /// The tasks of one session keep their order, even if their names are taken; the done ones stay.
     #[test]
     fn one_session_in_its_order() {
         let project = others();
@@ -1668,14 +1670,14 @@ mod safety {
         assert!(done(&feed(command, "")).starts_with("State: on"));
     }
 
-    /// What a process that was killed leaves behind: files that have moved, and the state as it was.
+    /// What a killed process leaves behind: files that have moved, and the old state.
     #[test]
     fn a_crash_between_rename_and_state_write_loses_nothing() {
         let project = project();
         state(&project, "off", 5);
         task(&project, "20260101T120000.stuck.md", "a");
         task(&project, "20260101T120001.stuck.md", "b");
-        // The state cannot be written: its directory's new file is in the way.
+        // The state cannot be written: something is in the way of the new file in its directory.
         fs::create_dir(dir(&project, SESSION).join(".state.json.new")).unwrap();
         let ran = run(&project, &["unstick"], "");
         assert_eq!(ran.code, 1);
@@ -1740,7 +1742,7 @@ mod safety {
 mod integration {
     use super::*;
 
-    /// An agent in a project under git, who types what the slash commands say and does what the hook says.
+    /// An agent in a project under git that runs what the slash commands say and does what the hook says.
     struct Agent {
         project: Project,
     }
@@ -1756,7 +1758,7 @@ mod integration {
             Self { project }
         }
 
-        /// Runs the first block of a slash command, as the host and a careful agent fill it in.
+        /// Runs the first block of a slash command, filled in like the host and a careful agent do.
         fn slash(&self, name: &str, text: &str) -> Ran {
             let file = fs::read_to_string(plugin(&format!("commands/{name}.md"))).unwrap();
             let block = file.split("```\n").nth(1).unwrap();
@@ -1782,7 +1784,7 @@ mod integration {
             answer["reason"].as_str().map(str::to_owned)
         }
 
-        /// Does what the prompt says: works, notes what was done, changes the ending, commits.
+        /// Does what the prompt says: works, records what was done, changes the ending, commits.
         fn work(&self, prompt: &str, ending: &str) {
             let next = prompt.rsplit_once("Next task: ").unwrap().1;
             let file = self.project.root.join(next);
@@ -1887,7 +1889,7 @@ mod integration {
         loop {
             if prompt.starts_with("All tasks complete.") {
                 reviews += 1;
-                // The reviewer finds something the first time. Its end fires no stop of the agent's.
+                // The reviewer finds something the first time. Its end fires no stop of the agent.
                 if reviews == 1 {
                     task(&agent.project, "20990101T000000.md", "Mend Two\n");
                 }
@@ -1914,9 +1916,9 @@ mod integration {
     }
 }
 
-/// There is a directory for each session, and one without a state is at its beginning: neither is amiss.
+/// There is a directory for each session, and one without a state is at its start: both are fine.
 #[test]
-fn doctor_speaks_of_sessions_as_they_are() {
+fn doctor_knows_sessions() {
     let project = sample_session();
     let warned = |args: &[&str]| {
         let ran = project.run(&[&["--chart", "dr-done", "doctor"], args].concat());
@@ -1937,7 +1939,7 @@ fn doctor_speaks_of_sessions_as_they_are() {
     fs::remove_file(&state).unwrap();
     let new = warned(&["--session", SESSION]);
     assert!(
-        new.contains("has no state.json yet: it has not begun"),
+        new.contains("has no state.json yet: it has not started"),
         "{new}"
     );
 }

@@ -1,4 +1,4 @@
-//! Suite 6: odd plans and states, and whole loops of several stops.
+//! Suite 6: unusual plans and states, and whole loops of several stops.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
@@ -10,7 +10,7 @@ use crate::expected::{
 };
 use crate::support::{PLAN, Project, Reviewer, state};
 
-// The plan touched last is looked at, by its Markdown files and by its state.
+// The plan that was modified last is checked; its Markdown files and its state count.
 #[test]
 fn t01_newest_of_several_plans() {
     let project = plan_in(&json!({}), &Reviewer::fail());
@@ -71,12 +71,12 @@ rows! {
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1, "review_model": "opus" }));
 }
 
-// A plan review that is due already finds no plan to read: it fails, and the structure blocks all the same.
+// A plan review that is already due finds no plan to read: it fails, and the structure checks still block.
 #[test]
 fn t05_state_json_before_plan_md() {
     let flaw = "Plan 'test-plan': Missing required file: plan.md";
     let why = ".taskie/plans/test-plan/plan.md does not exist";
-    let failure = format!("Review failed: {why}. It is tried again at the next stop.");
+    let failure = format!("Review failed: {why}. The next stop tries again.");
     for (next, expected) in [
         (Value::Null, Expected::block(flaw)),
         (
@@ -115,7 +115,7 @@ fn t07_no_plan_at_all() {
     check(&project, Expected::silent());
 }
 
-// Decision 16: the count is 0 whatever it was, and the structure is not looked at.
+// The count becomes 0 whatever it was, and the structure is not checked.
 #[test]
 fn t08_reviews_are_off() {
     for (tdd, iteration, next) in [(false, 0, "complete-task"), (true, 3, "complete-task-tdd")] {
@@ -142,19 +142,19 @@ fn t09_plan_without_state_json() {
     check(&project, Expected::allow(VALID));
 }
 
-/// What the agent does about code review `n`: the answer, and then, last of all, the phase.
+/// What the agent does about code review `n`: it writes the answer and then, last of all, enters the phase.
 fn post_review(project: &Project, n: u32) {
     project.write(&format!("task-1-post-review-{n}.md"), "# Fixed\n");
     let ran = project.run(&["enter", "post-code-review", "--plan", PLAN]);
     let said = ".taskie/plans/test-plan/state.json: phase \"post-code-review\", next_phase \"code-review\"\n\
-                The code-review is due: end your turn, the Stop hook runs it.\n";
+                The code-review is due: end your turn, and the Stop hook runs it.\n";
     assert_eq!(
         (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
         (0, said, "")
     );
 }
 
-// From its second stop on a turn has stop_hook_active set: a review that is due runs nevertheless (decision 1).
+// From the second stop of a turn on, stop_hook_active is set: a review that is due runs nevertheless.
 #[test]
 fn t10_models_alternate() {
     let project = plan_in(&json!({}), &Reviewer::fail());
@@ -192,7 +192,7 @@ fn t11_two_clean_reviews() {
     });
 }
 
-// Nothing but the review is new in the plan's folder: no temporary file, no lock, no log.
+// The review is the only new file in the plan's folder: no temporary file, no lock, no log.
 #[test]
 fn t12_no_files_left_behind() {
     let project = plan_in(&json!({}), &Reviewer::fail());
@@ -217,7 +217,7 @@ fn git_ignores_the_notes_of_a_machine_again_when_its_ignore_file_was_lost() {
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json()["decision"], "block");
     assert_eq!(fs::read_to_string(locks.join(".gitignore")).unwrap(), "*\n");
-    // What somebody has put there is left as it is, a link that leads out of the project above all.
+    // Whatever somebody has put there is left as it is, especially a link that leads out of the project.
     fs::write(locks.join(".gitignore"), "*.state\n").unwrap();
     project.set_state(json!({}));
     assert_eq!(project.stop().json()["decision"], "block");

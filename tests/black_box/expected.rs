@@ -1,11 +1,11 @@
-//! What a stop is expected to do, compared whole: stdout, stderr, the exit code, `state.json`, every
-//! file, every call of the reviewer. The texts are written out here once more, apart from the program's own.
+//! What a stop is expected to do, compared as a whole: stdout, stderr, the exit code, `state.json`, every file, every
+//! call of the reviewer. The texts are written out again here, independently of the program.
 
 use serde_json::{Value, json};
 
 use crate::support::{PLAN, Project, Ran, Reviewer, silent, state};
 
-/// A test for each row of a table: its number and name, and the check that it makes.
+/// A test for each row of a table: its number and name, and the check.
 macro_rules! rows {
     ($($name:ident => $check:expr;)+) => { $(#[test] fn $name() { $check; })+ };
 }
@@ -18,7 +18,7 @@ const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string
 
 const GROUND_RULES: &str = include_str!("../../plugin/taskie/ground-rules.md");
 
-/// What sets one review cycle's texts apart; `TASK` is the task's id.
+/// The texts in which review cycles differ; `TASK` is the task's id.
 struct Cycle {
     id: &'static str,
     base: &'static str,
@@ -78,18 +78,18 @@ const CYCLES: [Cycle; 4] = [
     },
 ];
 
-/// A review: how the reviewer is asked for it, and what the agent and the user read about it.
+/// A review: what the reviewer is asked to do, and what the agent and the user read about it.
 pub struct Review {
     cycle: &'static Cycle,
     n: u32,
     task: &'static str,
-    /// The files that the reviewer is to read; `TASK` is the task's id.
+    /// The files that the reviewer must read; `TASK` is the task's id.
     reads: &'static [&'static str],
     /// The tasks that are not part of it.
     open: &'static str,
 }
 
-/// Review `n` of a cycle, in a plan of the tasks 1 and 2; a code review is of task 1.
+/// Review `n` of a cycle, in a plan with tasks 1 and 2; a code review is of task 1.
 pub fn review(cycle: &str, n: u32) -> Review {
     let cycle = CYCLES.iter().find(|known| known.id == cycle).unwrap();
     Review {
@@ -144,7 +144,7 @@ impl Review {
         in_plan(&self.fill(name))
     }
 
-    /// Where a block asks for `taskie enter` and not for an edit of `state.json`, that is decision 4.
+    /// A block asks for `taskie enter`, not for an edit of `state.json`.
     pub fn block(&self) -> String {
         let Cycle {
             id,
@@ -168,7 +168,7 @@ impl Review {
         )
     }
 
-    /// The message to the user once the cycle is over.
+    /// The message to the user once the cycle has ended.
     pub fn passed(&self, next: &str) -> String {
         format!(
             "{} passed. Run /taskie:continue-plan to proceed. (Next: {next}. Reviews in this cycle: {}.)",
@@ -176,7 +176,7 @@ impl Review {
         )
     }
 
-    /// What the reviewer is called with: the plan's flags, and those of decision 2.
+    /// The arguments of the reviewer: those of the plan, and those that make its verdict JSON.
     pub fn call(&self, model: &str) -> Vec<String> {
         let prompt = self.prompt();
         [
@@ -197,7 +197,7 @@ impl Review {
         .to_vec()
     }
 
-    /// The prompt contains the ground rules and the action, and ends with the review's path: decision 13.
+    /// The prompt contains the ground rules and the action, and ends with the review's path.
     fn prompt(&self) -> String {
         let Cycle {
             id, about, action, ..
@@ -233,8 +233,8 @@ impl Review {
     }
 }
 
-/// Everything that a stop does. A reviewer that is not expected must not be called, a file that is not
-/// expected must not exist, and a file that is not named must be unchanged.
+/// Everything that a stop does. A reviewer that is not expected must not be called, a file that is not expected must
+/// not exist, and a file that is not mentioned must be unchanged.
 pub struct Expected {
     pub code: i32,
     pub stdout: String,
@@ -276,7 +276,7 @@ impl Expected {
         ))
     }
 
-    /// A block, and a message to the user beside it.
+    /// A block and a message to the user.
     pub fn block_and_tell(reason: &str, message: &str) -> Self {
         let (reason, message) = (Value::from(reason), Value::from(message));
         Self::printed(format!(
@@ -289,7 +289,7 @@ impl Expected {
         Self::block(&review.block()).review(review, model)
     }
 
-    /// A review runs, its cycle is over, and the message says what is next.
+    /// A review runs, its cycle ends, and the message says what comes next.
     pub fn passed_by(review: &Review, model: &str, next: &str) -> Self {
         Self::allow(&review.passed(next)).review(review, model)
     }
@@ -381,7 +381,7 @@ pub fn check_run(project: &Project, expected: Expected, run: impl FnOnce(&Projec
     }
 }
 
-/// A valid plan of the tasks 1 and 2 with this state, and a reviewer on PATH.
+/// A valid plan with tasks 1 and 2 and this state, and a reviewer on PATH.
 pub fn plan_in(before: &Value, reviewer: &Reviewer) -> Project {
     let project = Project::valid();
     project.set_state(before.clone());
@@ -395,13 +395,13 @@ pub fn blocks(before: Value, reviewer: Reviewer, review: Review, after: Value) {
     check(&plan_in(&before, &reviewer), expected);
 }
 
-/// A clean review runs, the cycle is over, and the message says what is next.
+/// A clean review runs, the cycle ends, and the message says what comes next.
 pub fn passes(before: Value, review: Review, next: &str, after: Value) {
     let expected = Expected::passed_by(&review, &model(&before), next).state(after);
     check(&plan_in(&before, &Reviewer::pass()), expected);
 }
 
-/// No review runs, nothing is written, and this is the message to the user.
+/// No review runs, nothing is written, and the user gets this message.
 pub fn goes_through(before: Value, message: &str) {
     check(
         &plan_in(&before, &Reviewer::fail()),
@@ -416,7 +416,7 @@ fn model(before: &Value) -> String {
         .to_owned()
 }
 
-/// A file of the plan as all texts name it: from the project's root.
+/// A file of the plan as all texts name it: relative to the project's root.
 fn in_plan(name: &str) -> String {
     format!(".taskie/plans/{PLAN}/{name}")
 }

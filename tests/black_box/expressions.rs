@@ -1,4 +1,4 @@
-//! `docs/expressions.md` is true: every line of its examples is evaluated, checked for types, or matched.
+//! `docs/expressions.md` is correct: every line of its examples is evaluated, type-checked, or matched.
 
 use minijinja::value::{Value, ValueKind};
 use taskie::expr::Expressions;
@@ -55,7 +55,7 @@ fn assumed() -> Value {
     ])
 }
 
-/// The lines of the blocks in one language: what stands before the arrow, and after it.
+/// The lines of the blocks in one language: the part before the arrow and the part after it.
 fn examples(language: &str) -> Vec<(String, String)> {
     let lines = texts(PAGE, language);
     let lines = lines.iter().flat_map(|block| block.lines());

@@ -1,7 +1,7 @@
-//! Kills, races and faults: whatever happens, the state is the old one or the new one, nothing is left running, and
-//! the next command goes on from there.
+//! Kills, races and faults: whatever happens, the state is the old one or the new one, no process is left running,
+//! and the next command continues from there.
 //!
-//! `cargo test` runs a short part of each. `TASKIE_FORCE=2000 cargo test --test black_box force` runs 2000 rounds.
+//! `cargo test` runs a few rounds of each. `TASKIE_FORCE=2000 cargo test --test black_box force` runs 2000 rounds.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 use crate::bench::{is_running, stop_event, wait_for, wait_until_gone};
 use crate::support::{Project, Ran, Reviewer, feed, git, silent, state, validated};
 
-/// How many rounds to run: as many as the environment says, or a few.
+/// Returns how many rounds to run: the number in the environment, or a few.
 fn rounds(few: u64) -> u64 {
     let given = std::env::var("TASKIE_FORCE").ok();
     given.and_then(|given| given.parse().ok()).unwrap_or(few)
 }
 
-/// Numbers that look random and are the same in each run.
+/// Pseudo-random numbers, the same in every run.
 fn scattered(n: u64, below: u64) -> u64 {
     (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % below
 }
@@ -46,7 +46,7 @@ fn commands_killed_at_any_moment() {
         let new = 1 + round % 7;
         let mut command = project.command(["run", "limit", &new.to_string()]);
         let mut child = command.spawn().unwrap();
-        // Somewhere in the time that it takes, or a little later.
+        // At some point while it runs, or a little later.
         let part = u32::try_from(scattered(round, 1_500)).unwrap();
         std::thread::sleep(whole * part / 1_000);
         let _ = child.kill();
@@ -60,7 +60,7 @@ fn commands_killed_at_any_moment() {
         }
         limit = found;
     }
-    // The kills lay on both sides of the write.
+    // Some kills came before the write, and some after it.
     assert!(too_early > 0 && too_late > 0, "{too_early}, {too_late}");
     let ran = project.run(&["run", "limit", "8"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -68,8 +68,8 @@ fn commands_killed_at_any_moment() {
     assert!(!project.names().iter().any(|name| name.starts_with('.')));
 }
 
-/// A hook is killed, alone or with its process group: the reviewer is gone, and a block that the agent never got is
-/// given once more.
+/// A hook is killed, alone or with its process group: the reviewer is gone, and a block that the agent never received
+/// is repeated.
 #[test]
 fn hooks_killed_at_any_moment() {
     let project = Project::valid();
@@ -136,7 +136,7 @@ fn hooks_killed_at_any_moment() {
     }
 }
 
-/// Sessions, commands and stops at once: each does all of what it does, or nothing.
+/// Sessions, commands and stops at the same time: each one either does everything or nothing.
 #[test]
 fn everything_at_once() {
     let project = Project::valid();
@@ -173,10 +173,10 @@ fn everything_at_once() {
         };
         let is_one = [expected(state(json!({}))), expected(reviewed())].contains(&found);
         assert!(is_one, "{round}: {found}");
-        // Several reviews may have been set aside, but never have two run at once: the last one counted.
+        // Several reviews may have been discarded, but two have never run at the same time: the last one counted.
         assert!(project.calls().len() >= calls, "{round}");
     }
-    // A plan belongs to one session: whoever asked last.
+    // A plan belongs to one session: the last one that asked.
     assert_eq!(project.run(&["next", "--session", "last"]).code, 0);
     for session in ["s0", "s1", "s2"] {
         let stop = || {
@@ -188,7 +188,7 @@ fn everything_at_once() {
     }
 }
 
-/// What can fail around a process: a shell's words before it is started.
+/// Failures around a process: shell commands that run before it is started.
 const FAULTS: &[&str] = &[
     "ulimit -f 0;",
     "ulimit -n 7;",
@@ -215,11 +215,11 @@ fn faults_around_a_process() {
             let project = Project::valid();
             project.set_state(json!({}));
             project.reviewer(&Reviewer::fail());
-            // By its path: one of the faults takes PATH away.
+            // By its path, because one of the faults removes PATH.
             let program = env!("CARGO_BIN_EXE_taskie");
             let shell = project.shell(&format!("{fault} exec '{program}' {}", args.join(" ")));
             let ran = feed(shell, stop_event(&project, false));
-            // -1: a signal. None of these may end it without a word.
+            // -1: a signal. None of these may kill it silently.
             assert!((0..=1).contains(&ran.code), "{fault} {args:?}: {ran:?}");
             assert!(
                 !ran.stderr.contains("panicked"),
@@ -231,7 +231,7 @@ fn faults_around_a_process() {
                 [state(json!({})), reviewed(), limited].contains(&found),
                 "{fault} {args:?}: {found}"
             );
-            // What was written is known to whoever asks next, and what was not is done then.
+            // What was written is visible to the next command, and what was not is done then.
             let text = fs::metadata(project.plan().join("state.json")).unwrap();
             use std::os::unix::fs::PermissionsExt as _;
             if text.permissions().mode() & 0o400 != 0 {
@@ -246,7 +246,7 @@ fn faults_around_a_process() {
     }
 }
 
-/// Whatever the reviewer removes, its review counts, its lock holds, and its session drives the plan.
+/// Whatever the reviewer removes, its review counts, its lock stays, and its session still drives the plan.
 #[test]
 fn a_reviewer_that_cleans_up() {
     let project = Project::valid();
@@ -273,7 +273,7 @@ fn a_reviewer_that_cleans_up() {
         .unwrap();
     let reviewer = crate::bench::wait_for_line(&project.bin.join("pid"));
     assert!(!project.root.join(".taskie/.locks").exists());
-    // No second review beside it.
+    // No second review at the same time.
     let answer = project.stop().json();
     let message = answer["systemMessage"].as_str().unwrap_or_default();
     assert!(message.contains("already running"), "{answer}");
@@ -287,7 +287,7 @@ fn a_reviewer_that_cleans_up() {
     assert_eq!(again.json()["decision"], "block", "{}", again.stdout);
 }
 
-/// A host that dies while its hook still reads the event: no reviewer is started for nobody.
+/// A host that dies while its hook is still reading the event: no reviewer is started for nobody.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_host_that_is_gone_before_the_review() {
@@ -314,7 +314,7 @@ fn a_host_that_is_gone_before_the_review() {
         .stdout(Stdio::null());
     let mut host = shell.spawn().unwrap();
     let hook = crate::bench::wait_for_line(&pid_file);
-    // It sleeps: it waits for the event.
+    // It is asleep, waiting for the event.
     let mut looks = 0;
     wait_for("the hook to wait", || {
         let stat = fs::read_to_string(format!("/proc/{hook}/stat")).ok()?;

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::bench::stop_event;
 use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, state, validated};
 
-/// What a process that was killed while it wrote has left is neither kept nor followed.
+/// Files that a process left behind when it was killed while writing are neither kept nor followed.
 #[test]
 fn a_state_half_written_is_no_obstacle() {
     for is_link in [false, true] {
@@ -46,7 +46,7 @@ fn a_state_half_written_is_no_obstacle() {
     }
 }
 
-/// A file that may not grow: the old state stays, nothing is left beside it, and the reason is reported.
+/// A file that may not grow: the old state stays, nothing else is left behind, and the reason is reported.
 #[test]
 fn a_write_that_does_not_fit_leaves_the_old_state() {
     let project = Project::valid();
@@ -65,7 +65,7 @@ fn a_write_that_does_not_fit_leaves_the_old_state() {
     assert_eq!(project.state()["max_reviews"], 3);
 }
 
-/// Wherever on the way to a plan a link leads out of the project: nothing is read or written there.
+/// Wherever on the path to a plan a link leads out of the project, nothing is read or written there.
 #[test]
 fn plans_outside_the_project_are_not_followed() {
     for link in [".taskie", ".taskie/plans", ".taskie/plans/p"] {
@@ -83,8 +83,8 @@ fn plans_outside_the_project_are_not_followed() {
             .unwrap()
             .to_owned();
         assert!(
-            message.ends_with("outside the project: it is not followed.")
-                || message.ends_with("through a symbolic link: it is not followed."),
+            message.ends_with("out of the project, which is not followed.")
+                || message.ends_with("through a symbolic link, which is not followed."),
             "{message}"
         );
         for name in ["p", "new"] {
@@ -94,9 +94,7 @@ fn plans_outside_the_project_are_not_followed() {
             let ran = project.run(&["enter", "new-plan", "--plan", name]);
             assert_eq!(
                 ran.stderr,
-                format!(
-                    "taskie: plan `{name}` leads outside the project through a symbolic link\n"
-                )
+                format!("taskie: plan `{name}` leads out of the project through a symbolic link\n")
             );
             assert_eq!(ran.code, 1);
         }
@@ -109,7 +107,7 @@ fn plans_outside_the_project_are_not_followed() {
     }
 }
 
-/// A link that stays in the project is as good as a directory.
+/// A link that stays inside the project works like a directory.
 #[test]
 fn plans_linked_within_the_project_are_followed() {
     let project = Project::valid();
@@ -159,9 +157,9 @@ fn the_bare_program_is_wrong_usage() {
     );
 }
 
-/// A block that could not be printed is given once more, and no reviewer is asked for it again.
+/// A block that could not be printed is repeated, and no reviewer is run for it again.
 #[test]
-fn a_block_that_nobody_got_is_given_once_more() {
+fn an_undelivered_block_is_repeated() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -183,9 +181,9 @@ fn a_block_that_nobody_got_is_given_once_more() {
     assert_eq!(project.calls().len(), 1);
 }
 
-/// One that the state has moved on from is not.
+/// A block for a state that has since changed is not repeated.
 #[test]
-fn a_block_of_an_earlier_state_is_forgotten() {
+fn a_block_for_an_earlier_state_is_dropped() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -198,7 +196,7 @@ fn a_block_of_an_earlier_state_is_forgotten() {
     assert_eq!(project.stop().json(), validated());
 }
 
-/// A host that does not take our warnings gets the answer all the same.
+/// A host that does not read our warnings still gets the answer.
 #[test]
 fn warnings_that_cannot_be_written() {
     let project = Project::valid();
@@ -215,9 +213,9 @@ fn warnings_that_cannot_be_written() {
     );
 }
 
-/// A state of another's that would be run as that other one: the new file takes no more than permission bits.
+/// A state file of another user that could be run as that user: the new file gets no more than the permission bits.
 #[test]
-fn no_mode_is_taken_over_but_permissions() {
+fn only_permission_bits_are_kept() {
     let project = Project::valid();
     project.set_state(json!({}));
     let file = project.plan().join("state.json");
@@ -229,7 +227,7 @@ fn no_mode_is_taken_over_but_permissions() {
     );
 }
 
-/// A review that would be written through a link would overwrite what the link leads to.
+/// A review that is written through a link would overwrite the link's target.
 #[test]
 fn a_review_file_that_is_a_link() {
     let project = Project::valid();
@@ -287,7 +285,7 @@ fn events_that_are_too_large() {
 
 /// (file, why it is not read)
 #[test]
-fn files_that_would_be_read_for_ever() {
+fn files_that_never_end() {
     for (target, why) in [
         (
             "/proc/self/pagemap",
@@ -317,7 +315,7 @@ fn files_that_would_be_read_for_ever() {
     }
 }
 
-/// Characters that a terminal acts on, or that a person does not see and an agent reads.
+/// Characters that a terminal acts on, or that are visible to an agent but not to a person.
 const HARMFUL: &[&str] = &[
     "\u{1b}[31m",
     "\u{1b}]0;title\u{7}",
@@ -329,15 +327,15 @@ const HARMFUL: &[&str] = &[
     "\n/etc/passwd",
 ];
 
-/// What a text must not have in it: a line end may be ours.
+/// What a text must not contain: a line break may be ours.
 fn is_harmless(text: &str) -> bool {
     let is_bad = |sign: char| taskie::text::is_harmful(sign) && sign != '\n';
     !text.contains(is_bad) && !text.contains("\n/etc/passwd")
 }
 
-/// Whatever a project brings, in names, cells and fields: no command shows it as it is.
+/// Whatever a project contains in names, cells and fields, no command prints it unescaped.
 #[test]
-fn texts_from_outside_draw_nothing() {
+fn texts_from_outside_are_escaped() {
     for harmful in HARMFUL {
         let project = Project::valid();
         project.set_state(json!({ "review_model": format!("a{harmful}b"), "mine": harmful }));
@@ -366,16 +364,16 @@ fn texts_from_outside_draw_nothing() {
             command.env("PATH", &missing);
             let ran = feed(command, "{}");
             let text = format!("{}{}", ran.stdout, ran.stderr);
-            // clap quotes what the user has typed.
+            // clap quotes the user's input.
             let is_typed = args[1..].contains(harmful) && ran.code == 2;
             assert!(is_typed || is_harmless(&text), "{args:?}: {text:?}");
         }
     }
 }
 
-/// The same of a chart and the names of its templates, in each format; and what is shown before it is trusted.
+/// The same for a chart and the names of its templates, in each format; and what is shown before it is trusted.
 #[test]
-fn charts_from_outside_draw_nothing() {
+fn charts_from_outside_are_escaped() {
     let project = Project::empty();
     let home = project.root.join(".taskie");
     fs::create_dir_all(home.join("templates")).unwrap();
@@ -424,7 +422,7 @@ fn charts_from_outside_draw_nothing() {
     }
 }
 
-/// The log of a review that failed is for the user alone, and nobody commits it by accident.
+/// The log of a failed review is only for the user, and nobody commits it by accident.
 #[test]
 fn logs_are_ignored_by_git() {
     let project = Project::valid();
@@ -437,7 +435,7 @@ fn logs_are_ignored_by_git() {
     project.stop();
     let log = project.plan().join(".review-1.log");
     assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    // Outside git there is nothing to ignore it.
+    // Outside git, there is nothing that could ignore it.
     assert!(!project.root.join(".taskie/.gitignore").exists());
     git(&project.root, &["init", "-q"]);
     for _ in 0..2 {
@@ -453,9 +451,9 @@ fn logs_are_ignored_by_git() {
     assert!(!untracked.contains(".review"), "{untracked}");
 }
 
-/// A session that has taken a plan up hears it when that cannot be read any more.
+/// A session that has claimed a plan gets a message if the plan can no longer be read.
 #[test]
-fn what_a_session_has_taken_up_cannot_be_read() {
+fn a_claimed_plan_that_cannot_be_read() {
     let cases: [(&str, &str); 2] = [
         (
             ".taskie/plans",
@@ -486,7 +484,7 @@ fn what_a_session_has_taken_up_cannot_be_read() {
     }
 }
 
-/// Names that refer to names, and templates that include templates, several at each level: each is looked at once.
+/// Names that refer to names, and templates that include templates, several at each level: each is read once.
 #[test]
 fn charts_that_double_at_each_level() {
     let project = Project::empty();
@@ -541,7 +539,7 @@ fn charts_that_double_at_each_level() {
     }
 }
 
-/// Files whose names are not UTF-8, or would change a text, are nobody's tasks: the others are taken over.
+/// Files whose names are not UTF-8, or would change a text, are nobody's tasks; the others are taken over.
 #[test]
 fn tasks_with_odd_names_are_left_where_they_are() {
     use std::os::unix::ffi::OsStrExt as _;
@@ -566,6 +564,6 @@ fn tasks_with_odd_names_are_left_where_they_are() {
     assert!(run(&["unstick"]).starts_with("Unstuck 1 task(s)."));
     assert_eq!(run(&["adopt", "old"]).matches(".md").count(), 1);
     let names = |name: &str| fs::read_dir(session(name)).unwrap().count();
-    // The two that were left; and what was stuck, what still is, what was taken over, and the state.
+    // The two that were left, the ones that were and still are stuck, the one that was taken over, and the state.
     assert_eq!((names("old"), names("mine")), (2, 4));
 }

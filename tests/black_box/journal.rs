@@ -1,4 +1,4 @@
-//! The journal: what was decided, which rules were tried, what they looked at; and what `taskie log` shows of it.
+//! The journal: what was decided, which rules were tried, what they looked at; and the output of `taskie log`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ fn file(project: &Project) -> PathBuf {
     project.root.join(format!(".taskie/.locks/{PLAN}.journal"))
 }
 
-/// The lines of the journal. Times are replaced, after a look at them.
+/// The lines of the journal. Times are checked and then replaced.
 fn lines(project: &Project) -> Vec<Value> {
     let text = fs::read_to_string(file(project)).unwrap_or_default();
     let mut lines: Vec<Value> = text
@@ -49,12 +49,12 @@ fn a_review_and_the_rules_around_it() {
     let decision = json!({
         "line": "decision", "at": AT, "instance": PLAN, "event": "Stop", "session": null,
         "rules": [
-            rule(0, "another session has taken over the plan: say so once", false, json!({ "session": null })),
+            rule(0, "another session has claimed the plan: say so once", false, json!({ "session": null })),
             rule(1, "reviews are off: go on to what comes next", false, json!({ "cycle.due": true, "cycle.limit": 8 })),
-            rule(2, "a review is due, but the agent is in plan mode or something still runs", false, json!({ "waits": null })),
+            rule(2, "a review is due, but the agent is in plan mode or has background tasks", false, json!({ "waits": null })),
             rule(3, "a review is due, but no reviewer can run yet", false, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "postponed": null })),
             rule(4, "a review is due: run it", true, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8 })),
-            rule(5, "it ran: count it; the next model in the list reviews next", true, json!({ "review.ok": true })),
+            rule(5, "the review ran: count it; the next model in the list reviews next", true, json!({ "review.ok": true })),
             rule(6, "enough clean reviews: move on when the user says so", false, json!({ "review.ok": true, "cycle.exit": false })),
             rule(7, "not clean yet: the agent answers the review", true, json!({ "review.ok": true })),
         ],
@@ -140,7 +140,7 @@ fn commands_leave_a_line_too() {
 }
 
 #[test]
-fn what_people_write_is_not_kept() {
+fn text_by_people_is_not_recorded() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
     let event = json!({
@@ -155,7 +155,7 @@ fn what_people_write_is_not_kept() {
 }
 
 #[test]
-fn who_has_taken_nothing_up_leaves_no_trace() {
+fn a_session_without_a_claim_leaves_no_trace() {
     let project = Project::valid();
     project.set_state(json!({}));
     let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "stranger" });
@@ -256,7 +256,7 @@ fn the_log_is_a_timeline() {
     let ran = project.run(&["log", "--since", "1h"]);
     assert_eq!(
         ran.stdout,
-        format!("nothing is recorded of plan `{PLAN}`\n")
+        format!("nothing is recorded about plan `{PLAN}`\n")
     );
     let ran = project.run(&["log", "--since", "2026-01-31", "--json"]);
     let line: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
@@ -265,7 +265,7 @@ fn the_log_is_a_timeline() {
 }
 
 #[test]
-fn a_followed_log_shows_what_comes() {
+fn a_followed_log_shows_new_lines() {
     use std::io::{BufRead as _, BufReader};
     let project = history(&[review(
         "2026-01-30T09:05:00.000Z",
@@ -372,7 +372,7 @@ fn why_names_what_was_false() {
     let end = "\
 on.Stop[11]  the plan's files are in order
              false: not checks.structure (checks.structure is [\"Invalid filename: stray.md\"])
-on.Stop[12]  fired: a flaw in the plan's files: the agent fixes it, once a turn
+on.Stop[12]  fired: a flaw in the plan's files: ask the agent to fix it, once per turn
 ";
     assert!(ran.stdout.ends_with(end), "{}", ran.stdout);
 }
@@ -508,7 +508,7 @@ fn a_session_is_told_each_verdict_once() {
         "FAIL",
         "code-review 1/8: FAIL by opus ($0.84), 0 of 2 clean",
     );
-    // The agent works on it: nothing is new.
+    // The agent is working on it: nothing is new.
     assert_eq!(stop("FAIL", json!(0)), json!({ "suppressOutput": true }));
     answer(1);
     let second = stop("PASS", json!(null));
@@ -528,7 +528,7 @@ fn a_session_is_told_each_verdict_once() {
 
     let started = project.hook_raw("session-start", r#"{"hook_event_name":"SessionStart"}"#);
     let waits = format!(
-        "Plan '{PLAN}' waits: complete-task comes next. /taskie:continue-plan takes it up."
+        "Plan '{PLAN}' is waiting: complete-task comes next. /taskie:continue-plan continues it."
     );
     assert_eq!(
         started.json(),

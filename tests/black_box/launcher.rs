@@ -1,6 +1,6 @@
 //! The launcher in the plugins' `bin`: which program it starts, and the release that it downloads from a server on
-//! loopback. Its surroundings are those that a host makes: a copy of the plugin, a clone of the marketplace, and a folder
-//! for data.
+//! loopback. Its environment is what a host sets up: a copy of the plugin, a clone of the marketplace, and a data
+//! folder.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -18,13 +18,13 @@ use crate::support::{Ran, feed};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the launcher needs to start a program that was chosen: nothing.
+/// What the launcher needs to start a program that has already been chosen: nothing.
 const NOTHING: &[&str] = &[];
 
-/// What it needs to choose one that is installed.
+/// What it needs to choose an installed program.
 const TO_CHOOSE: &[&str] = &["sed", "mkdir", "ln", "mv", "rm"];
 
-/// What it needs to download one.
+/// What it needs to download a program.
 const TO_DOWNLOAD: &[&str] = &[
     "sed",
     "mkdir",
@@ -73,17 +73,17 @@ fn stand_in(version: &str) -> String {
     format!("if [ \"$1\" = --version ]; then echo '{version}'; else echo \"$*: $(cat)\"; fi")
 }
 
-/// How a server answers.
+/// How the server answers.
 #[derive(Clone, Copy, PartialEq)]
 enum Answer {
     Whole,
-    /// Ends before all that was announced is sent.
+    /// Stops before everything announced has been sent.
     Torn,
     Missing,
     Slow,
 }
 
-/// A server on loopback with one file: the release. It ends with the test.
+/// A server on loopback with one file, the release. It ends with the test.
 struct Server {
     address: String,
     /// The first line of each request.
@@ -122,7 +122,7 @@ fn serve(mut stream: TcpStream, release: &[u8], answer: Answer, log: &Mutex<Vec<
         Answer::Torn => &release[..release.len() / 2],
         _ => release,
     };
-    // A request to a proxy names the whole address.
+    // A request to a proxy contains the whole address.
     let is_there = answer != Answer::Missing && request.contains(&format!("/{} ", asset()));
     let _ = match is_there {
         true => write!(
@@ -149,7 +149,7 @@ struct Machine {
 }
 
 impl Machine {
-    /// With these tools on PATH. The paths need quoting in a shell.
+    /// With only these tools on PATH. The paths need quoting in a shell.
     fn new(tools: &[&str]) -> Self {
         let temp = tempfile::tempdir().unwrap();
         let host = temp.path().join("it's a \"host\"/plugins");
@@ -192,7 +192,7 @@ impl Machine {
         self.temp.path().join("project")
     }
 
-    /// The marketplace was cloned from there.
+    /// The marketplace was cloned from this address.
     fn cloned_from(&self, url: &str) {
         let config = format!(
             "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = {url}\n\tfetch = +refs/heads/*\n[branch \"main\"]\n\tremote = origin\n"
@@ -208,7 +208,7 @@ impl Machine {
             &folder.join(archive_name()).join("taskie"),
             &stand_in(&format!("taskie {VERSION}")),
         );
-        // Too large for a full disk, and not to be compressed.
+        // Too large for a full disk, and incompressible.
         let noise: Vec<u8> = (0..4096u32)
             .flat_map(|n| Sha256::digest(n.to_le_bytes()))
             .collect();
@@ -246,7 +246,7 @@ impl Machine {
         script(&program, &stand_in(prints).replace("$(cat)", "$(/bin/cat)"));
         let link = self.bin.join("taskie");
         let _ = fs::remove_file(&link);
-        // The interpreter reads it by its path: a file that is just being written would be busy.
+        // The interpreter reads it by its path: a file that is still being written would be busy.
         symlink(&program, &link).unwrap();
         link
     }
@@ -301,7 +301,7 @@ impl Machine {
         self.hook("Stop", |_| {})
     }
 
-    /// The line that says why no program is there.
+    /// The line that says why there is no program.
     fn message(&self, why: &str) -> String {
         let clone = self.clone.display().to_string().replace('\'', "'\\''");
         let is_for_good = ["lists no release", "no address on the web"];
@@ -314,7 +314,7 @@ impl Machine {
         )
     }
 
-    /// The names of what is in the plugin's folder for data.
+    /// The names of the files in the plugin's data folder.
     fn kept(&self) -> Vec<String> {
         let mut files = Vec::new();
         if self.data.is_dir() {
@@ -337,7 +337,7 @@ impl Machine {
     }
 }
 
-/// Compares what was run with what should be, whole.
+/// Compares everything that was run with what was expected.
 #[track_caller]
 fn expect(ran: &Ran, code: i32, stdout: &str, stderr: &str) {
     assert_eq!(
@@ -383,7 +383,7 @@ fn both_plugins_have_the_same_launcher_and_list() {
     }
 }
 
-/// What is on PATH is used if it is this version or a later one. (version printed, why it is not used)
+/// The program on PATH is used if it has this version or a later one. (version printed, why it is not used)
 #[test]
 fn a_program_on_path_is_used_if_it_fits() {
     const OTHER: Option<&str> = Some("`BIN/taskie` is a different program");
@@ -420,7 +420,7 @@ fn a_program_on_path_is_used_if_it_fits() {
     }
 }
 
-/// Once it is chosen, the program is all that a call starts: there is nothing on PATH that could be.
+/// Once a program has been chosen, a call starts nothing else: there is nothing on PATH that it could start.
 #[test]
 fn a_program_that_was_chosen_is_all_that_runs() {
     let machine = Machine::new(NOTHING);
@@ -457,7 +457,7 @@ fn a_program_that_was_chosen_is_all_that_runs() {
 }
 
 #[test]
-fn a_launcher_on_path_is_no_program() {
+fn a_launcher_on_path_does_not_count() {
     let machine = Machine::new(TO_CHOOSE);
     let ran = Ran::of(
         machine
@@ -484,7 +484,7 @@ fn a_release_is_downloaded_once_and_kept() {
     let machine = Machine::new(TO_DOWNLOAD);
     let server = Server::start(machine.release(), Answer::Whole);
     machine.cloned_from(&format!("{}/owner/repository.git", server.address));
-    // What a download that was killed has left.
+    // Left behind by a download that was killed.
     script(&machine.data.join(".new-99999999/archive"), "");
     expect(
         &machine.session_start(),
@@ -498,7 +498,7 @@ fn a_release_is_downloaded_once_and_kept() {
         machine.kept(),
         [format!("{VERSION}/taskie"), format!("taskie-{VERSION}")]
     );
-    // The agent's shell does not know the folder's name.
+    // The agent's shell does not know the name of the folder.
     let ran = feed(machine.command(&["enter", "new-plan"]), "EVENT\n");
     expect(&ran, 0, &ran_as("enter new-plan"), "");
     expect(&machine.stop(), 0, &ran_as("hook stop"), "");
@@ -509,7 +509,7 @@ fn a_release_is_downloaded_once_and_kept() {
         "",
     );
     assert_eq!(server.asked(), asked, "it is there");
-    // A program on PATH that fits comes first, as long as it is there; the copy stays.
+    // A suitable program on PATH comes first as long as it is there; the copy stays.
     let program = machine.on_path("taskie 9.0.0");
     expect(
         &machine.session_start(),
@@ -524,7 +524,7 @@ fn a_release_is_downloaded_once_and_kept() {
     assert_eq!(server.asked(), asked);
 }
 
-/// The first call may also be a stop, or the agent's.
+/// The first call may also be a stop, or come from the agent.
 #[test]
 fn whatever_comes_first_downloads() {
     for first in ["stop", "next"] {
@@ -566,7 +566,7 @@ fn sessions_that_start_at_once_do_not_disturb_each_other() {
     );
 }
 
-/// The agent's shell prefers the launcher to a program on PATH that does not fit.
+/// The agent's shell prefers the launcher to an unsuitable program on PATH.
 #[test]
 fn a_program_that_does_not_fit_is_out_of_the_agents_way() {
     let machine = Machine::new(TO_DOWNLOAD);
@@ -589,8 +589,8 @@ fn a_program_that_does_not_fit_is_out_of_the_agents_way() {
     assert_eq!(server.asked().len(), 1);
 }
 
-/// How a session starts that cannot have its program: what is changed on a machine where all is well, the reason that is
-/// shown, and how many requests were made. ADDRESS is the server's, SUM the archive's hash.
+/// How a session starts without a program: what is changed on a machine that otherwise works, the reason that is
+/// shown, and the number of requests. ADDRESS is the server's, SUM the archive's hash.
 struct Failure {
     change: fn(&Machine),
     answer: Answer,
@@ -699,10 +699,10 @@ fn script_instead(machine: &Machine, tool: &str, text: &str) {
     script(&machine.bin.join(tool), text);
 }
 
-/// Each says so in one line and leaves nothing behind. A stop is allowed; it does not try again, and says nothing
-/// where the plugin is not used. The next session tries again.
+/// Each case prints one line and leaves nothing behind. A stop is allowed; it does not try again, and prints nothing
+/// if the plugin is not used. The next session tries again.
 #[test]
-fn a_release_that_cannot_be_had_is_reported_in_one_line() {
+fn a_missing_release_is_reported_in_one_line() {
     for (n, failure) in FAILURES.iter().enumerate() {
         let machine = Machine::new(TO_DOWNLOAD);
         let release = machine.release();
@@ -725,7 +725,7 @@ fn a_release_that_cannot_be_had_is_reported_in_one_line() {
             .as_str()
             .unwrap_or_default()
             .to_owned();
-        // What a tool says of itself differs between its versions.
+        // The tools' own messages differ between versions.
         let (found, wanted) = match why.split_once(") ") {
             Some((start, "")) => (
                 shown
@@ -774,7 +774,7 @@ fn a_release_that_cannot_be_had_is_reported_in_one_line() {
         });
         expect(&reviewer, 0, "", "");
     }
-    // It is tried again.
+    // The next session tries again.
     let machine = Machine::new(TO_DOWNLOAD);
     let server = Server::start(machine.release(), Answer::Whole);
     machine.cloned_from("http://127.0.0.1:9/a/b");
@@ -790,7 +790,7 @@ fn a_release_that_cannot_be_had_is_reported_in_one_line() {
 }
 
 #[test]
-fn wget_does_as_well() {
+fn wget_works_too() {
     let tools: Vec<&str> = TO_DOWNLOAD
         .iter()
         .map(|tool| if *tool == "curl" { "wget" } else { tool })
@@ -841,7 +841,7 @@ fn a_proxy_is_used_and_each_kind_of_remote_understood() {
         assert_eq!(server.asked(), [expected], "{remote}");
         match is_plain {
             true => expect(&ran, 0, &ran_as("hook session-start"), ""),
-            // The proxy has no way to there.
+            // The proxy cannot reach it.
             false => assert!(
                 ran.stdout
                     .contains(&format!("https://host.invalid/o/r/{}", asset())),
@@ -852,9 +852,9 @@ fn a_proxy_is_used_and_each_kind_of_remote_understood() {
     }
 }
 
-/// A program that the host's process group takes with it leaves no half of a release.
+/// A program that is killed with the host's process group leaves no incomplete release behind.
 #[test]
-fn a_download_that_is_ended_leaves_nothing() {
+fn a_killed_download_leaves_nothing() {
     let machine = Machine::new(TO_DOWNLOAD);
     let server = Server::start(machine.release(), Answer::Slow);
     machine.cloned_from(&format!("{}/a/b", server.address));

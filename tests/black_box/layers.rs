@@ -1,4 +1,4 @@
-//! Imports run one way: between the folders of `src`, and between the files in them.
+//! Imports point in one direction: between the folders of `src`, and between the files in them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,7 +18,7 @@ const LAYERS: &[&[&str]] = &[
     &["lib", "main"],
 ];
 
-/// The source as (module path, text): `chart::load` → what `src/chart/load.rs` holds.
+/// The source as (module path, text): `chart::load` → the contents of `src/chart/load.rs`.
 type Sources = BTreeMap<String, String>;
 
 #[test]
@@ -138,7 +138,8 @@ fn imports(sources: &Sources) -> BTreeSet<(String, String)> {
     found
 }
 
-/// The paths in a file's code: `use a::{b, c::d};` gives `a::b` and `a::c::d`, and `a::b(…)` in an expression gives itself.
+/// The paths in a file's code: `use a::{b, c::d};` contains `a::b` and `a::c::d`, and `a::b(…)` in an expression
+/// contains itself.
 fn paths(code: &str) -> Vec<String> {
     let is_word = |sign: char| sign.is_alphanumeric() || sign == '_';
     let mut paths = Vec::new();
@@ -184,12 +185,12 @@ fn paths(code: &str) -> Vec<String> {
     paths
 }
 
-/// The module that a path in `from` leads to: the longest beginning of it that is a file.
+/// The module that a path in `from` refers to: its longest prefix that is a file.
 fn target(from: &str, path: &str, sources: &Sources) -> Option<String> {
     let mut words: Vec<&str> = path.split("::").collect();
     let mut base: Vec<&str> = from.split("::").collect();
     let first = words.remove(0);
-    // `pub(super)` is no import.
+    // `pub(super)` is not an import.
     if words.is_empty() {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Black-box tests: the built binary in a temporary project, with a scripted `claude` on PATH.
 //!
-//! One module per topic; `support` is the bench they all stand on. Expected texts are written out, so that
-//! what a user sees is what a test compares.
+//! There is one module per topic; all of them use `support`. Expected texts are written out, so that a test compares
+//! exactly what a user sees.
 
 #![allow(
     clippy::unwrap_used,

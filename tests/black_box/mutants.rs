@@ -1,6 +1,5 @@
-//! Single edits of the root chart. Each of [`MUTANTS`] must be reported with the right code, at the right line,
-//! and with nothing else; those of [`UNNOTICED`] leave a chart as good as it was, for all that can be known of
-//! it.
+//! Single edits of the root chart. Each of [`MUTANTS`] must be reported with the right code, at the right line, and
+//! with nothing else; those of [`UNNOTICED`] leave a chart that is still correct, as far as anyone can know.
 
 use std::fs;
 use std::ops::Range;
@@ -19,15 +18,15 @@ enum At {
     Edit,
     /// On the line of the mutant where this text first ends.
     Line(&'static str),
-    /// On the line before that one: a rule is found at its `[[on.EVENT]]`, and named by its `about`.
+    /// On the line before that: a rule is found at its `[[on.EVENT]]`, and named by its `about`.
     Rule(&'static str),
-    /// In this file beside the chart, on the first line that holds this text.
+    /// In this file next to the chart, on the first line that contains this text.
     File(&'static str, &'static str),
 }
 
 use At::{Edit, File, Line, Rule};
 
-/// One edit of the chart: `find`, in its `nth` place from 1, becomes `replace`.
+/// One edit of the chart: the `nth` occurrence of `find`, from 1, becomes `replace`.
 struct Mutant {
     find: &'static str,
     nth: usize,
@@ -52,7 +51,7 @@ const fn mutant(
 
 #[rustfmt::skip]
 const MUTANTS: &[Mutant] = &[
-    // Misspelt keys.
+    // Misspelled keys.
     mutant("initial =", 1, "inital =", &[("unknown-key", Edit)]),
     mutant("hook_timeout =", 1, "hook_timout =", &[("unknown-key", Edit)]),
     mutant("newest =", 1, "newst =", &[("unknown-key", Edit)]),
@@ -62,7 +61,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("columns = {", 1, "colums = {", &[("unknown-key", Edit)]),
     mutant("verdicts =", 1, "verdict_s =", &[("unknown-key", Edit)]),
     mutant("one_of =", 1, "oneof =", &[("unknown-key", Edit)]),
-    // Misspelt phases and cycles.
+    // Misspelled phases and cycles.
     mutant(r#"initial = "new-plan""#, 1, r#"initial = "new-paln""#, &[("unknown-phase", Edit)]),
     mutant(r#"resume = "new-plan""#, 1, r#"resume = "new-pln""#, &[("unknown-phase", Edit)]),
     mutant(r#"resume = "continue-task""#, 1, r#"resume = "continue-tsk""#, &[("unknown-phase", Edit)]),
@@ -76,7 +75,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("'next-task-tdd', 'complete-task'", 1, "'next-task-tddd', 'complete-task'", &[("unlike-types", Edit)]),
     mutant("phase == 'complete' and", 1, "phase == 'completed' and", &[("unlike-types", Edit)]),
     mutant("[phases.continue-task]", 1, "[phases.continue-tasks]", &[("unknown-phase", Line(r#"resume = "c"#)), ("unlike-types", Line("phase in ['next-task'"))]),
-    // Misspelt context fields.
+    // Misspelled context fields.
     mutant(r#"state = "phase""#, 1, r#"state = "phsae""#, &[("unknown-field", Edit)]),
     mutant(r#"next = "next_phase""#, 1, r#"next = "next_phas""#, &[("unknown-field", Edit)]),
     mutant(r#"count = "phase_iteration""#, 1, r#"count = "phase_iterations""#, &[("unknown-field", Edit)]),
@@ -86,7 +85,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("assign = { max_reviews =", 1, "assign = { max_review =", &[("unknown-field", Edit)]),
     mutant("{{ review_model }}", 1, "{{ review_modl }}", &[("unknown-name", Edit)]),
     mutant("consecutive_clean >= config", 1, "consecutive_cleen >= config", &[("unknown-name", Edit)]),
-    // Misspelt lets, sources, file sets, tables and their fields.
+    // Misspelled lets, sources, file sets, tables and their fields.
     mutant(r#""free or phase =="#, 1, r#""fre or phase =="#, &[("unknown-name", Edit)]),
     mutant(r#"block = "{{ flaws }}""#, 1, r#"block = "{{ flaw }}""#, &[("unknown-name", Edit)]),
     mutant(r#"ready = "planned""#, 1, r#"ready = "plannd""#, &[("unknown-name", Edit)]),
@@ -114,7 +113,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("[args.reviews]", 1, "[args.review]", &[("unknown-name", Line("assign = { max_reviews"))]),
     mutant("driver is none", 1, "drivr is none", &[("unknown-name", Edit)]),
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
-    // Misspelt templates, filters, tests, invocations, events and types.
+    // Misspelled templates, filters, tests, invocations, events and types.
     mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
     mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unused-name", Line("[config.instructions]")), ("unknown-template", Edit)]),
     mutant(r#""plugin/taskie"]"#, 1, r#""plugin/taski"]"#, &[
@@ -179,7 +178,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"review = "{base}-review-{n}.md""#, 1, r#"review = "*-review-{n}.md""#, &[("bad-pattern", Edit)]),
     mutant(r#"newest = "plans/*""#, 1, r#"newest = "plans""#, &[("bad-pattern", Edit)]),
     mutant("- **Status**: {status}", 1, "- **Status**: {status", &[("bad-pattern", Edit)]),
-    // Dropped keys, and what is left of a table without them.
+    // Missing keys, and tables that are incomplete without them.
     mutant("id = \"taskie\"\n", 1, "", &[("missing-key", Line("#:schema ./s"))]),
     mutant(r#"next = "next_phase""#, 1, "#", &[("missing-key", Line("[cycles.plan"))]),
     mutant(r#"home = ".taskie""#, 1, "#", &[("missing-key", Line("[scope]"))]),
@@ -204,7 +203,7 @@ const MUTANTS: &[Mutant] = &[
             ),
         ]),
     mutant(r#"say = "Missing required file: plan.md""#, 1, "", &[("missing-key", Line("[[checks.structure]]"))]),
-    // What can never matter, runs out, or comes twice.
+    // Things that can never matter, that run out, or that occur twice.
     mutant("guard = \"tdd\"\ntarget = \"complete-task-tdd\"\n\n[[cycles.tasks-review.advance]]\ntarget = \"complete-task\"\n", 1, "target = \"complete-task\"\n\n[[cycles.tasks-review.advance]]\nguard = \"tdd\"\ntarget = \"complete-task-tdd\"\n", &[("shadowed-target", Line("guard = \"tdd\"\ntarget"))]),
     mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Line("remaining and tdd\"\ntarget = \"complete-task\""))]),
     mutant("\n[[cycles.code-review.advance]]\ntarget = \"all-code-review\"\n", 1, "", &[("advance-runs-out", Line("complete-task-tdd\"\n\n[[cycles.code-review.advance]]"))]),
@@ -247,26 +246,26 @@ const MUTANTS: &[Mutant] = &[
     mutant("{{ cycle.next }}", 1, "{{ cycle.next }", &[("expression-syntax", Edit)]),
     mutant("{% endif %}", 2, "{% endfi %}", &[("expression-syntax", Edit)]),
     mutant("consecutive_clean + 1", 1, "now() + 1", &[("expression-syntax", Edit)]),
-    // A dropped rule: a review that is due is never run, a limit that is reached is passed over in silence.
+    // A missing rule: a due review never runs, or a reached limit is silently ignored.
     mutant(r#"guard = "cycle.due and cycle.n <= cycle.limit""#, 1, r#"guard = "cycle.due and cycle.n <= cycle.limit and cycle.n < 3""#, &[("cycle-falls-short", Rule("a review is due: run it"))]),
     mutant(r#"guard = "cycle.due and cycle.n > cycle.limit""#, 1, r#"guard = "cycle.due and cycle.n > cycle.limit and cycle.n < 0""#, &[("rule-never-fires", Rule("the limit is reached: the"))]),
-    // A final phase that is none.
+    // A final phase that is not marked as final.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),
-    // A cycle that leads to itself.
+    // A cycle whose target is itself.
     mutant(r#"target = "all-code-review""#, 1, r#"target = "code-review""#, &[("cycle-unbounded", Line("[cycles.code-review]")), ("target-never-taken", Line("[[cycles.all-code-review.advance]]"))]),
     mutant(r#"target = "create-tasks""#, 1, r#"target = "plan-review""#, &[("cycle-unbounded", Line("[cycles.plan-review]"))]),
-    // Off by one: a review more than the limit, none where one is left.
+    // Off by one: one review beyond the limit, or none although one is left.
     mutant("cycle.n <= cycle.limit", 2, "cycle.n <= cycle.limit + 1", &[("cycle-unbounded", Rule("a review is due: run it"))]),
     mutant("cycle.n <= cycle.limit", 2, "cycle.n < cycle.limit", &[("cycle-falls-short", Rule("a review is due: run it"))]),
-    // A count that does not count, a verdict that is taken for its contrary.
+    // A counter that does not count, a verdict that is taken for its opposite.
     mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("not clean yet")), ("rule-never-fires", Rule("the limit is reached: the")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
-    // A guard that holds in no state that can be reached.
+    // A guard that is true in no state that can be reached.
     mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews"))]),
     mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),
-    // Swapped targets: past the review of the whole, back to the cycle before.
+    // Swapped targets: past the final review, or back to the previous cycle.
     mutant(r#"target = "all-code-review""#, 1, r#"target = "complete""#, &[("target-never-taken", Line("[[cycles.all-code-review.advance]]"))]),
     mutant(r#"arms = "tasks-review""#, 1, r#"arms = "plan-review""#, &[("target-never-taken", Line("[[cycles.tasks-review.advance]]")), ("target-never-taken", Line("complete-task-tdd\"\n\n[[cycles.tasks-review.advance]]"))]),
-    // A guard that is true on both sides of the flag that keeps an agent from being blocked forever.
+    // A guard that is true whether or not the flag is set that keeps an agent from being blocked forever.
     mutant(r#"guard = "not event.stop_hook_active""#, 1, r#"guard = "event.stop_hook_active or not event.stop_hook_active""#, &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
             ("rule-never-fires", Rule("the flaw is still there")),
@@ -386,7 +385,7 @@ const UNNOTICED: &[(&str, usize, &str, &str)] = &[
     ),
 ];
 
-/// Where `part` stands in `text`. A blank in it stands for any number of blanks, so that columns may be aligned again.
+/// Returns where `part` is in `text`. A space in it matches any number of spaces, so that columns can be realigned.
 fn places(text: &str, part: &str) -> Vec<Range<usize>> {
     let length = |rest: &str| {
         let mut at = 0;
@@ -468,8 +467,8 @@ fn every_mutant_is_reported_at_its_line() {
         .iter()
         .map(|mutant| edited(&chart, mutant.find, mutant.nth, mutant.replace))
         .collect();
-    // With fewer reviews in a cycle there are fewer states to explore, and the same is wrong with a chart. That a cycle
-    // falls short is seen only where a third review is left.
+    // With fewer reviews per cycle, there are fewer states to explore, and the same mistakes show. That a cycle falls
+    // short shows only if a third review is left.
     let texts: Vec<String> = edits
         .iter()
         .zip(MUTANTS)
@@ -518,9 +517,9 @@ fn every_mutant_is_reported_at_its_line() {
     assert!(MUTANTS.len() >= 40);
 }
 
-/// All of them at once: each changes what the others do not look at.
+/// All of them at once: none of them touches what another one changes.
 #[test]
-fn what_passes_is_known() {
+fn edits_that_pass_are_listed() {
     let chart = read("statechart.toml");
     let all = UNNOTICED
         .iter()

@@ -1,10 +1,10 @@
-//! `taskie next`: how a plan continues, row by row of the plan's routing.
+//! `taskie next`: how a plan continues, row by row of the routing table.
 
 use serde_json::{Value, json};
 
 use crate::support::{PLAN, Project, Reviewer, silent};
 
-/// What, changes of the state, files written before, the action, how the reason begins.
+/// Case, changes of the state, files written before, the action, the start of the reason.
 type Row<'a> = (&'a str, Value, &'a [(&'a str, &'a str)], &'a str, &'a str);
 
 #[test]
@@ -17,28 +17,28 @@ fn the_routing_row_by_row() {
             json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
             &[("task-1-review-1.md", "x")],
             "post-code-review",
-            ".taskie/plans/test-plan/task-1-review-1.md is written",
+            ".taskie/plans/test-plan/task-1-review-1.md has not been answered",
         ),
         (
             "a plan review to answer",
             json!({ "phase": "plan-review", "next_phase": "post-plan-review", "phase_iteration": 2 }),
             &[("plan-review-2.md", "x")],
             "post-plan-review",
-            ".taskie/plans/test-plan/plan-review-2.md is written",
+            ".taskie/plans/test-plan/plan-review-2.md has not been answered",
         ),
         (
             "a tasks review to answer",
             json!({ "phase": "tasks-review", "next_phase": "post-tasks-review", "phase_iteration": 1 }),
             &[("tasks-review-1.md", "x")],
             "post-tasks-review",
-            ".taskie/plans/test-plan/tasks-review-1.md is written",
+            ".taskie/plans/test-plan/tasks-review-1.md has not been answered",
         ),
         (
             "an all-code review to answer",
             json!({ "phase": "all-code-review", "next_phase": "post-all-code-review", "phase_iteration": 1 }),
             &[("all-code-review-1.md", "x")],
             "post-all-code-review",
-            ".taskie/plans/test-plan/all-code-review-1.md is written",
+            ".taskie/plans/test-plan/all-code-review-1.md has not been answered",
         ),
         (
             "the answer is written, the transition forgotten",
@@ -76,7 +76,7 @@ fn the_routing_row_by_row() {
             json!({}),
             &[("task-1.md", half)],
             "continue-task",
-            "What code-review reads is not finished",
+            "The work for code-review is not finished",
         ),
         (
             "the plan is complete",
@@ -90,7 +90,7 @@ fn the_routing_row_by_row() {
             json!({ "phase": "new-plan", "next_phase": "plan-review" }),
             &[("plan.md", "# Plan\n")],
             "new-plan",
-            "What plan-review reads is not finished",
+            "The work for plan-review is not finished",
         ),
         (
             "the plan is long enough",
@@ -111,7 +111,7 @@ fn the_routing_row_by_row() {
             json!({ "phase": "create-tasks", "next_phase": "tasks-review" }),
             &[("tasks.md", "| Id | Status |\n|---|---|\n")],
             "create-tasks",
-            "What tasks-review reads is not finished",
+            "The work for tasks-review is not finished",
         ),
         (
             "the next task",
@@ -193,6 +193,7 @@ fn the_routing_row_by_row() {
         let before = project.files();
         let ran = project.run(&["next", "--json"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{what}");
+        assert_eq!(ran.json()["version"], 1);
         assert_eq!(ran.json()["action"], *action, "{what}: {}", ran.stdout);
         assert!(
             ran.json()["why"].as_str().unwrap().starts_with(why),
@@ -217,7 +218,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
     let project = Project::valid();
     let before = project.files();
     let ran = project.run(&["next", "--session", "mine"]);
-    let why = "There is no state.json that can be used: read the git history, tell the user where the plan stands, and let the user choose the action; its last step writes a missing file, one that is broken is the user's to fix.";
+    let why = "There is no usable state.json: read the git history, tell the user where the plan stands, and let the user choose the action. Its last step writes a missing file; only the user fixes a broken one.";
     assert_eq!(
         (ran.code, ran.stdout, ran.stderr),
         (
@@ -234,7 +235,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
         ),
         (
             r#"{"phase": 5}"#,
-            "`phase` is 5, and must be a phase of the chart",
+            "`phase` is 5, but must be a phase of the chart",
         ),
     ] {
         project.write("state.json", broken);
@@ -256,7 +257,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
 }
 
 #[test]
-fn whoever_asks_takes_the_plan_over() {
+fn asking_claims_the_plan() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -282,7 +283,7 @@ fn a_new_session_sees_what_waits() {
         )
     };
     let waits = |what: &str| {
-        let text = format!("Plan '{PLAN}' waits: {what}. /taskie:continue-plan takes it up.");
+        let text = format!("Plan '{PLAN}' is waiting: {what}. /taskie:continue-plan continues it.");
         let context = format!("[taskie] {text}");
         format!(
             "{{\"systemMessage\": {}, \"hookSpecificOutput\": {{\"hookEventName\": \"SessionStart\", \"additionalContext\": {}}}}}\n",

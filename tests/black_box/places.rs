@@ -1,5 +1,6 @@
-//! Where people run it: paths with spaces, without git, without a remote, in a worktree, in a subdirectory. Each is
-//! one review loop from `new-plan` to its end, by the hook and `taskie enter` as the agent types them.
+//! The places where people run it: paths with spaces, without git, without a remote, in a worktree, in a
+//! subdirectory. Each test is one review loop from `new-plan` to its end, with the hook and `taskie enter` as the
+//! agent runs them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use crate::support::{Project, Ran, Reviewer, allowed, feed, git};
 /// What the prompts say about the push.
 const NO_REMOTE: &str = "If there is no remote, skip the push and say so.";
 
-/// A line in a shell that stands in `dir`.
+/// A shell line that runs in `dir`.
 fn shell(project: &Project, dir: &Path, line: &str) -> Ran {
     Ran::of(project.shell(line).current_dir(dir).output().unwrap())
 }
@@ -54,7 +55,7 @@ fn review_loop(project: &Project, session: &Path, root: &Path) {
         fs::read_to_string(project.bin.join("pwd")).unwrap(),
         format!("{}\n", root.display())
     );
-    // The command that the message asks for, as it stands there.
+    // The command that the message asks for, exactly as written.
     let (_, rest) = reason.split_once("run `taskie enter").unwrap();
     let step = format!("taskie enter{}", rest.split_once('`').unwrap().0);
     fs::write(plan.join("plan-post-review-1.md"), "# Answer\n").unwrap();
@@ -95,7 +96,7 @@ fn made(path: PathBuf) -> PathBuf {
 }
 
 #[test]
-fn a_path_that_a_shell_would_take_apart() {
+fn a_path_that_a_shell_would_split() {
     for name in ["my project", "it's \"here\"", "$HOME `x` ;*", "größer 项目"] {
         let project = Project::empty();
         let root = made(project.root.join(name));
@@ -104,7 +105,7 @@ fn a_path_that_a_shell_would_take_apart() {
     }
 }
 
-/// Nothing of it asks git: one that is called here would leave its name.
+/// Nothing here calls git: a call would leave its name.
 #[test]
 fn without_git() {
     let project = Project::empty();
@@ -151,9 +152,9 @@ fn the_push_is_skipped_without_a_remote_and_said_so() {
         }
         committing += 1;
         assert!(text.contains("ommit"), "{file} does not commit");
-        // The ground rules say when to push, and nothing else does.
+        // The ground rules say when to push, and no other text does.
         assert!(!text.contains("push"), "{file}");
-        // Who performs it has the ground rules before it.
+        // Whoever performs it has read the ground rules.
         let command = read(&format!("commands/{file}"));
         assert!(
             command.contains("\n@\"${CLAUDE_PLUGIN_ROOT}/ground-rules.md\"\n"),
@@ -164,7 +165,7 @@ fn the_push_is_skipped_without_a_remote_and_said_so() {
 }
 
 /// A worktree is a project of its own: it has the plans that are committed, and its loop leaves the other checkout
-/// alone, inside it or beside it.
+/// alone, whether that is inside it or next to it.
 #[test]
 fn in_a_worktree() {
     for (place, session) in [
@@ -192,7 +193,7 @@ fn in_a_worktree() {
     }
 }
 
-/// A worktree of a repository that ignores `.taskie`: the first plan is made in the worktree, not beside it.
+/// A worktree of a repository that ignores `.taskie`: the first plan is created in the worktree, not next to it.
 #[test]
 fn in_a_worktree_without_plans() {
     let project = Project::empty();
@@ -205,7 +206,7 @@ fn in_a_worktree_without_plans() {
     fs::write(old.join("notes.md"), "# Not a name of a plan's file\n").unwrap();
     git(&main, &["worktree", "add", "--quiet", "inside"]);
     let worktree = main.join("inside");
-    // Nothing waits here, whatever is wrong over there.
+    // Nothing is waiting here, whatever is wrong over there.
     let silent = crate::support::silent();
     assert_eq!(stop(&project, &worktree, false).stdout, silent);
     let ran = shell(&project, &worktree, "taskie enter new-plan --plan p");
@@ -226,7 +227,7 @@ fn in_a_subdirectory() {
     }
 }
 
-/// The agent's shell moves, the host's does not: either one's directory leads to the plan.
+/// The agent's shell moves, the host's does not: the plan is found from both directories.
 #[test]
 fn in_a_subdirectory_that_the_agent_has_moved_to() {
     let project = Project::valid();

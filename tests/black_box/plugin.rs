@@ -1,5 +1,5 @@
-//! The plugins as data: versions, hooks, references, and that every command, phase, option and file that their
-//! texts name exists. What happens when they are followed is in `actions`.
+//! The plugins as data: versions, hooks, references, and whether every command, phase, option and file that their
+//! texts name exists. `actions` tests what happens if an agent follows them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -130,7 +130,7 @@ fn in_name(next: char) -> bool {
 fn every_manifest_has_the_version_of_the_program() {
     let version = env!("CARGO_PKG_VERSION");
     for entry in marketplace()["plugins"].as_array().unwrap() {
-        // The plugin says its version; the marketplace would only repeat it.
+        // The plugin has the version; the marketplace would only repeat it.
         assert_eq!(entry["version"], Value::Null);
     }
     for plugin in plugins() {
@@ -142,9 +142,9 @@ fn every_manifest_has_the_version_of_the_program() {
     }
 }
 
-/// The host ends a hook after `timeout`, so a reviewer that takes longer would be ended without an answer.
+/// The host kills a hook after `timeout`, so a reviewer that takes longer would be killed without an answer.
 #[test]
-fn hooks_have_the_time_that_the_chart_counts_on() {
+fn hooks_have_the_timeout_of_the_chart() {
     for plugin in plugins() {
         let hooks = json_of(plugin.path("hooks/hooks.json"));
         let chart = plugin.chart();
@@ -179,10 +179,10 @@ fn hooks_have_the_time_that_the_chart_counts_on() {
     assert!(taskie().chart().contains_key("hook_timeout"));
 }
 
-/// Each hook is one line for a shell, because not every host passes `args`. It starts the plugin's launcher, and that
-/// the program, with the word for its event.
+/// Each hook is one shell line, because not every host passes `args`. It starts the plugin's launcher, which starts
+/// the program with the name of the event.
 #[test]
-fn hooks_call_what_there_is() {
+fn hooks_call_existing_commands() {
     let project = Project::empty();
     for plugin in plugins() {
         let hooks = json_of(plugin.path("hooks/hooks.json"));
@@ -235,7 +235,7 @@ fn hooks_call_what_there_is() {
 // ── files that are named ────────────────────────────────────────────────────────────────
 
 #[test]
-fn what_is_named_below_the_plugins_root_is_there() {
+fn files_named_in_the_plugin_exist() {
     for plugin in plugins() {
         let mut named = 0;
         let mut files = Vec::new();
@@ -244,7 +244,7 @@ fn what_is_named_below_the_plugins_root_is_there() {
             for name in after(&read(&file), "${CLAUDE_PLUGIN_ROOT}/", |next| {
                 in_name(next) || "./_".contains(next)
             }) {
-                // `**` grants reading all of it; where a text says ACTION, the agent puts a name.
+                // `**` grants reading all files; the agent replaces ACTION by a name.
                 if name.is_empty() || name.contains("ACTION") {
                     continue;
                 }
@@ -304,7 +304,7 @@ fn a_command_attaches_the_ground_rules_and_its_action() {
     }
 }
 
-/// `continue-plan` and `status` do what the program says; every other command has an action with its own text.
+/// `continue-plan` and `status` follow the program's output; every other command has an action with its own text.
 #[test]
 fn there_is_a_command_for_each_action_and_each_phase() {
     let plugin = taskie();
@@ -313,7 +313,7 @@ fn there_is_a_command_for_each_action_and_each_phase() {
     assert_eq!(commands, expected);
     assert_eq!(commands.len(), 18);
     let mut phases = phases();
-    // The last phase is entered by whoever continues the plan: there is nothing to do for it.
+    // Whoever continues the plan enters the last phase: there is no work in it.
     assert!(phases.remove("complete"));
     let expected: BTreeSet<String> = plugin
         .names("actions")
@@ -373,7 +373,7 @@ fn phases() -> BTreeSet<String> {
         .collect()
 }
 
-/// All text values in `value`, a line each.
+/// All strings in `value`, one per line.
 fn strings(value: &toml::Value, found: &mut String) {
     match value {
         toml::Value::String(text) => {
@@ -389,7 +389,7 @@ fn strings(value: &toml::Value, found: &mut String) {
 /// Every text of the default workflow that the agent, the reviewer or the user may read.
 fn everything_said() -> Vec<(String, String)> {
     let mut texts = taskie().texts("");
-    // Its values: what a comment says is for whoever reads the chart.
+    // Its values, because comments are for people who read the chart.
     let mut values = String::new();
     strings(&toml::Value::Table(taskie().chart()), &mut values);
     texts.push(("statechart.toml".to_owned(), values));
@@ -466,7 +466,7 @@ fn command_lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// Each is run for real, in a reviewer's session, which reads the command line and changes nothing.
+/// Each is run for real, in a reviewer's session, which parses the command line and changes nothing.
 #[test]
 fn every_command_line_that_is_named_is_one() {
     let project = Project::valid();
@@ -475,7 +475,7 @@ fn every_command_line_that_is_named_is_one() {
     let mut seen = BTreeSet::new();
     for (file, text) in everything_said() {
         for line in command_lines(&text) {
-            // What the engine fills in.
+            // Filled in by the engine.
             let filled = line
                 .replace("{{ cycle.post }}", "post-plan-review")
                 .replace("{{action}}", "post-plan-review")
@@ -502,11 +502,11 @@ fn every_command_line_that_is_named_is_one() {
             if let [word] = words.as_slice()
                 && !["next", "status", "--version"].contains(&word.as_str())
             {
-                // A command by its name alone.
+                // A command that is only named.
                 words.push("--help".to_owned());
             }
             if words.iter().any(|word| word == "--watch") {
-                // It ends when its user ends it.
+                // It runs until its user ends it.
                 words.push("--help".to_owned());
             }
             if let [enter, phase, ..] = words.as_slice()
@@ -535,14 +535,14 @@ fn every_command_line_that_is_named_is_one() {
     assert_eq!(project.files(), before);
 }
 
-/// An option alone in back quotes is one of `enter`.
+/// An option alone in back quotes belongs to `enter`.
 #[test]
 fn every_option_that_is_named_exists() {
     let help = Project::empty().run(&["enter", "--help"]).stdout;
     let mut named = 0;
     for (file, text) in taskie().texts("") {
         for option in after(&text, "`--", in_name) {
-            // The reviewer's own: an option of the host.
+            // The reviewer's own option, which belongs to the host.
             if option == "dangerously-skip-permissions" {
                 continue;
             }
@@ -556,7 +556,7 @@ fn every_option_that_is_named_exists() {
     assert!(named > 3);
 }
 
-// ── the ground rules, and what the engine makes of them ─────────────────────────────────
+// ── the ground rules, and how the engine reads them ─────────────────────────────────────
 
 fn ground_rules() -> String {
     read(taskie().path("ground-rules.md"))
@@ -632,7 +632,7 @@ fn every_file_of_the_directory_structure_may_be_there() {
         }
     }
     assert_eq!(project.stop().json(), validated());
-    // And nothing else may.
+    // And nothing else is allowed.
     project.write("notes.md", "");
     assert_eq!(project.stop().json()["decision"], "block");
 }

@@ -56,7 +56,7 @@ fn nothing_is_started_before_the_limit_resets() {
         format!(
             "Review failed: `claude` exited with code 1: You've hit your 5-hour limit · resets {resets}. \
              It is postponed until {until}: the first stop after that tries again. \
-             (`taskie next --retry` has the next stop try again.)"
+             (`taskie next --retry` makes the next stop try again.)"
         )
     );
     project.reviewer(&Reviewer::pass());
@@ -66,7 +66,7 @@ fn nothing_is_started_before_the_limit_resets() {
         assert_eq!(
             message(&ran),
             format!(
-                "{postponed}the first stop after that runs it. (`taskie next --retry` has the next stop try again.)"
+                "{postponed}the first stop after that runs it. (`taskie next --retry` makes the next stop try again.)"
             )
         );
     }
@@ -164,10 +164,7 @@ fn only_what_this_machine_has_seen_counts() {
     std::fs::write(locks.join("reviewer.postponed"), forged.to_string()).unwrap();
     project.reviewer(&limited(401, "Invalid API key"));
     let failed = message(&project.stop());
-    assert!(
-        failed.contains("It is tried again at the next stop."),
-        "{failed}"
-    );
+    assert!(failed.contains("The next stop tries again."), "{failed}");
     project.stop();
     assert_eq!(project.calls().len(), 2);
 }

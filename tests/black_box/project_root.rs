@@ -1,5 +1,5 @@
-//! Which project, which plan and whose: the home is searched upward, the plan touched last counts, and a plan
-//! belongs to the session that drives it.
+//! Which project, which plan and whose: the home is searched upward, the plan that was modified last counts, and a
+//! plan belongs to the session that drives it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ fn make_plan(root: &Path, name: &str) -> PathBuf {
     plan
 }
 
-/// A stop with `cwd` as the session's directory and more environment; the hook itself starts elsewhere.
+/// A stop with `cwd` as the session's directory and additional environment variables; the hook itself starts
+/// elsewhere.
 fn stop_in(project: &Project, cwd: &Path, env: &[(&str, &Path)]) -> Ran {
     let mut command = project.command(["hook", "stop"]);
     command.current_dir("/").envs(env.iter().copied());
@@ -30,12 +31,12 @@ fn validated_as(name: &str) -> Value {
 
 // ── the project's root ──────────────────────────────────────────────────────────────────
 
-/// (directories and files to make, home directory, where the agent stands, the plan that is found)
+/// (directories and files to create, home directory, the agent's directory, the plan that is found)
 #[test]
 fn the_home_is_searched_upward() {
     struct Case {
         what: &'static str,
-        /// A name that ends in `/` is a directory; `@name` in a path makes the plan of that name there.
+        /// A name that ends in `/` is a directory; `@name` in a path creates the plan of that name there.
         make: &'static [&'static str],
         home: &'static str,
         cwd: &'static str,
@@ -221,7 +222,7 @@ fn the_hosts_project_directory() {
     fs::create_dir_all(top.join("empty")).unwrap();
     let stop = |cwd: &Path, dir: &Path| stop_in(&project, cwd, &[("CLAUDE_PROJECT_DIR", dir)]);
     assert_eq!(stop(&here, &there).json(), validated_as("there"));
-    // Outside git nothing is searched above it.
+    // Outside git, no directory above it is searched.
     fs::create_dir_all(there.join("below")).unwrap();
     assert_eq!(stop(&here, &there.join("below")).stdout, silent());
     fs::create_dir_all(there.join(".git")).unwrap();
@@ -231,7 +232,7 @@ fn the_hosts_project_directory() {
     );
     assert_eq!(stop(&here, &top.join("empty")).stdout, silent());
     assert_eq!(stop(&here, Path::new("")).stdout, silent());
-    // Elsewhere, what is around the agent comes first.
+    // Elsewhere, the agent's directory comes first.
     make_plan(&here, "here");
     assert_eq!(stop(&here, &there).json(), validated_as("here"));
     assert_eq!(
@@ -240,7 +241,7 @@ fn the_hosts_project_directory() {
     );
 }
 
-/// An agent that has changed to a dependency: what came with that is none of the project's.
+/// An agent that has changed to a dependency's directory: the dependency's files don't belong to the project.
 #[test]
 fn a_dependency_with_a_home_of_its_own() {
     for git in [None, Some(".git"), Some("node_modules/evil/.git")] {
@@ -255,7 +256,7 @@ fn a_dependency_with_a_home_of_its_own() {
         project.reviewer(&Reviewer::fail());
         let env = [("CLAUDE_PROJECT_DIR", project.root.as_path())];
         assert_eq!(stop_in(&project, &dependency, &env).json(), validated());
-        // Without a plan of the project's own, there is none.
+        // Without a plan of its own, the project has none.
         fs::remove_dir_all(project.root.join(".taskie")).unwrap();
         assert_eq!(stop_in(&project, &dependency, &env).stdout, silent());
         assert_eq!(project.calls().len(), 0);
@@ -291,7 +292,7 @@ fn what_others_may_write_to_is_not_used() {
 }
 
 #[test]
-fn a_review_runs_in_the_projects_root_wherever_the_agent_stands() {
+fn a_review_runs_in_the_projects_root_wherever_the_agent_is() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer {
@@ -312,7 +313,7 @@ fn a_review_runs_in_the_projects_root_wherever_the_agent_stands() {
     assert_eq!(project.state()["phase"], "post-code-review");
 }
 
-/// Where a new plan is made: (to make, home directory, working directory, where the plan is).
+/// Where a new plan is created: (what to create, home directory, working directory, the plan's path).
 #[test]
 fn a_new_plan_is_made_where_it_will_be_found() {
     let cases: &[(&[&str], &str, &str, Option<&str>)] = &[
@@ -392,9 +393,9 @@ fn age(path: &Path, seconds: u64) {
         .unwrap();
 }
 
-/// (files with their ages in seconds, the plan that is meant)
+/// (files with their ages in seconds, the plan that is chosen)
 #[test]
-fn the_plan_touched_last_is_meant() {
+fn the_plan_modified_last_is_used() {
     type Ages<'a> = &'a [(&'a str, u64)];
     let cases: &[(&str, Ages<'_>, &str)] = &[
         (
@@ -472,7 +473,7 @@ fn the_plan_touched_last_is_meant() {
 }
 
 #[test]
-fn commands_mean_the_plan_touched_last_unless_one_is_named() {
+fn commands_use_the_plan_modified_last_unless_one_is_named() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": "code-review" }));
     let other = make_plan(&project.root, "other");
@@ -504,7 +505,7 @@ fn commands_mean_the_plan_touched_last_unless_one_is_named() {
             "taskie: there is no plan `othr`\n  help: did you mean `other`?\n"
         )
     );
-    // A write touches: what was named is the newest now.
+    // A write modifies the plan: the named one is the newest now.
     let ran = project.run(&["run", "resume"]);
     assert_eq!(
         ran.stdout,
@@ -548,11 +549,11 @@ fn stop_of(project: &Project, session: &str) -> Ran {
 /// The answer to a session whose plan another one has taken over.
 fn taken_over(name: &str) -> Value {
     allowed(&format!(
-        "Another session has taken over plan '{name}': the stops of this one are allowed from now on. /taskie:continue-plan takes the plan back."
+        "Another session has taken over plan '{name}': from now on, every stop of this session is allowed. /taskie:continue-plan takes the plan back."
     ))
 }
 
-/// All that a session that has taken nothing up gets from a stop.
+/// The whole answer to a stop of a session that has claimed nothing.
 fn is_left_alone(project: &Project, session: &str) {
     let before = project.files();
     let calls = project.calls().len();
@@ -566,7 +567,7 @@ fn is_left_alone(project: &Project, session: &str) {
 }
 
 #[test]
-fn a_stop_acts_on_what_its_session_has_taken_up() {
+fn a_stop_acts_on_the_plan_that_its_session_claimed() {
     for take_up in [
         &["enter", "complete-task", "--task", "1"][..],
         &["next"],
@@ -575,7 +576,7 @@ fn a_stop_acts_on_what_its_session_has_taken_up() {
         let project = Project::valid();
         project.set_state(json!({}));
         project.reviewer(&Reviewer::fail());
-        // A session that has never heard of the plan, whatever is wrong or due there.
+        // A session that has never used the plan, whatever is wrong or due there.
         project.write("notes.md", "");
         is_left_alone(&project, "mine-1");
         fs::remove_file(project.plan().join("notes.md")).unwrap();
@@ -584,7 +585,7 @@ fn a_stop_acts_on_what_its_session_has_taken_up() {
         assert!(project.state().get("owner").is_none());
         is_left_alone(&project, "other-2");
         assert_eq!(stop_of(&project, "mine-1").json()["decision"], "block");
-        // Another session takes it over: the old one hears of it once.
+        // Another session claims it: the old one is told once.
         assert_eq!(
             as_session(&project, "other-2", &["enter", "post-code-review"]).code,
             0
@@ -600,7 +601,7 @@ fn a_stop_acts_on_what_its_session_has_taken_up() {
 }
 
 #[test]
-fn commands_that_are_refused_take_nothing_up() {
+fn refused_commands_claim_nothing() {
     let project = Project::valid();
     project.set_state(json!({}));
     assert_eq!(as_session(&project, "mine", &["run", "resume"]).code, 1);
@@ -612,7 +613,7 @@ fn commands_that_are_refused_take_nothing_up() {
     is_left_alone(&project, "mine");
 }
 
-/// Each host names the session in a variable of its own; `--session` comes before them all.
+/// Each host passes the session in a variable of its own; `--session` takes precedence over all of them.
 #[test]
 fn where_the_session_is_named() {
     for variable in [
@@ -634,13 +635,13 @@ fn where_the_session_is_named() {
     }
 }
 
-/// A plain terminal has no session: it changes the state, says so, and takes nothing away.
+/// A plain terminal has no session: it changes the state, says so, and claims nothing.
 #[test]
-fn a_terminal_takes_nothing_up() {
+fn a_terminal_claims_nothing() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
-    let undriven = "The code-review is due, and no session works on this plan: /taskie:continue-plan in a session takes it up and starts the review.\n";
+    let undriven = "The code-review is due, but no session is working on this plan: run /taskie:continue-plan in a session to start the review.\n";
     let typed = |args: &[&str]| {
         use std::io::Read as _;
 
@@ -666,7 +667,8 @@ fn a_terminal_takes_nothing_up() {
     assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
 }
 
-/// What a session has taken up last counts, however old it is, wherever the agent stands, and in its own project.
+/// The plan that a session claimed last counts, however old it is, whatever directory the agent is in, and in its own
+/// project.
 #[test]
 fn a_session_with_two_plans() {
     let project = Project::valid();
@@ -682,11 +684,11 @@ fn a_session_with_two_plans() {
             as_session(&project, "mine", &["next", "--plan", name]).code,
             0
         );
-        // A plan that comes later, with `git pull` or from another session, changes nothing.
+        // A newer plan, from `git pull` or from another session, changes nothing.
         make_plan(&project.root, "newest");
         fs::write(project.root.join(".taskie/plans/newest/plan.md"), name).unwrap();
         assert_eq!(stop_of(&project, "mine").json(), validated_as(name));
-        // A command without a name means the same plan.
+        // A command without a plan's name uses the same plan.
         let ran = as_session(&project, "mine", &["next"]);
         assert!(
             ran.stdout.ends_with(&format!("plan: {name}\n")),
@@ -700,14 +702,14 @@ fn a_session_with_two_plans() {
     command.env("CLAUDE_PROJECT_DIR", &project.root);
     let event = json!({ "session_id": "mine", "cwd": dependency }).to_string();
     assert_eq!(feed(command, event).json(), validated());
-    // A plan that is gone is nobody's.
+    // A plan that is gone has no driver.
     fs::remove_dir_all(project.plan()).unwrap();
     is_left_alone(&project, "mine");
 }
 
-/// Who drives a plan is not to be had from a repository.
+/// A repository cannot say who drives a plan.
 #[test]
-fn records_that_came_with_a_project_are_not_believed() {
+fn records_that_came_with_a_project_are_not_trusted() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
@@ -728,7 +730,7 @@ fn records_that_came_with_a_project_are_not_believed() {
     git(&project.root, &["init", "-q"]);
     git(&project.root, &["add", "-f", ".taskie/.locks"]);
     git(&project.root, &["commit", "-q", "-m", "Records"]);
-    let why = "No review was started: .taskie/.locks is tracked by git, so what it says of sessions is not believed. `git rm -r --cached .taskie/.locks` takes it out of the repository.";
+    let why = "No review was started: .taskie/.locks is tracked by git, so its records of sessions are not trusted. `git rm -r --cached .taskie/.locks` removes it from the repository.";
     assert_eq!(stop_of(&project, "mine").json(), allowed(why));
     assert_eq!(project.calls().len(), 0);
     git(
@@ -738,7 +740,7 @@ fn records_that_came_with_a_project_are_not_believed() {
     assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
 }
 
-/// (event, what the due review waits for)
+/// (event, what the due review is waiting for)
 #[test]
 fn no_review_in_plan_mode_or_beside_background_work() {
     let project = Project::valid();
@@ -775,7 +777,7 @@ fn no_review_in_plan_mode_or_beside_background_work() {
 }
 
 #[test]
-fn sessions_that_are_no_names() {
+fn sessions_with_invalid_names() {
     let project = Project::valid();
     project.set_state(json!({}));
     let before = project.files();

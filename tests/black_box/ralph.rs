@@ -1,4 +1,4 @@
-//! A third workflow, `examples/ralph`, which is a chart and nothing more.
+//! A third workflow, `examples/ralph`, which consists only of a chart.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The README is a promise: its blocks are typed here in order, its quotations are compared with their source,
+//! Checks the documents: the README's blocks are typed here in order, its quotations are compared with their source,
 //! and its picture is drawn again.
 
 use std::fs;
@@ -55,7 +55,7 @@ fn the_commands_work_in_order_as_typed() {
     let mut typed_lines = Vec::new();
     for block in texts(README, "sh") {
         let ran = typed(&project, &block);
-        // A preview says on stderr what it is a preview of.
+        // On stderr, a preview says what it previews.
         let stderr = match block.contains("taskie render --next") {
             true => {
                 let of = "taskie: plan-review 1 is due";
@@ -101,7 +101,7 @@ fn the_commands_of_their_page_work() {
     let blocks = texts("docs/commands.md", "sh");
     assert!(blocks.len() > 3);
     for line in blocks.iter().flat_map(|block| block.lines()) {
-        // It ends when its user ends it.
+        // It runs until its user ends it.
         let line = line.replace("--watch", "--watch --help");
         let line = line.replace("--follow", "--follow --help");
         let ran = typed(&project, &line);
@@ -132,7 +132,7 @@ fn the_ways_of_installing_work() {
     assert!(fs::read_to_string(script).unwrap().contains("check-chart"));
 }
 
-/// The plugins and the marketplace that it names are those of this repository.
+/// The plugins and the marketplace that it names are in this repository.
 #[test]
 fn what_is_installed_exists() {
     let marketplace = root().join(".claude-plugin/marketplace.json");
@@ -191,8 +191,7 @@ fn the_chart_is_quoted_as_it_is() {
     }
 }
 
-/// The reviews that it counts are those of the chart: one cycle each for the plan, the tasks and all code, and one
-/// for each task.
+/// The review counts match the chart: one cycle each for the plan, the tasks and all code, and one for each task.
 #[test]
 fn the_cost_is_counted_right() {
     let readme = fs::read_to_string(root().join(README)).unwrap();
@@ -262,7 +261,7 @@ fn the_loop_the_message_and_the_proof_are_true() {
         std::os::unix::fs::symlink(root().join(folder), project.root.join(folder)).unwrap();
     }
     let ran = project.run(&["--chart", "statechart.toml", "schema", "state"]);
-    // Line numbers move with the chart.
+    // Line numbers change with the chart.
     let shape = |text: &str| {
         text.trim_end()
             .replace(|sign: char| sign.is_ascii_digit(), "#")
@@ -295,7 +294,7 @@ fn the_picture_shows_the_demo_of_today() {
     assert!(readme.contains("](docs/demo.svg)"));
 }
 
-/// Links to files of this repository lead somewhere, in every document.
+/// Links to files of this repository work, in every document.
 #[test]
 fn links_lead_to_files() {
     let mut documents = vec![root().join(README), root().join("CONTRIBUTING.md")];
@@ -319,8 +318,8 @@ fn links_lead_to_files() {
     assert!(seen > 20, "{seen}");
 }
 
-/// Files of this repository that a document names in back quotes exist; where a name has capitals in it
-/// (`src/lint/CODE.rs`), the reader fills it in.
+/// Files of this repository that a document names in back quotes exist; if a name contains capitals
+/// (`src/lint/CODE.rs`), the reader fills them in.
 #[test]
 fn files_that_are_named_exist() {
     let folders = [

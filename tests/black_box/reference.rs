@@ -33,7 +33,7 @@ fn the_reference_is_fresh() {
     );
 }
 
-/// A filter or a test of the tables is one that expressions know.
+/// Every filter or test in the tables exists in expressions.
 #[test]
 fn every_filter_and_test_is_known() {
     use taskie::expr::templates::Templates;
@@ -81,7 +81,7 @@ fn every_built_in_name_is_described() {
         let Some(Type::Record(fields)) = kind else {
             panic!("{record} is a record");
         };
-        // The columns of a table are its own.
+        // The columns of a table come from the chart.
         let columns = ["id", "status"];
         for field in fields
             .keys()
@@ -103,7 +103,7 @@ fn every_built_in_name_is_described() {
     }
 }
 
-/// A key says that it is required, always or on a condition, exactly if a chart that lacks it is refused.
+/// A key's description says that it is required, always or on a condition, exactly if a chart without it is refused.
 #[test]
 fn every_required_key_says_so() {
     let schema = statechart::of_charts();
@@ -117,7 +117,7 @@ fn every_required_key_says_so() {
         .into_iter()
         .filter(|section| !is_choice(section))
     {
-        // Of what cycles share, each key says so itself.
+        // A key that cycles share says so itself.
         let keys = entries(section.schema).filter(|(key, _)| *key != "cycle");
         for (key, value) in keys {
             let about = value.get("description").and_then(Json::as_str);
@@ -142,7 +142,7 @@ fn every_required_key_says_so() {
     assert!(tried > 300, "{tried}");
 }
 
-/// Removes the key at `path` from the chart, at each place by itself: is it missed there?
+/// Removes the key at `path` from the chart, at each place separately: is it missed?
 fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
     fn places(json: &Json, path: &[String]) -> Vec<String> {
         let Some((step, rest)) = path.split_first() else {
@@ -191,12 +191,12 @@ fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
 /// One table of a chart: its headings (`[scope]`), what it is, and its schema.
 struct Section<'s> {
     headings: Vec<String>,
-    /// The keys that lead there, `*` for any name or index.
+    /// The keys that lead to it, with `*` for any name or index.
     path: Vec<String>,
     schema: &'s Json,
 }
 
-/// Returns the page. The error is that of a chart that is compiled in.
+/// Returns the page. The error comes from a chart that is compiled in.
 fn markdown() -> Result<String, ChartError> {
     let schema = statechart::of_charts();
     let charts: Vec<Json> = CHARTS
@@ -287,7 +287,7 @@ fn table_row(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// The tables of a chart in the schema's order; two of the same keys share a section.
+/// The tables of a chart in the schema's order; two with the same keys share a section.
 fn sections(schema: &Json) -> Vec<Section<'_>> {
     let mut sections: Vec<Section<'_>> = Vec::new();
     let mut add = |heading: String, path: Vec<String>, schema| match sections
@@ -346,7 +346,7 @@ fn collect<'s>(
     }
 }
 
-/// The tables inside a value: it is one itself, or has them by name (`*`) or in a list (`#`).
+/// The tables inside a value: the value itself, its entries by name (`*`), or its items (`#`).
 fn inner_tables(schema: &Json) -> Vec<(Vec<String>, &Json)> {
     if schema.get("properties").is_some() {
         return vec![(Vec::new(), schema)];
@@ -389,7 +389,7 @@ fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// A schema's type in words: that of the Rust type, if it has a title.
+/// A schema's type in words: the title of the Rust type, if it has one.
 fn type_of(schema: &Json) -> String {
     if let Some(title) = schema.get("title").and_then(Json::as_str) {
         return title.to_owned();
@@ -420,7 +420,7 @@ fn type_of(schema: &Json) -> String {
     }
 }
 
-/// The shortest value that a chart has at this path, as a line of TOML; nothing where none is short enough.
+/// The shortest value that a chart has at this path, as a line of TOML; nothing if none is short enough.
 fn example(charts: &[Json], path: &[String]) -> String {
     fn values<'j>(json: &'j Json, path: &[String], found: &mut Vec<&'j Json>) {
         match (path, json) {
@@ -478,7 +478,7 @@ fn as_toml(value: &Json) -> String {
     }
 }
 
-/// The type of a built-in name, looked up in the chart; `None` where every chart has its own.
+/// The type of a built-in name, looked up in the chart; `None` if it differs from chart to chart.
 fn resolve(names: &ChartNames<'_>, path: &str) -> Option<Type> {
     let mut steps = path.split('.');
     let (root, is_item) = step(steps.next()?);
@@ -489,7 +489,7 @@ fn resolve(names: &ChartNames<'_>, path: &str) -> Option<Type> {
             Type::Record(fields) => match name {
                 "HOLE" => return None,
                 "NAME" if path.ends_with("NAME") && !path.starts_with("files") => return None,
-                // `files.NAME[].lines` is there only in sets with `line`.
+                // `files.NAME[].lines` exists only in sets with `line`.
                 "NAME" => fields.values().next()?.clone(),
                 name => fields.get(name)?.clone(),
             },
@@ -513,14 +513,14 @@ fn item(kind: Type, is_item: bool) -> Option<Type> {
     }
 }
 
-/// A type as every chart has it: which words a text can be differs.
+/// A type in the form that every chart shares: the possible strings differ.
 fn in_words(kind: &Type) -> String {
     match kind {
         Type::Any => "any".to_owned(),
         Type::None => "none".to_owned(),
         Type::Boolean => "boolean".to_owned(),
         Type::Integer => "integer".to_owned(),
-        Type::Text | Type::Word(_) => "text".to_owned(),
+        Type::Text | Type::Word(_) => "string".to_owned(),
         Type::List(item) => format!("list of {}", in_words(item)),
         Type::Record(_) => "record".to_owned(),
         Type::Optional(inner) => format!("{} or none", in_words(inner)),

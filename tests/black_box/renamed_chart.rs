@@ -1,5 +1,5 @@
-//! No word of a workflow stands in the binary: a chart whose names are all others works just as well, and so
-//! does one that has nothing in common with the default one.
+//! The binary contains no word of a workflow: a chart with different names everywhere works just as well, and so does
+//! one that has nothing in common with the default chart.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::bench::{copy_of_chart, stop_event, stop_with_chart};
 use crate::support::{PLAN, Project, Ran, Reviewer, feed, state};
 
-/// Another name for one cycle and for one field of the context, wherever they stand.
+/// New names for one cycle and for one field of the context, wherever they occur.
 fn renamed(text: &str) -> String {
     text.replace("all-code-review", "\u{0}")
         .replace("code-review", "audit")
@@ -22,8 +22,8 @@ fn same(text: &str) -> String {
     text.to_owned()
 }
 
-/// A whole implementation, driven by the default chart or a copy of it with names changed: all that was said,
-/// written and asked of the reviewer.
+/// A whole implementation, driven by the default chart or a renamed copy: everything that was said, written and asked
+/// of the reviewer.
 fn drive(rename: fn(&str) -> String, copied: bool) -> Vec<String> {
     let project = Project::valid();
     let chart = copied.then(|| copy_of_chart(&project, rename));
@@ -101,7 +101,7 @@ fn drive(rename: fn(&str) -> String, copied: bool) -> Vec<String> {
     seen
 }
 
-/// What the chart that is compiled in does.
+/// The results of the chart that is compiled in.
 fn original() -> &'static [String] {
     static SEEN: OnceLock<Vec<String>> = OnceLock::new();
     SEEN.get_or_init(|| drive(same, false))
@@ -115,7 +115,7 @@ fn a_chart_with_other_names_works_just_as_well() {
     for (original, copy) in original.iter().zip(&copy) {
         assert_eq!(renamed(original), *copy);
     }
-    // The renaming was one: the words are gone from all that a user sees.
+    // The renaming worked: the words are gone from everything that a user sees.
     let all = copy.join("\n").replace("all-code-review", "");
     assert!(
         !all.contains("code-review") && !all.contains("consecutive_clean"),
@@ -227,7 +227,7 @@ impl Gate {
 #[test]
 fn a_chart_without_cycles() {
     let gate = Gate::new();
-    // Nothing is there yet: nothing is said.
+    // Nothing exists yet, so nothing is said.
     let ran = gate.stop();
     assert_eq!(
         (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
@@ -340,7 +340,7 @@ fn the_schema_of_another_chart() {
     )
     .unwrap();
     // The rule that would answer writes, and a state that cannot be used is not written.
-    let why = "taskie could not decide about this Stop and allows it: .gates/all/front/state.json: `where` is \"ajar\", and must be a phase of the chart";
+    let why = "taskie could not decide about this Stop and allows it: .gates/all/front/state.json: `where` is \"ajar\", but must be a phase of the chart";
     assert_eq!(
         gate.stop().json(),
         json!({ "systemMessage": why, "suppressOutput": true })
@@ -375,8 +375,8 @@ fn two_charts_in_one_project() {
     );
 }
 
-/// Templates: the folder named first wins; one that is missing, a name that leads elsewhere, one that includes
-/// itself are errors that name the template, and the stop goes through.
+/// Templates: the first folder wins. A missing template, a name that leads outside, and a template that includes
+/// itself are errors that name the template, and the stop is allowed.
 #[test]
 fn templates_of_another_chart() {
     let gate = Gate::new();
@@ -442,7 +442,8 @@ fn templates_of_another_chart() {
     assert_eq!(gate.stop().json()["reason"], "The first folder.");
 }
 
-/// A chart is found wherever the hook runs: a relative path counts from there, its templates from the chart.
+/// A chart is found wherever the hook runs: a relative path is relative to that directory, and its templates are
+/// relative to the chart.
 #[test]
 fn a_chart_by_a_relative_path() {
     let gate = Gate::new();

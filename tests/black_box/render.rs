@@ -1,5 +1,5 @@
-//! `taskie render`: a preview is, byte for byte, what the hook then sends. It writes, locks and runs nothing, and an error
-//! in a template is shown at its token.
+//! `taskie render`: a preview is, byte for byte, what the hook then sends. It writes, locks and runs nothing, and an
+//! error in a template is shown at its token.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, Ran, Reviewer, feed, state};
 
-/// The argument that each call of the scripted reviewer ended with, as it came.
+/// The last argument of each call of the scripted reviewer, unchanged.
 fn prompts(project: &Project) -> Vec<String> {
     let calls = fs::read_to_string(project.bin.join("calls")).unwrap_or_default();
     let last = |call: &str| call.split_terminator('\0').next_back().unwrap().to_owned();
@@ -30,7 +30,7 @@ fn render(project: &Project, args: &[&str]) -> Ran {
     ran
 }
 
-/// A text that was rendered with nothing on stderr.
+/// A text that was rendered without any output on stderr.
 fn text(project: &Project, args: &[&str]) -> String {
     let ran = render(project, args);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
@@ -94,7 +94,7 @@ fn next_is_the_prompt_and_with_a_verdict_the_message_to_the_agent() {
             reason.stderr,
             "taskie: the next stop is blocked (on.Stop[7]: not clean yet: the agent answers the review); message to the agent:\n"
         );
-        // The template is about the review that is due, and once that has run, about the same one.
+        // The template is about the due review and, after that review has run, still about the same one.
         assert_eq!(
             (before, text(&project, &message)),
             (sent.clone(), sent),
@@ -122,7 +122,7 @@ fn next_shows_the_command_of_the_review() {
     );
 }
 
-/// What `render --next` says of a project is what its next stop then is.
+/// `render --next` predicts what the next stop then does.
 fn is_next(project: &Project, args: &[&str], active: bool, stderr: &str) {
     let next = render(project, &[&["--next"], args].concat());
     let answer = project.stop_active(active).json();
@@ -145,7 +145,7 @@ fn next_is_the_answer_if_no_review_is_due() {
 
     let flawed = with_state(nothing.clone());
     flawed.write("notes.md", "");
-    let to_the_agent = "taskie: the next stop is blocked (on.Stop[12]: a flaw in the plan's files: the agent fixes it, once a turn); message to the agent:\n";
+    let to_the_agent = "taskie: the next stop is blocked (on.Stop[12]: a flaw in the plan's files: ask the agent to fix it, once per turn); message to the agent:\n";
     is_next(&flawed, &[], false, to_the_agent);
     let to_the_user = "taskie: the next stop is allowed (on.Stop[13]: the flaw is still there: the user decides); message to the user:\n";
     is_next(
@@ -292,7 +292,7 @@ fn assumed_values_count() {
                 "next_phase=plan-review",
             ][..],
             "Max review limit (3) reached for plan-review. Edit state.json to adjust max_reviews or set next_phase manually. \
-             (`taskie run limit N` allows more, `taskie run skip` goes on to create-tasks without.)\n\
+             (`taskie run limit N` allows more; `taskie run skip` moves on to create-tasks.)\n\
              Plan 'test-plan' structure validated successfully",
         ),
         (
@@ -344,7 +344,7 @@ fn the_state_in_another_file() {
 
     let shown = file.display().to_string();
     fs::write(&file, r#"{ "phase": "complete-tsk" }"#).unwrap();
-    let wrong = "`phase` is \"complete-tsk\", and must be a phase of the chart; did you mean \"complete-task\"?";
+    let wrong = "`phase` is \"complete-tsk\", but must be a phase of the chart; did you mean \"complete-task\"?";
     fails(
         &project,
         &["review.md", "--state", &shown],
@@ -374,7 +374,7 @@ fn the_state_in_another_file() {
     fails(
         &project,
         &["review.md"],
-        "taskie: .taskie/plans/test-plan/state.json: it holds a list, not an object\n  help: fix the file, or use another one with --state FILE\n",
+        "taskie: .taskie/plans/test-plan/state.json: it contains a list, not an object\n  help: fix the file, or use another one with --state FILE\n",
     );
 }
 
@@ -414,7 +414,7 @@ fn without_a_plan_one_that_has_not_started_is_shown() {
             "taskie: there is no plan `tst-plan`\n  help: did you mean `test-plan`?\n"
         )
     );
-    let stderr = "  × `current_task` is null, so there is no file of its name
+    let stderr = "  × `current_task` is null, so there is no file name
    ╭─[review.md:6:7]
  5 │ 
  6 │ {% if cycle.subject | join(\"\\n- \") | length > 60000 -%}
@@ -523,7 +523,7 @@ fn exactly_one_preview_at_a_time() {
     );
 }
 
-/// A chart that has nothing in common with the default one. Its second rule counts and goes on.
+/// A chart that has nothing in common with the default one. Its second rule counts and continues.
 const CHART: &str = r#"
 id = "tea"
 initial = "cold"
@@ -597,7 +597,7 @@ look = { about = "Look", say = "{{ first }} is first." }
 pot = [{ each = "files.md", guard = "it.stem != 'tea'", say = "{{ it.stem }} is no tea" }]
 "#;
 
-/// A project with that chart beside it, and its path.
+/// A project with that chart next to it, and its path.
 fn tea(texts: &[(&str, &str)]) -> (Project, String) {
     let project = Project::empty();
     let folder = project.bin.join("chart");
@@ -618,7 +618,7 @@ fn tea(texts: &[(&str, &str)]) -> (Project, String) {
     (project, chart)
 }
 
-/// What is printed, with the chart's folder as `CHART`.
+/// The output, with `CHART` for the chart's folder.
 fn shown(text: &str, chart: &str) -> String {
     text.replace(
         Path::new(chart).parent().unwrap().to_str().unwrap(),
@@ -630,7 +630,7 @@ fn shown(text: &str, chart: &str) -> String {
 fn any_chart_can_be_previewed() {
     let (project, chart) = tea(&[]);
     let text = |args: &[&str]| text(&project, &[&["--chart", &chart], args].concat());
-    // The rules before it have counted a cup. The text has no line end but its own.
+    // The rules before it have counted a cup. The text has only its own line breaks.
     let event = json!({ "cwd": project.root }).to_string();
     let next = project.run(&["--chart", &chart, "render", "--next"]);
     let stop = feed(project.command(["--chart", &chart, "hook", "stop"]), event);

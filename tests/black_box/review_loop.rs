@@ -1,4 +1,4 @@
-//! The review loop over a whole turn as the host drives it, every phase by `taskie enter`, and the commands.
+//! The review loop over a whole turn as the host drives it, every phase through `taskie enter`, and the commands.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::{PLAN, Project, Reviewer, allowed, state};
 
-/// One review cycle: what its reviews are called and what its block message says.
+/// One review cycle: the names of its reviews and its block message.
 struct Cycle {
     id: &'static str,
     /// The phase whose work is reviewed first.
@@ -16,7 +16,7 @@ struct Cycle {
     fix: &'static str,
     last: &'static str,
     title: &'static str,
-    /// What is next once it is clean.
+    /// What comes next once it is clean.
     target: &'static str,
 }
 
@@ -99,7 +99,7 @@ impl Cycle {
     }
 }
 
-/// The options of `claude` that name a model, in the order of the calls.
+/// The models in the calls of `claude`, in order.
 fn models(project: &Project) -> Vec<String> {
     let model = |call: &Vec<String>| {
         call[1 + call.iter().position(|arg| arg == "--model").unwrap()].clone()
@@ -107,7 +107,7 @@ fn models(project: &Project) -> Vec<String> {
     project.calls().iter().map(model).collect()
 }
 
-/// What the `taskie enter` of an answer leaves in the state; nothing where the agent forgets it.
+/// The state after the `taskie enter` of an answer; nothing if the agent forgets to run it.
 fn entered(forgets: bool) -> Map<String, Value> {
     if forgets {
         Map::new()
@@ -116,7 +116,7 @@ fn entered(forgets: bool) -> Map<String, Value> {
     }
 }
 
-/// FAIL, FAIL, PASS, PASS within one turn: the first stop is a turn's first, all later ones are not.
+/// FAIL, FAIL, PASS, PASS within one turn: the first stop is the turn's first, the others are not.
 fn turn(cycle: &Cycle, forgets: bool) {
     let project = Project::valid();
     project.set_state(json!({
@@ -166,7 +166,7 @@ fn turn(cycle: &Cycle, forgets: bool) {
         assert_eq!(
             ran.stdout,
             format!(
-                ".taskie/plans/{PLAN}/state.json: phase \"{}\", next_phase \"{}\"\nThe {} is due: end your turn, the Stop hook runs it.\n",
+                ".taskie/plans/{PLAN}/state.json: phase \"{}\", next_phase \"{}\"\nThe {} is due: end your turn, and the Stop hook runs it.\n",
                 cycle.post(),
                 cycle.id,
                 cycle.id
@@ -197,7 +197,7 @@ fn turn(cycle: &Cycle, forgets: bool) {
     );
     names.sort();
     assert_eq!(project.names(), names);
-    // The plan is left alone now: the next turn's stop only looks at its structure.
+    // The plan is not touched now: the next turn's stop only checks its structure.
     project.reviewer(&Reviewer::fail());
     let before = project.files();
     assert_eq!(project.stop().json(), crate::support::validated());
@@ -219,7 +219,7 @@ fn an_agent_that_forgets_the_transition_gets_its_next_review() {
 }
 
 #[test]
-fn nothing_is_answered_by_a_file_that_is_older_than_the_review() {
+fn an_answer_older_than_the_review_does_not_count() {
     let project = Project::valid();
     project.set_state(
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
@@ -238,7 +238,7 @@ fn nothing_is_answered_by_a_file_that_is_older_than_the_review() {
 }
 
 #[test]
-fn a_stop_before_the_answer_is_written_goes_through() {
+fn a_stop_before_the_answer_is_written_is_allowed() {
     for active in [false, true] {
         let project = Project::valid();
         project.set_state(json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }));
@@ -325,7 +325,7 @@ fn a_whole_plan_with_taskie_and_the_hook_alone() {
     project.write("task-b.md", "# Task b\n");
     enter(&["create-tasks"]);
     pass("tasks", "post-tasks-review", "complete-task");
-    // Without --task it is the first one that remains.
+    // Without --task, it is the first remaining task.
     enter(&["complete-task-tdd"]);
     assert_eq!(project.state()["current_task"], "a");
     pass("task-a", "post-code-review", "complete-task-tdd");
@@ -453,7 +453,7 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
             running("all-code-review", "post-all-code-review"),
             answered(json!("all-code-review")),
         ),
-        // Said twice, it is the same.
+        // The second time, nothing changes.
         (
             "post-code-review",
             &[],
@@ -467,7 +467,7 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
             json!({ "phase": "code-review", "next_phase": null, "phase_iteration": null }),
             answered(Value::Null),
         ),
-        // Whatever was paused is so no longer.
+        // Whatever was paused no longer is.
         (
             "code-review",
             &[],
@@ -509,7 +509,7 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
             .filter(|next| next.ends_with("-review") && !next.starts_with("post-"))
         {
             stdout.push_str(&format!(
-                "The {next} is due: end your turn, the Stop hook runs it.\n"
+                "The {next} is due: end your turn, and the Stop hook runs it.\n"
             ));
         }
         assert_eq!(ran.stdout, stdout, "{phase}");
@@ -535,8 +535,8 @@ const PHASES: [&str; 16] = [
     "post-all-code-review",
 ];
 
-/// While a cycle runs, only its post phase, `continue-task`, and its arming phase before the first review may
-/// be entered. Each refusal says why, exits 1 and leaves the state byte for byte as it was.
+/// While a cycle runs, only its post phase, `continue-task`, and, before the first review, its arming phase may be
+/// entered. Each refusal says why, exits with 1 and leaves the state unchanged, byte for byte.
 #[test]
 fn a_running_cycle_keeps_other_phases_out() {
     for cycle in &CYCLES {
@@ -585,14 +585,14 @@ fn a_running_cycle_keeps_other_phases_out() {
                 assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
                 let why = match (name, name.strip_prefix("post-")) {
                     ("new-plan", _) => format!(
-                        "Plan '{PLAN}' already started (phase {phase}). Name a new one with --plan."
+                        "Plan '{PLAN}' has already started (phase {phase}). Name a new one: --plan."
                     ),
                     ("continue-task", _) => "No task has been started yet.".to_owned(),
                     (_, Some(review)) => format!(
                         "No {review} waits for an answer: the phase is {phase}, and {next} comes next."
                     ),
                     _ => format!(
-                        "The {} loop is running, and {next} comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.",
+                        "The {} loop is running, and {next} comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.",
                         cycle.id
                     ),
                 };
@@ -613,12 +613,12 @@ fn refusals_word_for_word() {
         (
             &["complete"],
             json!({}),
-            "taskie: The code-review loop is running, and code-review comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
+            "taskie: The code-review loop is running, and code-review comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.\n  help: nothing was written\n",
         ),
         (
             &["complete-task", "--task", "2"],
             json!({}),
-            "taskie: The code-review loop is running, and code-review comes next. Only the user leaves it: with `taskie run pause` for now, with `taskie run skip` for good.\n  help: nothing was written\n",
+            "taskie: The code-review loop is running, and code-review comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.\n  help: nothing was written\n",
         ),
         (
             &["continue-task"],
@@ -685,7 +685,7 @@ fn force_never_passes_the_schema() {
             "a state that is broken",
             &["complete-task", "--task", "1"],
             r#"{"phase": "complete-task", "max_reviews": "8"}"#,
-            "taskie: .taskie/plans/test-plan/state.json: `max_reviews` is \"8\", and must be an integer of at least 0\n  help: fix the file, or restore it from git\n",
+            "taskie: .taskie/plans/test-plan/state.json: `max_reviews` is \"8\", but must be an integer of at least 0\n  help: fix the file, or restore it from git\n",
         ),
         (
             "a state that is no JSON",
@@ -861,7 +861,7 @@ fn values_that_a_command_does_not_take() {
         ("", 2, format!("error: invalid value '' for '<REVIEWS>': cannot parse integer from empty string{usage}")),
         ("1.5", 2, format!("error: invalid value '1.5' for '<REVIEWS>': invalid digit found in string{usage}")),
         ("99999999999999999999", 2, format!("error: invalid value '99999999999999999999' for '<REVIEWS>': number too large to fit in target type{usage}")),
-        // More than every JSON reader keeps exact, and more than the schema of the state allows.
+        // More than every JSON reader keeps exactly, and more than the schema of the state allows.
         ("9007199254740992", 1, "taskie: commands.limit.assign assigns 9007199254740992 to `max_reviews`, which is an integer of at most 9007199254740991\n".to_owned()),
     ];
     let project = Project::valid();
@@ -879,7 +879,7 @@ fn values_that_a_command_does_not_take() {
 }
 
 #[test]
-fn without_any_reviews_a_plan_goes_straight_on() {
+fn without_reviews_a_plan_moves_on() {
     let project = Project::valid();
     project.reviewer(&Reviewer::fail());
     project.write(
@@ -908,9 +908,9 @@ fn without_any_reviews_a_plan_goes_straight_on() {
     assert_eq!((project.stop().json(), project.calls().len()), (flaw, 0));
 }
 
-/// An older state file: what it lacks gets its default, and the first write makes it whole.
+/// An older state file: missing fields get their defaults, and the first write adds them.
 #[test]
-fn a_state_that_lacks_fields_is_reviewed_and_made_whole() {
+fn a_state_that_lacks_fields_is_reviewed_and_completed() {
     let project = Project::valid();
     project.write(
         "state.json",
@@ -939,7 +939,7 @@ fn a_state_that_lacks_fields_is_reviewed_and_made_whole() {
 }
 
 #[test]
-fn a_paused_loop_is_taken_up_where_it_was_left() {
+fn a_paused_loop_resumes_where_it_was_left() {
     let project = Project::valid();
     project.set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "consecutive_clean": 1, "review_model": "opus" }));
     project.reviewer(&Reviewer::pass());
@@ -951,7 +951,7 @@ fn a_paused_loop_is_taken_up_where_it_was_left() {
     assert_eq!(project.stop().json(), allowed(message));
 }
 
-/// Two sessions at work on two plans at once: each one's stops and commands are about its own.
+/// Two sessions work on two plans at the same time: the stops and commands of each are about its own plan.
 #[test]
 fn each_session_drives_its_own_plan() {
     let project = Project::empty();
@@ -964,7 +964,7 @@ fn each_session_drives_its_own_plan() {
             json!({ "session_id": session, "cwd": project.root, "hook_event_name": "Stop" });
         project.hook_raw("stop", event.to_string())
     };
-    // Every file of the other plan becomes older than all of this one's.
+    // Every file of the other plan becomes older than all files of this one.
     let touched_last = |plan: &str| {
         let ago = |seconds| std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
         for (name, time) in [("p", ago(200)), ("q", ago(200)), (plan, ago(100))] {
@@ -1007,7 +1007,7 @@ fn each_session_drives_its_own_plan() {
     );
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 
-    // A stop that names its session says the verdict to both.
+    // If a stop names its session, both the agent and the user get the verdict.
     let block = |plan: &str| {
         let mut answer = CYCLES[0].block_in(plan, 1);
         let (by, reported) = (
@@ -1069,7 +1069,7 @@ fn each_session_drives_its_own_plan() {
 
 #[test]
 fn the_limit_names_the_ways_out_and_they_work() {
-    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (`taskie run limit N` allows more, `taskie run skip` goes on to complete-task without.)";
+    let limit = "Max review limit (2) reached for code-review. Edit state.json to adjust max_reviews or set next_phase manually. (`taskie run limit N` allows more; `taskie run skip` moves on to complete-task.)";
     let project = Project::valid();
     project
         .set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "max_reviews": 2 }));
@@ -1096,9 +1096,9 @@ fn the_limit_names_the_ways_out_and_they_work() {
     assert_eq!(project.calls().len(), 1);
 }
 
-/// The user has left the cycle and paused what follows: an answer to its last review takes nothing up again.
+/// The user has left the cycle and paused what follows: an answer to its last review restarts nothing.
 #[test]
-fn a_paused_loop_is_not_taken_up_by_an_answer() {
+fn an_answer_does_not_resume_a_paused_loop() {
     let project = Project::valid();
     project.set_state(
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),

@@ -1,5 +1,5 @@
-//! The reviewer as a process: what it is given, what counts as its work, how it ends, and what may happen to
-//! the plan while it runs.
+//! The reviewer as a process: what it is given, what counts as its work, how it ends, and what may happen to the plan
+//! in the meantime.
 
 use std::fs;
 use std::path::Path;
@@ -14,14 +14,14 @@ use crate::support::{PLAN, Project, Reviewer, allowed, silent, state, validated}
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
 
-/// A message of a review that failed, and of a plan without a flaw.
+/// The message about a failed review, and about a plan without a flaw.
 fn failed(why: &str) -> Value {
     allowed(&format!(
-        "Review failed: {why}. It is tried again at the next stop.\n{VALIDATED}"
+        "Review failed: {why}. The next stop tries again.\n{VALIDATED}"
     ))
 }
 
-/// The answer of a stop while another one's review runs.
+/// The answer to a stop while another session's review is running.
 fn is_running_already(answer: &Value) -> bool {
     let message = answer["systemMessage"].as_str().unwrap_or_default();
     let start = format!("A review of plan `{PLAN}` is already running");
@@ -30,7 +30,7 @@ fn is_running_already(answer: &Value) -> bool {
         && message.ends_with(": this stop is allowed.")
 }
 
-/// A reviewer that says that it runs and then waits for `go` beside it, or for the end of a test that failed.
+/// A reviewer that reports that it is running and then waits for `go` next to it, or for the end of a failed test.
 fn waiting() -> Reviewer {
     Reviewer {
         first: "echo $$ > \"$here/pid\"\nwhile [ -e \"$here/pid\" ] && ! [ -e \"$here/go\" ]; do sleep 0.02; done".to_owned(),
@@ -98,7 +98,7 @@ fn arguments_environment_directory_and_stdin() {
     assert_eq!(read("stdin"), "");
 }
 
-/// What stands on its stdin would be a part of its prompt: nothing a project brings along does.
+/// Its stdin would become part of its prompt: nothing in a project can get there.
 #[test]
 fn nothing_in_the_project_reaches_its_stdin() {
     let project = Project::valid();
@@ -115,12 +115,12 @@ fn nothing_in_the_project_reaches_its_stdin() {
     for active in [false, true] {
         assert_eq!(project.stop_active(active).json()["decision"], "block");
         assert_eq!(fs::read_to_string(project.bin.join("stdin")).unwrap(), "");
-        // What a reviewer leaves there is not the next one's to read either.
+        // Nor does a reviewer's input go to the next one.
         project.write("task-1-post-review-1.md", "");
     }
 }
 
-/// What each cycle's reviewer has to read: (cycle, its phase, the files, what it is about).
+/// What each cycle's reviewer must read: (cycle, its phase, the files, the subject).
 #[test]
 fn each_cycle_reads_its_own_files() {
     let cases: &[(&str, &[&str], &str, &str)] = &[
@@ -214,7 +214,7 @@ fn ten_thousand_tasks_fit_into_the_prompt() {
 }
 
 #[test]
-fn a_model_is_a_word_and_not_a_text_to_fill() {
+fn a_model_name_is_not_a_template() {
     for model in ["{{ 7 * 7 }}", "--help", "$(touch x)", "a b\nc", "ü", ""] {
         let project = Project::valid();
         project.set_state(json!({ "review_model": model }));
@@ -229,7 +229,7 @@ fn a_model_is_a_word_and_not_a_text_to_fill() {
 
 #[test]
 fn a_review_file_that_was_there_before_does_not_count() {
-    // (what the reviewer does to the file, whether that is writing it)
+    // (what the reviewer does to the file, whether that counts as writing it)
     let cases = [
         ("", false),
         ("cat \"$file\" > /dev/null", false),
@@ -271,7 +271,7 @@ fn a_review_file_that_was_there_before_does_not_count() {
     }
 }
 
-/// A run that succeeded and gave no verdict is not clean: (stdout, counts as clean).
+/// A run that succeeds without a verdict is not clean: (stdout, counts as clean).
 #[test]
 fn verdicts() {
     let cases = [
@@ -315,7 +315,7 @@ fn verdicts() {
     }
 }
 
-/// Every way to fail: (reviewer, why). The state stays byte for byte, and the stop is allowed.
+/// Every way to fail: (reviewer, why). The state is unchanged, byte for byte, and the stop is allowed.
 #[test]
 fn failed_reviews() {
     let log = format!("; its log is .taskie/plans/{PLAN}/.review-1.log");
@@ -372,7 +372,7 @@ fn failed_reviews() {
             },
             "`claude` failed: it reports an error",
         ),
-        // What the program says of itself is shown to a user: no escape sequence of it is.
+        // The program's own words are shown to the user, but not its escape sequences.
         (
             Reviewer {
                 stdout: Some(
@@ -383,7 +383,7 @@ fn failed_reviews() {
             },
             "`claude` failed: no budget",
         ),
-        // A flag that is neither true nor false says that nothing is known.
+        // A flag that is neither true nor false means that nothing is known.
         (
             Reviewer {
                 stdout: Some(
@@ -405,7 +405,7 @@ fn failed_reviews() {
                 first: "kill -9 $$".to_owned(),
                 ..Reviewer::pass()
             },
-            "`claude` was ended by signal 9",
+            "`claude` was killed by signal 9",
         ),
     ];
     for (reviewer, why) in cases {
@@ -415,13 +415,11 @@ fn failed_reviews() {
             let before = project.read("state.json");
             project.reviewer(reviewer);
             let ran = project.stop_active(active);
-            // An empty log is neither named nor kept.
+            // An empty log is neither mentioned nor kept.
             let is_logged = !reviewer.stderr.is_empty();
             let why = format!("{why}{}", if is_logged { log.as_str() } else { "" });
             let expected = if active {
-                allowed(&format!(
-                    "Review failed: {why}. It is tried again at the next stop."
-                ))
+                allowed(&format!("Review failed: {why}. The next stop tries again."))
             } else {
                 failed(&why)
             };
@@ -523,7 +521,7 @@ fn a_log_that_leads_elsewhere_is_not_written() {
     assert!(project.calls().is_empty());
 }
 
-/// Nothing is asked for where there is nothing to read: (removed or changed, cycle, why).
+/// No review is requested if there is nothing to read: (removed or changed, cycle, why).
 #[test]
 fn a_missing_subject_is_a_failed_review() {
     let cases: &[(&str, Option<&str>, Value, &str, &str)] = &[
@@ -559,7 +557,7 @@ fn a_missing_subject_is_a_failed_review() {
             "tasks.md",
             Some("| Id | Status |\n|---|---|\n"),
             json!({}),
-            "`current_task` is null, so there is no file of its name",
+            "`current_task` is null, so there is no file name",
             VALIDATED,
         ),
     ];
@@ -577,8 +575,7 @@ fn a_missing_subject_is_a_failed_review() {
         project.reviewer(&Reviewer::pass());
         let before = project.files();
         let ran = project.stop();
-        let message =
-            format!("Review failed: {why}. It is tried again at the next stop.\n{structure}");
+        let message = format!("Review failed: {why}. The next stop tries again.\n{structure}");
         assert_eq!((ran.code, ran.json()), (0, allowed(&message)), "{why}");
         assert_eq!(ran.stderr, format!("taskie: the review failed: {why}\n"));
         assert_eq!(
@@ -590,7 +587,7 @@ fn a_missing_subject_is_a_failed_review() {
 }
 
 #[test]
-fn a_failed_review_and_a_flaw_are_both_told() {
+fn a_failed_review_and_a_flaw_are_both_reported() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.write("notes.md", "x");
@@ -599,8 +596,7 @@ fn a_failed_review_and_a_flaw_are_both_told() {
         stdout: Some(String::new()),
         ..Reviewer::default()
     });
-    let why = "Review failed: `claude` exited with code 1. It is tried again at the next stop."
-        .to_owned();
+    let why = "Review failed: `claude` exited with code 1. The next stop tries again.".to_owned();
     let flaw = format!("Plan '{PLAN}': Invalid filename: notes.md");
     assert_eq!(
         project.stop().json(),
@@ -614,8 +610,8 @@ fn a_failed_review_and_a_flaw_are_both_told() {
 
 // ── how it ends ─────────────────────────────────────────────────────────────────────────
 
-/// What a stubborn reviewer starts: a child in its group, one in a session of its own where `setsid` is there,
-/// and itself, all deaf to SIGTERM. Each notes its id.
+/// What a stubborn reviewer starts: a child in its group, one in a session of its own if there is `setsid`, and
+/// itself, all of which ignore SIGTERM. Each one records its id.
 const STUBBORN: &str = r#"
 trap '' TERM
 echo $$ > "$here/leader"
@@ -643,8 +639,8 @@ fn pids(project: &Project) -> Vec<String> {
 }
 
 #[test]
-fn a_reviewer_over_its_deadline_is_ended_with_all_it_started() {
-    // On a busy machine the first deadline may pass before the reviewer has started anything.
+fn a_reviewer_over_its_deadline_is_killed_with_everything_it_started() {
+    // On a busy machine, the first deadline may pass before the reviewer has started anything.
     for deadline in [1, 5, 30] {
         let project = Project::valid();
         project.set_state(json!({}));
@@ -666,7 +662,7 @@ fn a_reviewer_over_its_deadline_is_ended_with_all_it_started() {
             format!("{deadline} seconds")
         };
         let why = format!(
-            "`claude` was ended after {seconds} (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
+            "`claude` was killed after {seconds} (waiting for the model); its log is .taskie/plans/{PLAN}/.review-1.log"
         );
         assert_eq!(ran.json(), failed(&why));
         for pid in pids(&project) {
@@ -678,7 +674,7 @@ fn a_reviewer_over_its_deadline_is_ended_with_all_it_started() {
 }
 
 #[test]
-fn what_a_reviewer_leaves_behind_is_ended() {
+fn processes_left_by_a_reviewer_are_killed() {
     let project = Project::valid();
     project.set_state(json!({}));
     let leaves = STUBBORN.split("while :;").next().unwrap();
@@ -708,7 +704,7 @@ fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
         signal(name, hook.id());
         let ran = finish(hook);
         let stderr = format!(
-            "taskie: ended by signal {}; the reviewer was ended too, and state.json is unchanged\n",
+            "taskie: ended by signal {}; the reviewer was killed too, and state.json is unchanged\n",
             code - 128
         );
         assert_eq!(
@@ -725,14 +721,15 @@ fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
                 .iter()
                 .any(|name| name.starts_with(".state.json"))
         );
-        // The lock went with the process: the next stop reviews.
+        // The lock was released with the process: the next stop reviews.
         project.reviewer(&Reviewer::pass());
         let message = "Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 1.)";
         assert_eq!(project.stop().json(), allowed(message));
     }
 }
 
-/// The host ends the hook and all it started at once: whoever is hit first, nothing is written and nobody stays.
+/// The host kills the hook and everything that it started at once: whichever dies first, nothing is written and no
+/// process is left.
 #[test]
 fn a_hook_and_its_reviewer_that_are_told_to_end_together() {
     for hook_first in [true, false] {
@@ -752,7 +749,7 @@ fn a_hook_and_its_reviewer_that_are_told_to_end_together() {
             [reviewer, hook_pid]
         };
         for pid in order {
-            // The one that is hit second may be gone already.
+            // The second one may already be gone.
             let _ = std::process::Command::new("/bin/sh")
                 .args(["-c", &format!("kill -TERM {pid} 2>/dev/null")])
                 .status();
@@ -766,7 +763,7 @@ fn a_hook_and_its_reviewer_that_are_told_to_end_together() {
     }
 }
 
-/// Killed at any moment, the hook leaves the old state or the new one, and the next stop goes on from there.
+/// If the hook is killed at any moment, the old state or the new one remains, and the next stop continues from there.
 #[test]
 fn a_hook_that_is_killed_leaves_a_state_that_can_be_used() {
     let project = Project::valid();
@@ -785,7 +782,7 @@ fn a_hook_that_is_killed_leaves_a_state_that_can_be_used() {
         assert!(state == old || state == new, "{delay}: {state}");
     }
     project.set_state(json!({}));
-    // A reviewer of a killed hook may still run, and keeps the next one out until it has ended.
+    // The reviewer of a killed hook may still be running; no new review starts until it has ended.
     let answer = wait_for("the end of the last reviewer", || {
         Some(project.stop().json()).filter(|answer| !is_running_already(answer))
     });
@@ -793,10 +790,11 @@ fn a_hook_that_is_killed_leaves_a_state_that_can_be_used() {
     assert_eq!(project.state(), new);
 }
 
-/// How long a reviewer may live on: a second, and as much again on a busy machine.
+/// How long a reviewer may stay alive: one second, and another one on a busy machine.
 const AFTERLIFE: std::time::Duration = std::time::Duration::from_secs(2);
 
-/// Starts a review whose processes are all deaf to SIGTERM, has `kill` end what waits for it, and sees what is left.
+/// Starts a review whose processes all ignore SIGTERM, has `kill` end the process that waits for it, and checks what
+/// is left.
 fn ends_with(
     project: &Project,
     mut hook: std::process::Command,
@@ -828,7 +826,7 @@ fn ends_with(
     let _ = hook.kill();
     hook.wait().unwrap();
     assert_eq!(project.read("state.json"), before);
-    // The lock went too: the next stop reviews.
+    // The lock is released too: the next stop reviews.
     project.reviewer(&Reviewer::fail());
     let answer = wait_for("a review", || {
         Some(project.stop().json()).filter(|answer| !is_running_already(answer))
@@ -854,12 +852,12 @@ fn no_reviewer_outlives_its_hook() {
 
 #[test]
 fn no_reviewer_outlives_its_host() {
-    // The host's end of the pipe is closed, as the system does for a host that is gone.
+    // The host's end of the pipe is closed, as the system does if the host dies.
     let project = Project::valid();
     ends_with(&project, project.command(["hook", "stop"]), |hook| {
         drop(hook.stdout.take())
     });
-    // The process that has started the hook is gone, and somebody else still has the pipe.
+    // The process that started the hook is gone, and somebody else still holds the pipe.
     let project = Project::valid();
     let mut host = project.command(["hook", "stop"]);
     let binary = host.get_program().to_owned();
@@ -885,7 +883,7 @@ fn in_a_shell(command: std::process::Command, binary: &std::ffi::OsStr) -> std::
     shell
 }
 
-/// The process that watches over a review is killed: the hook itself ends what it had started.
+/// The process that watches over a review is killed: the hook itself kills everything that it had started.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_review_whose_supervisor_is_killed_has_failed() {
@@ -917,7 +915,7 @@ fn sixteen_hooks_at_once_run_one_review() {
         .map(|_| start_stop(&project, &["hook", "stop"]))
         .collect();
     wait_for_line(&project.bin.join("pid"));
-    // The others answer while the review still runs.
+    // The others answer while the review is still running.
     let mut hooks: Vec<_> = hooks.into_iter().map(Some).collect();
     let mut others = Vec::new();
     wait_for("fifteen answers", || {
@@ -935,7 +933,7 @@ fn sixteen_hooks_at_once_run_one_review() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
         assert!(is_running_already(&ran.json()), "{}", ran.stdout);
     }
-    // The review says since when it runs, unless it has only just begun.
+    // The message says how long the review has been running, unless it has only just started.
     let one = project.stop().json()["systemMessage"].to_string();
     assert!(one.contains("(code-review 1 by opus, since 2"), "{one}");
     fs::write(project.bin.join("go"), "").unwrap();
@@ -984,7 +982,7 @@ fn hooks_that_race_without_waiting_never_review_twice() {
     }
 }
 
-/// Commands that race each other: every one of them is in the state, none is lost.
+/// Commands that race each other: every one of them takes effect, none is lost.
 #[test]
 fn commands_that_race_lose_nothing() {
     let project = Project::valid();
@@ -1009,7 +1007,7 @@ fn commands_that_race_lose_nothing() {
     assert_eq!(project.state(), expected);
 }
 
-/// Runs a review that is due, does something in the middle of it, and gives the hook's answer.
+/// Runs a due review, does something in the middle of it, and returns the hook's answer.
 fn meanwhile(project: &Project, change: impl FnOnce(&Project)) -> crate::support::Ran {
     meanwhile_with(project, &waiting(), change)
 }
@@ -1029,7 +1027,7 @@ fn meanwhile_with(
 
 fn set_aside(cycle: &str, n: u32, file: &str) -> Value {
     allowed(&format!(
-        "The {cycle} {n} was set aside: the state changed while it ran and no longer asks for it. Nothing was written; what it says is in {file}."
+        "The {cycle} {n} was discarded: the state changed while it ran and no longer asks for it. Nothing was written; the review is in {file}."
     ))
 }
 
@@ -1045,7 +1043,7 @@ fn edit(project: &Project, changes: Value) {
 
 #[test]
 fn edits_that_leave_the_review_due_are_kept_and_it_counts() {
-    // (edit, what the state holds afterwards beside the review's own fields, the answer)
+    // (edit, the contents of the state afterwards apart from the review's own fields, the answer)
     let cases: Vec<(Value, Value, &str)> = vec![
         (
             json!({ "max_reviews": 2 }),
@@ -1090,7 +1088,7 @@ fn edits_that_leave_the_review_due_are_kept_and_it_counts() {
 }
 
 #[test]
-fn edits_after_which_nobody_asks_for_the_review_set_it_aside() {
+fn edits_after_which_no_review_is_due_discard_it() {
     let file = format!(".taskie/plans/{PLAN}/task-1-review-3.md");
     let cases = [
         json!({ "next_phase": null }),
@@ -1122,7 +1120,7 @@ fn edits_after_which_nobody_asks_for_the_review_set_it_aside() {
     }
 }
 
-/// Every `taskie enter` and `taskie run` in the middle of a review sets it aside.
+/// Every `taskie enter` and `taskie run` in the middle of a review causes it to be discarded.
 #[test]
 fn transitions_in_the_middle_of_a_review_win() {
     let file = format!(".taskie/plans/{PLAN}/task-1-review-1.md");
@@ -1168,7 +1166,8 @@ fn transitions_in_the_middle_of_a_review_win() {
     }
 }
 
-/// A task that is added while a review runs: the subject of a code review is the same, that of the others is not.
+/// A task that is added while a review is running: the subject of a code review stays the same, that of the others
+/// does not.
 #[test]
 fn a_task_that_is_added_in_the_middle_of_a_review() {
     for (cycle, counts) in [
@@ -1195,7 +1194,7 @@ fn a_task_that_is_added_in_the_middle_of_a_review() {
     }
 }
 
-/// The only other task is finished meanwhile: the advance goes by the world as it is now.
+/// The only other task is finished in the meantime: the advance target depends on the world as it is now.
 #[test]
 fn the_advance_goes_by_the_world_after_the_review() {
     let project = Project::valid();
@@ -1255,9 +1254,9 @@ fn a_plan_that_is_removed_in_the_middle_of_a_review_stays_removed() {
     assert!(!project.plan().exists());
 }
 
-/// A failed review of a world that has moved on is set aside like any other.
+/// A failed review of a world that has changed is discarded like any other.
 #[test]
-fn a_failure_that_nobody_waits_for_any_more() {
+fn a_failure_of_a_review_that_is_no_longer_due() {
     let project = Project::valid();
     project.set_state(json!({}));
     let fails = Reviewer {
@@ -1269,14 +1268,14 @@ fn a_failure_that_nobody_waits_for_any_more() {
     });
     let why = "`claude` exited with code 1: {\"verdict\":\"FAIL\"}";
     let message = format!(
-        "The code-review 1 was set aside: the state changed while it ran and no longer asks for it. Nothing was written. It had failed: {why}."
+        "The code-review 1 was discarded: the state changed while it ran and no longer asks for it. Nothing was written. It had failed: {why}."
     );
     assert_eq!((ran.code, ran.json()), (0, allowed(&message)));
     assert_eq!(ran.stderr, format!("taskie: the review failed: {why}\n"));
     assert_eq!(project.state(), state(json!({ "next_phase": null })));
 }
 
-/// A reviewer that meddles with the state has no say in what follows.
+/// A reviewer that changes the state has no influence on what follows.
 #[test]
 fn a_reviewer_that_edits_the_state() {
     let project = Project::valid();
@@ -1379,7 +1378,7 @@ fn in_a_reviewers_session_no_command_writes() {
     assert!(!Path::new(&project.root).join(".taskie/.locks").exists());
 }
 
-/// The nested client fires the same hooks and runs the same commands: nothing comes of them.
+/// The nested client fires the same hooks and runs the same commands: they have no effect.
 #[test]
 fn a_reviewer_that_calls_taskie_itself() {
     let project = Project::valid();

@@ -1,5 +1,5 @@
-//! The schemas in `schemas/` are generated: a stale one fails here and says how to generate it again. Each is
-//! tried on good and bad samples.
+//! The schemas in `schemas/` are generated: if one is out of date, a test fails here and says how to generate it
+//! again. Each is tried on good and bad samples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn schema(what: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(file(what)).unwrap()).unwrap()
 }
 
-/// What `instance` breaks, each with its place.
+/// The violations in `instance`, each with its place.
 fn breaches(schema: &Value, instance: &Value) -> Vec<String> {
     let validator = jsonschema::draft7::new(schema).unwrap();
     validator
@@ -126,7 +126,7 @@ fn valid_and_invalid_charts() {
     }
 }
 
-/// What confuses the engines of editors: see `src/chart/schema/statechart.rs`.
+/// What confuses editors: see `src/chart/schema/statechart.rs`.
 #[test]
 fn the_schema_of_charts_is_plain() {
     let text = fs::read_to_string(file("statechart")).unwrap();

@@ -79,8 +79,8 @@ fn t08_current_task_stays() {
     );
 }
 
-// No field is missing afterwards, also where one was before (decision 15), and the file is replaced in one
-// step, not written over: whoever holds the old one open reads the old state to its end.
+// No field is missing afterwards, even if one was missing before, and the file is replaced in one step, not
+// overwritten: a process that has the old file open reads the old state to its end.
 #[test]
 fn t16_atomic_write() {
     let before = r#"{"phase": "complete-task", "next_phase": "code-review", "current_task": "1", "mine": [1]}"#;

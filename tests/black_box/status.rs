@@ -18,7 +18,7 @@ fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// A reviewer that says when it has begun and ends on request.
+/// A reviewer that reports that it has started and ends on request.
 struct Slow {
     begun: PathBuf,
     go: PathBuf,
@@ -42,7 +42,7 @@ impl Slow {
         slow
     }
 
-    /// A hook in the background, its reviewer at work.
+    /// A hook in the background whose reviewer is at work.
     fn begin(&self, project: &Project) -> Child {
         let event = project.bin.join("event.json");
         fs::write(&event, stop_event(project, false)).unwrap();
@@ -59,7 +59,7 @@ impl Slow {
     }
 }
 
-/// A plan whose task has had three reviews; the third waits for its answer.
+/// A plan whose task has had three reviews; the third one has no answer yet.
 fn reviewed() -> Project {
     let project = Project::valid();
     project.write("plan-review-1.md", "by hand\n");
@@ -170,7 +170,7 @@ fn the_json_is_whole() {
         },
         "progress": { "tasks": { "done": 0, "all": 2 } },
         "running": null, "others": [],
-        "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md is written and not answered yet.") },
+        "next": { "action": "post-code-review", "why": format!("{dir}/task-1-review-3.md has not been answered yet.") },
         "stop": { "does": "allow", "text": format!("it is allowed: Plan '{PLAN}' structure validated successfully") },
         "waits_for": "agent",
         "context": {
@@ -191,7 +191,7 @@ fn the_json_is_whole() {
     assert_eq!(json, expected);
 }
 
-/// Each review on disk with its verdict, as the JSON has them.
+/// Each review on disk with its verdict, as in the JSON.
 fn verdicts(project: &Project) -> Vec<(String, Option<String>)> {
     let json = project.run(&["status", "--json"]).json();
     let reviews = json["reviews"].as_array().unwrap();
@@ -221,7 +221,7 @@ fn a_verdict_is_shown_only_for_the_file_it_was_about() {
     );
     project.write("task-1-review-2.md", "rewritten by someone\n");
     assert_eq!([of(1), of(2)], [Some("FAIL".into()), None]);
-    // Whoever was killed in mid-line, and a later version's line.
+    // A line from a process that was killed while writing it, and a line from a later version.
     let text = fs::read_to_string(&journal).unwrap();
     fs::write(
         &journal,
@@ -416,7 +416,7 @@ fn another_chart_has_its_own_words() {
     let text = project.run(&["--chart", chart, "status"]).stdout;
     for line in [
         "review        audit of task-1: 1 of 8 done, the next one by sonnet; it cost <$0.01 so far",
-        "streak        streak 0; the cycle is over when streak >= 2",
+        "streak        streak 0; the cycle ends when streak >= 2",
         "reviews       audit task-1  1 FAIL",
     ] {
         assert!(text.lines().any(|row| row == line), "{line}\n{text}");
@@ -461,12 +461,12 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
     );
     let text = project.run(&["status"]).stdout;
     assert!(
-        text.contains("waits for     the review: code-review 1 by opus has run for "),
+        text.contains("waits for     the review: code-review 1 by opus has been running for "),
         "{text}"
     );
     assert!(
         text.contains(
-            " of 9 min 30 s at most\n              its log: reading plan.md\nat a stop     it is allowed: a review is already running\n"
+            " of at most 9 min 30 s\n              its log: reading plan.md\nat a stop     it is allowed: a review is already running\n"
         ),
         "{text}"
     );
@@ -555,7 +555,7 @@ fn status_does_not_delay_a_review() {
     let project = Project::valid();
     project.set_state(json!({}));
     project.reviewer(&Reviewer::fail());
-    // A note that a killed hook has left: whoever looks asks for the lock.
+    // A note that a killed hook left behind: whoever reads it asks for the lock.
     let note = json!({ "cycle": "code-review", "n": 1, "file": "x", "by": null, "started": 0, "timeout": 1 });
     let locks = project.root.join(".taskie/.locks");
     fs::create_dir_all(&locks).unwrap();
@@ -576,7 +576,7 @@ fn status_does_not_delay_a_review() {
     });
 }
 
-/// Makes `taskie status --watch` look at once, not at the end of its second: the terminal may have a new size.
+/// Makes `taskie status --watch` check now, not at the end of its second: the terminal may have a new size.
 fn look(child: &Child) {
     signal(child, Signal::WINCH);
 }
@@ -623,7 +623,7 @@ fn a_pipe_gets_a_line_for_each_change() {
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     look();
     assert_eq!(next(), format!("{PLAN}: code-review; waits for you"));
-    // It looks, nothing has changed, and it prints nothing.
+    // It checks, nothing has changed, and it prints nothing.
     look();
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     look();
@@ -668,7 +668,7 @@ fn a_reader_that_goes_away_ends_it() {
 }
 
 #[test]
-fn a_plan_that_does_not_exist_is_no_plan_to_watch() {
+fn a_missing_plan_cannot_be_watched() {
     let project = Project::valid();
     let ran = project.run(&["status", "--watch", "--plan", "test-pla"]);
     assert_eq!(
@@ -725,7 +725,7 @@ fn no_line_is_wider_than_the_terminal() {
     for columns in [1, 8, 20, 34, 60, 200] {
         let (mut child, mut terminal) = on_terminal(project.command(["status"]), columns, 24);
         let mut bytes = Vec::new();
-        // A terminal whose other side is closed gives an error.
+        // Writing to a terminal whose other end is closed is an error.
         let _ = terminal.read_to_end(&mut bytes);
         assert!(child.wait().unwrap().success());
         let text = without_escapes(&String::from_utf8(bytes).unwrap());
@@ -761,7 +761,7 @@ fn a_terminal_is_drawn_in_place() {
         let first = without_escapes(seen.split(&up).next().unwrap());
         assert_eq!(first.lines().count(), height, "{first}");
         assert_eq!(
-            first.contains("press ctrl-C to stop"),
+            first.contains("press Ctrl-C to stop"),
             rows == 40,
             "{first}"
         );

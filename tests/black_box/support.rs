@@ -12,11 +12,11 @@ use taskie::explore::Caps;
 use taskie::expr::templates::Templates;
 use taskie::lint::report::{Checked, Format};
 
-/// The name of the plan that a [`Project`] begins with.
+/// The name of the plan in a new [`Project`].
 pub const PLAN: &str = "test-plan";
 
-/// The scripted reviewer. A link to it is put on PATH, not a copy: another test's process, forked while a copy
-/// is written, would make it "busy" for a moment. Never write to it.
+/// The scripted reviewer. A link to it is put on PATH, not a copy: while a copy is written, another test may fork a
+/// process that keeps it "busy" for a moment. Never write to it.
 const CLAUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/claude.sh");
 
 /// What a scripted reviewer does when it is called.
@@ -81,7 +81,7 @@ impl Reviewer {
     }
 }
 
-/// What the binary did.
+/// The result of a run of the binary.
 #[derive(Debug)]
 pub struct Ran {
     pub code: i32,
@@ -98,7 +98,7 @@ impl Ran {
         }
     }
 
-    /// The answer as JSON; null where nothing was printed.
+    /// Returns the answer as JSON; null if nothing was printed.
     pub fn json(&self) -> Value {
         if self.stdout.is_empty() {
             Value::Null
@@ -108,7 +108,7 @@ impl Ran {
     }
 }
 
-/// A temporary project. Its `bin` holds the scripted `claude`, outside the project.
+/// A temporary project. Its `bin`, which contains the scripted `claude`, is outside the project.
 pub struct Project {
     _temp: tempfile::TempDir,
     pub root: PathBuf,
@@ -157,7 +157,7 @@ impl Project {
         self.root.join(".taskie/plans").join(PLAN)
     }
 
-    /// Writes a file of the plan; folders are made as needed.
+    /// Writes a file of the plan, and creates its folders.
     pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         let path = self.plan().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -222,7 +222,7 @@ impl Project {
         command
     }
 
-    /// A line for a shell, as [`Self::command`] would run it. The built binary is the `taskie` on PATH.
+    /// A shell line, run as [`Self::command`] would run it. The built binary is the `taskie` on PATH.
     pub fn shell(&self, line: &str) -> Command {
         let built = Path::new(env!("CARGO_BIN_EXE_taskie")).parent().unwrap();
         let path = std::env::var("PATH").unwrap_or_default();
@@ -254,7 +254,7 @@ impl Project {
         feed(self.command(["hook", event]), stdin)
     }
 
-    /// `taskie hook stop` as the host calls it; `active` is `stop_hook_active`.
+    /// Runs `taskie hook stop` as the host calls it; `active` is `stop_hook_active`.
     pub fn stop_active(&self, active: bool) -> Ran {
         let event =
             json!({ "cwd": self.root, "hook_event_name": "Stop", "stop_hook_active": active });
@@ -266,7 +266,7 @@ impl Project {
         self.stop_active(false)
     }
 
-    /// Every file below the root with its text, without locks and git's own files: what a test compares whole.
+    /// Returns every file in the project with its text, without locks and git's own files: tests compare all of it.
     pub fn files(&self) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         collect(&self.root, &self.root, &mut files);
@@ -283,7 +283,7 @@ impl Project {
     }
 }
 
-/// A whole state: a task's code review is due, with `changes` over it. A null removes nothing; it is null.
+/// A whole state: a task's code review is due, with `changes` applied. A null removes nothing; the field is null.
 pub fn state(changes: Value) -> Value {
     let mut state = json!({
         "max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0,
@@ -326,7 +326,7 @@ pub fn git(dir: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What `taskie check-chart --format json` prints about a chart, without a process. `beside` holds its template folders.
+/// Returns what `taskie check-chart --format json` prints about a chart. Its template folders are in `beside`.
 pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
     let templates = |folders: &[String]| {
         Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
@@ -336,17 +336,17 @@ pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
     serde_json::from_str(&Format::Json.render(&[checked])).unwrap()
 }
 
-/// The silent allow.
+/// The answer that allows a stop without a message.
 pub fn silent() -> &'static str {
     "{\"suppressOutput\": true}\n"
 }
 
-/// An allow with a message to the user.
+/// The answer that allows a stop with a message to the user.
 pub fn allowed(message: &str) -> Value {
     json!({ "systemMessage": message, "suppressOutput": true })
 }
 
-/// The allow of a plan without a flaw.
+/// The answer that allows a stop in a plan without a flaw.
 pub fn validated() -> Value {
     allowed(&format!("Plan '{PLAN}' structure validated successfully"))
 }

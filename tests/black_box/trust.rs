@@ -1,4 +1,4 @@
-//! What a repository brings runs only after the user has agreed to it.
+//! A project's own chart and settings take effect only after the user has agreed to them.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ message = "{% include 'own.md' %}"
 allow   = true
 "#;
 
-const IGNORED: &str = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and new or changed.";
+const IGNORED: &str = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and it is new or has changed.";
 
 fn project() -> Project {
     let project = Project::valid();
@@ -80,9 +80,9 @@ fn a_projects_own_chart_counts_once_it_is_trusted_as_it_is() {
     assert!(help.stdout.contains("Phases: start"), "{}", help.stdout);
     let again = project.run(&["trust"]);
     assert_eq!(again.code, 0);
-    assert!(again.stdout.ends_with("All of this is trusted already.\n"));
+    assert!(again.stdout.ends_with("All of this is already trusted.\n"));
 
-    // Whatever changes asks again.
+    // After any change, taskie asks again.
     for file in ["statechart.toml", "templates/own.md", "templates/new.md"] {
         let path = project.root.join(".taskie").join(file);
         let before = fs::read_to_string(&path).ok();
@@ -100,7 +100,7 @@ fn a_projects_own_chart_counts_once_it_is_trusted_as_it_is() {
     }
     assert_eq!(
         project.run(&["trust", "--revoke"]).stdout,
-        "Nothing of this project is trusted any more.\n"
+        "Nothing in this project is trusted anymore.\n"
     );
     assert_eq!(project.stop().json(), ignored());
 }
@@ -117,7 +117,7 @@ fn a_chart_named_on_the_command_line_needs_no_trust() {
     assert_eq!(stop.json(), own());
 }
 
-/// The program, what an interpreter runs, and what an option names.
+/// The program, the script of an interpreter, and the value of an option.
 #[test]
 fn the_projects_files_that_argv_names_are_part_of_what_is_trusted() {
     for (argv, shown) in [
@@ -152,8 +152,8 @@ fn without_a_terminal_nobody_agrees() {
         (ran.code, ran.stderr.as_str()),
         (
             1,
-            "taskie: nobody is here to be asked: stdin is not a terminal\n  help: run `taskie trust` in a terminal, or \
-             `taskie trust --yes` after you have read what is above\n"
+            "taskie: there is nobody to ask: stdin is not a terminal\n  help: run `taskie trust` in a terminal, or \
+             `taskie trust --yes` after you have read the text above\n"
         )
     );
     assert_eq!(project.stop().json(), ignored());
@@ -182,7 +182,7 @@ fn an_agent_cannot_agree() {
 }
 
 #[test]
-fn trust_is_of_one_place_on_this_machine() {
+fn trust_applies_to_one_place_on_this_machine() {
     let project = project();
     trust(&project);
     let copy = project.root.with_file_name("copy");
@@ -199,9 +199,9 @@ fn trust_is_of_one_place_on_this_machine() {
     );
 }
 
-/// A repository that brings its own yes.
+/// A repository that contains its own consent.
 #[test]
-fn what_is_inside_the_project_is_not_believed() {
+fn a_state_directory_inside_the_project_is_not_trusted() {
     let project = project();
     trust(&project);
     let home = project.bin.parent().unwrap().join("home");
@@ -248,7 +248,7 @@ fn links_and_large_files_are_refused() {
     let elsewhere = project.bin.join("chart.toml");
     fs::rename(&chart, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &chart).unwrap();
-    let why = ".taskie/statechart.toml is or leads through a symbolic link";
+    let why = ".taskie/statechart.toml is a symbolic link, or is inside one";
     let ran = project.run(&["trust", "--yes"]);
     assert_eq!((ran.code, ran.stderr), (1, format!("taskie: {why}\n")));
     assert!(
@@ -274,6 +274,6 @@ fn nothing_to_trust() {
     let ran = Project::valid().run(&["trust"]);
     assert_eq!(
         (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, "This project brings nothing that needs trust.\n", "")
+        (0, "This project contains nothing that needs trust.\n", "")
     );
 }

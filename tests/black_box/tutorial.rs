@@ -1,5 +1,5 @@
-//! The tutorial, block by block, as a reader types it: a `toml` block changes the chart, an `sh` block is typed,
-//! and a `text` block is printed by the block before it.
+//! The tutorial, block by block, as a reader types it: a `toml` block changes the chart, an `sh` block is typed, and
+//! a `text` block is the output of the block before it.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ const TUTORIAL: &str = "docs/tutorial.md";
 
 const CHART: &str = "statechart.toml";
 
-/// A chart as sections, each with its header line first; what comes before the first header has none.
+/// A chart as sections, each starting with its header line; the part before the first header has none.
 fn sections(chart: &str) -> Vec<String> {
     let mut sections = vec![String::new()];
     for line in chart.lines() {
@@ -37,8 +37,8 @@ fn table(section: &str) -> String {
     }
 }
 
-/// The chart after a reader has made the change that a block shows: its tables take the place of those of the
-/// same name, new ones are added.
+/// The chart after a reader has made the change in a block: its tables replace those of the same name, new ones are
+/// added.
 fn changed(chart: &str, block: &str) -> String {
     let new = sections(block);
     let is_replaced = |section: &String| new.iter().any(|one| table(one) == table(section));
@@ -117,12 +117,12 @@ fn its_settings_call_the_hook() {
     );
 }
 
-/// What it says to try: without `clear` the property is refuted, with a counterexample.
+/// The experiment that it suggests: without `clear`, the property is refuted, with a counterexample.
 #[test]
 fn its_property_can_be_refuted() {
     let mut chart = String::new();
     for block in texts(TUTORIAL, "toml") {
-        // The last one replaces the script by a real reviewer, whose template is not here.
+        // The last one replaces the script with a real reviewer, whose template is not here.
         if !block.contains("--dangerously-skip-permissions") {
             chart = changed(&chart, &block);
         }

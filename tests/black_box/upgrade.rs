@@ -1,4 +1,4 @@
-//! `taskie upgrade`: what is installed, and what updates it. Where a program came from is a library test.
+//! `taskie upgrade`: what is installed, and how to update it. A library test covers where a program came from.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use crate::support::{Project, Ran};
 fn each_installed_part_is_listed_with_its_update() {
     let project = Project::empty();
     let home = project.bin.parent().unwrap().join("home");
-    // As the launcher of the plugin keeps it.
+    // Where the plugin's launcher keeps it.
     let data = home.join(".claude/plugins/data/taskie-taskie");
     let version = env!("CARGO_PKG_VERSION");
     let copy = data.join(version).join("taskie");
@@ -55,7 +55,7 @@ fn each_installed_part_is_listed_with_its_update() {
         (ran.code, ran.stdout, ran.stderr),
         (0, expected, String::new())
     );
-    // Nothing is amiss with a program that only the plugin knows.
+    // A program that only the plugin knows is fine.
     let doctor = run(&["doctor"]).stdout;
     assert!(doctor.contains("the plugin starts this one"), "{doctor}");
 }

@@ -59,12 +59,12 @@ fn a_state_that_cannot_be_used_fails() {
             r#"{"phase": "code-reviw", "tdd": 3, "next_phase": null, "max_reviews": -1, "review_model": "opus", "consecutive_clean": 0}"#,
             &[
                 format!(
-                    "{file}: `max_reviews` is -1, and must be an integer of at least 0. {remedy}"
+                    "{file}: `max_reviews` is -1, but must be an integer of at least 0. {remedy}"
                 ),
                 format!(
-                    "{file}: `phase` is \"code-reviw\", and must be a phase of the chart; did you mean \"code-review\"?"
+                    "{file}: `phase` is \"code-reviw\", but must be a phase of the chart; did you mean \"code-review\"?"
                 ),
-                format!("{file}: `tdd` is 3, and must be a boolean."),
+                format!("{file}: `tdd` is 3, but must be a boolean."),
             ],
         ),
         (
@@ -81,7 +81,9 @@ fn a_state_that_cannot_be_used_fails() {
         ),
         (
             "[]",
-            &[format!("{file}: it holds a list, not an object. {remedy}")],
+            &[format!(
+                "{file}: it contains a list, not an object. {remedy}"
+            )],
         ),
     ];
     for (text, warnings) in cases {
@@ -92,7 +94,7 @@ fn a_state_that_cannot_be_used_fails() {
             .iter()
             .map(|warning| format!("warning: {warning}\n"))
             .collect();
-        // Absent fields have defaults; anything else makes the state unusable.
+        // Missing fields have defaults; anything else makes the state unusable.
         let is_usable = lines.contains("the defaults are used");
         let expected = if is_usable {
             format!("{lines}plan {PLAN}: no findings\n")

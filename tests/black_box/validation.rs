@@ -8,7 +8,7 @@ use crate::support::{Project, Reviewer, feed, state};
 const PLAN_MD: (&str, &str) = ("plan.md", "# Plan\n");
 const TABLE: &str = "| Id | Status |\n|---|---|\n| 1 | pending |\n";
 
-/// Checks a plan with these files; without a flaw, it is validated.
+/// Checks a plan with these files; if it has no flaw, it is validated.
 fn structure(files: &[(&str, &str)], flaws: &str) {
     let project = Project::with(files);
     check(
@@ -37,7 +37,7 @@ fn state_file(text: &str, warning: &str) {
     );
 }
 
-// Once "jq is installed": nothing needs to be.
+// Once "jq is installed": nothing has to be.
 #[test]
 fn t01_needs_no_jq_nor_any_other_program() {
     check_run(&Project::valid(), Expected::allow(VALID), |project| {
@@ -71,7 +71,7 @@ fn t03_invalid_directory() {
     });
 }
 
-// Decision 1: the structure is looked at all the same, but a flaw goes to the user and blocks no more.
+// The structure is still checked, but a flaw goes to the user and no longer blocks.
 #[test]
 fn t04_stop_hook_active() {
     let flawed = Project::with(&[("invalid-file.md", "")]);

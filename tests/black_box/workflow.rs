@@ -1,4 +1,4 @@
-//! The ways in which a plan of the default workflow could get stuck or go astray.
+//! Ways in which a plan of the default workflow could get stuck or go wrong.
 
 use std::io::{Read as _, Write as _};
 
@@ -46,7 +46,7 @@ fn an_option_that_the_phase_does_not_use_is_refused() {
         )
     );
     assert_eq!(project.files(), before);
-    // The option's default is not one that was given.
+    // The option's default does not count as a given value.
     assert_eq!(project.run(&["enter", "continue-task"]).code, 0);
 }
 
@@ -107,7 +107,7 @@ fn a_hook_on_a_terminal_says_what_it_waits_for() {
     );
 }
 
-/// The code review of task 1 ends; task 2 is left in a table that people head in many ways.
+/// The code review of task 1 ends; task 2 is left in a table that people give many different headings.
 #[test]
 fn open_tasks_are_found_whatever_the_heading() {
     for heading in [
@@ -215,7 +215,7 @@ fn a_second_pause_says_that_it_is_paused() {
         (ran.code, ran.stderr.as_str()),
         (
             1,
-            "taskie: The loop is paused already, before code-review: `taskie run resume` takes it up again.\n  help: \
+            "taskie: The loop is already paused, before code-review: `taskie run resume` returns to it.\n  help: \
              nothing was written\n"
         )
     );

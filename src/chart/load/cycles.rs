@@ -1,4 +1,4 @@
-//! Cycles with their shared keys filled in, and phases that are made for each cycle.
+//! Cycles with their shared keys filled in, and the phases that are made for each cycle.
 
 use indexmap::IndexMap;
 
@@ -39,7 +39,7 @@ impl Resolver<'_> {
                 ("review", &cycle.review, has_own(|own| own.review.is_some())),
                 ("answer", &cycle.answer, has_own(|own| own.answer.is_some())),
             ] {
-                // A misspelled hole has its own finding, and may have been meant as `n`.
+                // A misspelled hole has its own finding, and `n` may have been meant.
                 if pattern.holes().all(|(hole, _)| {
                     hole == "base" || hole != "n" && source.context.contains_key(hole)
                 }) {
@@ -113,7 +113,7 @@ impl Resolver<'_> {
                 self.name_pattern(&place, &FilePattern(name.0.clone()), &holes);
             }
         }
-        // Every key is looked at before the first missing one ends it, so that all are reported.
+        // All keys are read before the first missing one returns, so that every missing key is reported.
         let (count, limit, exit) = (required!(count), required!(limit), required!(exit));
         let (entry, post, advance) = (required!(entry), required!(post), required!(advance));
         let (base, review, answer) = (

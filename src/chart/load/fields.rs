@@ -1,4 +1,4 @@
-//! Fields, settings and options: their types, bounds and defaults, and what is assigned to them.
+//! Fields, settings and options: their types, bounds and defaults, and the values assigned to them.
 
 use indexmap::IndexMap;
 
@@ -11,7 +11,7 @@ use crate::diagnostic::toml::{Step, at};
 use crate::expr::source::Literal;
 
 impl Resolver<'_> {
-    /// Fields that others name, and assignments.
+    /// Resolves the fields that other keys name, and checks assignments.
     pub(super) fn fields(&mut self, source: &Source, phases: &Phases) {
         let state = &source.state;
         if let Some(field) = self.field(at!["state"], state, &source.context)
@@ -75,7 +75,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Fields of the state or of the settings: their types, bounds and defaults.
+    /// Checks fields of the state or of the settings: their types, bounds and defaults.
     fn typed(&mut self, table: &str, fields: &IndexMap<String, Field>, phases: &Phases) {
         for (name, field) in fields {
             if field
@@ -178,7 +178,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Notes a key, the last step of `path`, that only fields of another type can have.
+    /// Reports a key, the last step of `path`, that only fields of another type can have.
     fn only(&mut self, path: &[Step], kind: FieldType, wanted: FieldType) {
         if let Some(Step::Key(key)) = path.last().filter(|_| kind != wanted) {
             let of = match wanted {
@@ -230,7 +230,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the field of that name. An unknown name is a flaw.
+    /// Returns the field of that name. If it is unknown, reports a flaw.
     fn field<'f>(
         &mut self,
         path: &[Step],

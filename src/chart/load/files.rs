@@ -56,7 +56,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns the tables, and the names of those that could not be resolved.
+    /// Returns the tables that could be resolved, and the names of the others.
     pub(super) fn tables(&mut self, source: &Source) -> (IndexMap<String, Table>, Vec<String>) {
         let (mut tables, mut broken) = (IndexMap::new(), Vec::new());
         for (name, table) in &source.tables {
@@ -111,7 +111,7 @@ impl Resolver<'_> {
                 self.own_holes(at!["tables", name, "line"], line, &taken);
             }
         }
-        // A table's file is looked up before any rule is read, so its name can use only the context.
+        // A table's file is found before any rule is tried, so its name can use only the context.
         let fields = name_fields(source);
         let file = self.name_pattern(at!["tables", name, "file"], &table.file, &fields)?;
         let path = match &table.path {

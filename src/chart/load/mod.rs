@@ -1,5 +1,5 @@
-//! TOML text → [`Chart`]: parses, fills in what cycles share, makes one phase per cycle, and resolves every
-//! name a chart can mention. All flaws are collected, each with its place in the file.
+//! Turns TOML into a [`Chart`]: parses it, fills in what cycles share, makes one phase per cycle, and resolves every
+//! name that a chart can mention. All flaws are collected, each with its place in the file.
 
 mod cycles;
 mod fields;
@@ -18,8 +18,7 @@ use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::expr::templates::Templates;
 use resolver::Resolver;
 
-/// Loads the chart at `path`, its templates being the folders it names, beside it, and checks its
-/// expressions.
+/// Loads the chart at `path` and checks its expressions. Its template folders are looked up next to the file.
 pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
     let origin = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| {
@@ -42,7 +41,7 @@ pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart
     usable(origin, text, chart, flaws)
 }
 
-/// Loads a chart from the JSON that the build made of its TOML. It is one that is compiled in, and a test has checked it.
+/// Loads a chart from the JSON into which the build has converted its TOML. A test has checked it for flaws.
 pub fn from_json(
     origin: &str,
     json: &str,
@@ -60,7 +59,7 @@ pub fn from_json(
     usable(origin, text, chart, resolver.flaws)
 }
 
-/// Returns the chart if it has no flaw.
+/// Returns the chart if it has no flaws.
 fn usable(
     origin: &str,
     text: &str,
@@ -77,7 +76,7 @@ fn usable(
     }
 }
 
-/// Resolves what can be resolved: a chart that has flaws is still good enough to look for more of them.
+/// Resolves as much as possible: a chart with flaws is still checked for more.
 pub fn resolve_all(
     origin: &str,
     source: Source,
@@ -129,7 +128,7 @@ fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
     })
 }
 
-/// Returns the code for TOML that is valid and no chart. Only serde's wording says what is wrong with it.
+/// Returns the code for valid TOML that is not a chart. Only serde's wording says what is wrong with it.
 fn misfit(message: &str) -> Code {
     match message {
         _ if message.starts_with("missing field") => Code::MissingKey,
@@ -207,7 +206,7 @@ mod tests {
     use crate::chart::embedded::CHARTS;
 
     #[test]
-    fn charts_compiled_in_are_without_a_flaw() {
+    fn compiled_in_charts_have_no_flaw() {
         for embedded in CHARTS {
             let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(

@@ -15,13 +15,13 @@ pub(super) const CYCLE_HOLE: &str = "{cycle}";
 /// Collects flaws while names are resolved.
 pub(super) struct Resolver<'t> {
     pub(super) text: &'t str,
-    /// The chart has been checked before, so nothing but what it is made of is looked at.
+    /// The chart is known to have no flaws, so it is not checked again.
     pub(super) is_checked: bool,
     pub(super) flaws: Vec<Flaw>,
 }
 
 impl Resolver<'_> {
-    /// Notes what is wrong at `path`, and what to do; an empty `help` is none.
+    /// Reports what is wrong at `path`, and what to do; if `help` is empty, there is no help.
     pub(super) fn flaw(
         &mut self,
         code: Code,
@@ -34,7 +34,7 @@ impl Resolver<'_> {
         self.flaws.push(flaw.at(locate(self.text, path)));
     }
 
-    /// Notes a flaw unless `name` is one of `known`.
+    /// Reports a flaw unless `name` is one of `known`.
     pub(super) fn known<'k>(
         &mut self,
         path: &[Step],
@@ -97,7 +97,7 @@ impl Resolver<'_> {
     }
 }
 
-/// Returns what a code of the `unknown-` kind is about.
+/// Returns the noun for an `unknown-…` code.
 fn noun(code: Code) -> &'static str {
     match code {
         Code::UnknownCycle => "cycle",
@@ -108,7 +108,7 @@ fn noun(code: Code) -> &'static str {
     }
 }
 
-/// Returns true for a relative path that stays inside the folder it is joined to.
+/// Returns whether this is a relative path that stays inside the folder that it is joined to.
 pub(super) fn is_below(path: &str) -> bool {
     !path.is_empty()
         && Path::new(path)

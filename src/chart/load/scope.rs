@@ -1,4 +1,4 @@
-//! Where instances live, and names that become paths or words of the command line.
+//! The scope: where instances live. Also names that become paths or words on the command line.
 
 use super::resolver::{Resolver, is_below};
 use crate::chart::model::{Arg, Phase, Scope as ScopeSource, Source};
@@ -9,16 +9,16 @@ use crate::diagnostic::toml::at;
 use crate::expr::source::Literal;
 use crate::files::pattern::{Pattern, is_slug};
 
-/// The options and arguments that commands have whatever the chart.
+/// The options and arguments that commands have in every chart.
 const RESERVED: &[&str] = &[
     "chart", "check", "help", "instance", "phase", "session", "version",
 ];
 
-/// An option of `enter` itself.
+/// An option of `taskie enter` itself.
 const FORCE: &str = "force";
 
 impl Resolver<'_> {
-    /// Resolves where instances live. What is wrong is reported and replaced by something valid.
+    /// Resolves where instances live. Anything wrong is reported, and replaced by something valid.
     pub(super) fn scope(&mut self, source: &ScopeSource) -> Scope {
         let touch: Vec<Pattern> = source
             .touch
@@ -58,7 +58,7 @@ impl Resolver<'_> {
         }
         let is_per_session = key == "path";
         if is_per_session && !touch.is_empty() {
-            let message = "`touch` beside `path` has no effect";
+            let message = "`touch` next to `path` has no effect";
             let help = "each session has its own instance: remove it";
             self.flaw(Code::ConflictingKeys, at!["scope", "touch"], message, help);
         }
@@ -78,7 +78,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Names that become paths, or words of the command line.
+    /// Checks names that become paths, or words on the command line.
     pub(super) fn names(&mut self, source: &Source) {
         let words = "a lowercase letter, then lowercase letters, digits, `-` and `_`";
         let is_word = |name: &str| {
@@ -91,7 +91,7 @@ impl Resolver<'_> {
         // If each session has its own instance, the option is `--session` anyway.
         let is_session = source.scope.path.is_some() && noun == "session";
         if !is_word(noun) || RESERVED.contains(&noun) && !is_session {
-            let message = format!("`{noun}` cannot be an option of the command line");
+            let message = format!("`{noun}` cannot be an option on the command line");
             let help = format!("an option is {words}, and not one of {reserved}");
             self.flaw(Code::BadName, at!["scope", "noun"], message, help);
         }
@@ -110,7 +110,7 @@ impl Resolver<'_> {
             let is_taken =
                 RESERVED.contains(&name.as_str()) || name == noun || name == FORCE && is_forced;
             if !is_word(name) || is_taken {
-                let message = format!("`{name}` cannot be an option of the command line");
+                let message = format!("`{name}` cannot be an option on the command line");
                 let help = match name.as_str() {
                     FORCE => format!(
                         "`taskie enter` has its own --{FORCE}: rename this one, or use it in commands only"

@@ -1,4 +1,4 @@
-//! Where rules, phases, cycles and commands lead, what they run, and keys that do not go together.
+//! The targets of rules, phases, cycles and commands, the processes that they run, and keys that exclude each other.
 
 use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
 use crate::chart::field::Phases;
@@ -10,7 +10,7 @@ use crate::diagnostic::toml::{Step, at};
 use crate::host::events::EVENTS;
 
 impl Resolver<'_> {
-    /// Phases and cycles that others lead to, and processes that rules run.
+    /// Checks the phases and cycles that others name as targets, and the processes that rules run.
     pub(super) fn targets(&mut self, source: &Source, phases: &Phases) {
         let known = || phases.keys().map(String::as_str);
         let cycles = || source.cycles.keys().map(String::as_str);
@@ -32,7 +32,7 @@ impl Resolver<'_> {
                 self.known(&at("resume"), Code::UnknownPhase, resume, known());
             }
             if let Some(post) = &cycle.post {
-                // Of a name that all cycles share, one is enough to tell.
+                // For a name that all cycles share, one finding is enough.
                 let ids = id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]);
                 let names = ids.into_iter().map(|id| post.replace(CYCLE_HOLE, id));
                 if let Some(name) = names.into_iter().find(|name| !phases.contains_key(name)) {
@@ -171,7 +171,7 @@ impl Resolver<'_> {
         if rule.invoke.is_some() {
             for key in rule.effects().into_iter().chain(answers) {
                 let help = "move it to its own rule, guarded by the outcome: `review.ok`";
-                let message = format!("`{key}` beside `invoke` has no effect");
+                let message = format!("`{key}` next to `invoke` has no effect");
                 let path = [path, at![key]].concat();
                 self.flaw(Code::ConflictingKeys, &path, message, help);
             }

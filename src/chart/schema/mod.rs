@@ -1,4 +1,4 @@
-//! JSON Schemas (draft-07, which editors want): of a chart, made from the Rust types, and of a chart's
+//! JSON Schemas, in draft-07 because editors need that: of a chart, made from the Rust types, and of a chart's
 //! `state.json`, made from the chart.
 
 pub mod state;

@@ -1,5 +1,5 @@
-//! The JSON Schema of `statechart.toml`, made from the types that read it: their doc comments are what an
-//! editor shows.
+//! The JSON Schema of `statechart.toml`, made from the types that read it. Editors show the doc comments of those
+//! types.
 
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
@@ -8,8 +8,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::chart::model::Source;
 
-/// Returns the schema of a chart file. It has no references, no `null` and no formats: TOML has no null, and editors'
-/// engines complete twice, or not at all, where a schema speaks of what cannot be written.
+/// Returns the schema of a chart file. It has no references, no `null` and no formats: TOML has no null, and editors
+/// offer completions twice, or not at all, if a schema mentions something that cannot be written.
 pub fn of_charts() -> Json {
     let settings = SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<Source>();
@@ -41,7 +41,7 @@ fn plain(schema: &mut Schema) {
             for (key, value) in only {
                 object.entry(key).or_insert(value);
             }
-            // What was merged in may have something to be made plain itself.
+            // A merged part may need to be simplified itself.
             plain(schema);
         }
     }

@@ -1,4 +1,4 @@
-//! `taskie list`: all instances of a project: where each is, what its reviews cost, and who drives it.
+//! `taskie list`: lists all instances of a project: where each one is, what its reviews cost, and who drives it.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 /// An instance.
 struct Row {
     name: String,
-    /// `None` where there is no state that can be used.
+    /// `None` if there is no usable state.
     phase: Option<String>,
     next: Option<String>,
     progress: Vec<Progress>,
@@ -103,7 +103,7 @@ impl Row {
             .iter()
             .map(|part| format!("{}/{}", part.done, part.all));
         let done = done.collect::<Vec<_>>().join(" ");
-        // The start of a session's id identifies it.
+        // The start of a session's id is enough to identify it.
         let driver = self.driver.as_ref().map(|id| id.chars().take(8).collect());
         vec![
             self.name.clone(),

@@ -1,4 +1,4 @@
-//! `taskie log`: what happened to an instance, oldest first.
+//! `taskie log`: prints what happened to an instance, oldest first.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ const TIME: usize = 10;
 /// The most characters of a value that is shown.
 const VALUE: usize = 40;
 
-/// Prints the journal of the instance, and with `--follow` what comes.
+/// Prints the journal of the instance; with `--follow`, also new lines.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
@@ -42,7 +42,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let mut last: Option<Line> = None;
     loop {
         let mut lines = journal::read(&place);
-        // After what was printed before; if that is gone, from the beginning.
+        // Continue after the last printed line; if that is gone, start from the beginning.
         let printed = last
             .as_ref()
             .and_then(|last| lines.iter().rposition(|line| line == last));
@@ -65,14 +65,14 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         }
         if last.is_none() && !is_json {
             let noun = &chart.scope.noun;
-            let none = format!("nothing is recorded of {noun} `{}`", place.instance.name);
+            let none = format!("nothing is recorded about {noun} `{}`", place.instance.name);
             print([none].into_iter());
         }
         return Ok(ExitCode::SUCCESS);
     }
 }
 
-/// Prints lines; false where nobody reads them.
+/// Prints lines; returns false if nobody reads them.
 fn print(mut lines: impl Iterator<Item = String>) -> bool {
     let mut out = anstream::stdout().lock();
     lines.all(|line| writeln!(out, "{line}").is_ok()) && out.flush().is_ok()
@@ -89,7 +89,7 @@ impl Log<'_> {
     /// Returns the next lines of the screen.
     fn lines(&mut self, lines: &[Line], width: usize) -> Vec<String> {
         let mut page = Page::new(width, TIME);
-        // The same again, as stops often are, is one row.
+        // Identical consecutive stops, which are common, share one row.
         for same in lines.chunk_by(is_again) {
             let Some(line) = same.last() else { continue };
             let (day, time) = line.at().split_at(line.at().find('T').unwrap_or(0));
@@ -125,7 +125,7 @@ impl Log<'_> {
             text.push(' ');
             text.push_str(&paint_words(style, &shown(word)));
         }
-        // Of the rules that fired the last one answers.
+        // Of the rules that fired, the last one answers.
         let about = decided
             .fired()
             .last()
@@ -169,7 +169,7 @@ impl Log<'_> {
     }
 }
 
-/// True where `b` is another decision that nobody could tell from `a`.
+/// Returns whether `b` is a decision that looks exactly like `a`.
 fn is_again(a: &Line, b: &Line) -> bool {
     let (Line::Decision(a), Line::Decision(b)) = (a, b) else {
         return false;
@@ -184,7 +184,7 @@ fn is_again(a: &Line, b: &Line) -> bool {
         && rules(a) == rules(b)
 }
 
-/// Returns a value as a person reads it: a text without quotes.
+/// Returns a value for a person: a string without quotes.
 fn in_words(value: &Json) -> String {
     let text = value
         .as_str()

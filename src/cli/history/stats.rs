@@ -1,4 +1,4 @@
-//! `taskie stats`: what the reviews of a project came to, what they took and what they cost.
+//! `taskie stats`: sums up the reviews of a project: verdicts, time and cost.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -82,18 +82,18 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a number of reviews came to.
+/// The totals of a number of reviews.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) reviews: usize,
     verdicts: IndexMap<String, usize>,
-    /// Those that gave a verdict which is not the best one.
+    /// Those with a verdict other than the best one.
     found: usize,
     failed: usize,
     seconds: u64,
     /// In millionths of a dollar.
     cost: u64,
-    /// Those that did not say what they cost.
+    /// Those without a known cost.
     unpriced: usize,
 }
 
@@ -120,7 +120,7 @@ impl Figures {
         }
     }
 
-    /// The share of the verdicts that found something, in percent.
+    /// Returns the percentage of verdicts that found something.
     fn share(&self) -> Option<usize> {
         let verdicts: usize = self.verdicts.values().sum();
         (self.found * 100).checked_div(verdicts)
@@ -164,7 +164,7 @@ impl Figures {
     }
 }
 
-/// Returns the figures of each group of reviews, in the order of their first one.
+/// Returns the totals for each group of reviews, in the order of their first review.
 fn groups(
     chart: &Chart,
     reviews: &[Review],
@@ -177,12 +177,12 @@ fn groups(
     groups
 }
 
-/// Returns for each cycle how many reviews it took until the first clean one, each time that it ran.
+/// Returns, for each cycle and each time it ran, how many reviews it took until the first clean one.
 fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
     let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::new();
     let mut clean: Vec<(&str, &str)> = Vec::new();
     for review in reviews.iter().filter(|review| review.error.is_none()) {
-        // What was reviewed: the file's name up to its number.
+        // What was reviewed: the part of the file name before the number.
         let of = review
             .file
             .rsplit_once(&review.n.to_string())

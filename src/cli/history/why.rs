@@ -1,4 +1,4 @@
-//! `taskie why`: why a stop was blocked or allowed: each rule in order, and what made its guard false.
+//! `taskie why`: explains why a stop was blocked or allowed: each rule in order, and what made its guard false.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::expr::syntax::conjuncts;
 use crate::host::events::is_stop;
 use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, paint_words, width};
 use crate::shell::journal::{self, Decided, Line, Tried};
-use crate::shell::perform::look_through;
+use crate::shell::perform::peek_rules;
 use crate::shell::place::Place;
 use crate::text::shown;
 
 /// The version of the JSON. It changes when a field is removed or changes its meaning.
 const VERSION: u32 = 1;
 
-/// Explains a stop of the journal, or what the next one would be.
+/// Explains a stop in the journal, or the next stop.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
@@ -48,7 +48,7 @@ struct Stop {
     rules: Vec<Tried>,
 }
 
-/// Returns the stop before the last `n - 1`.
+/// Returns the `n`th stop from the end.
 fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
     let stops = journal::read(place)
         .into_iter()
@@ -76,17 +76,17 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
         at: Some(stop.at.clone()),
         answer: match stop.answer.as_str() {
             "block" => "blocked".to_owned(),
-            // Where no rule answers, the stop is allowed too.
+            // If no rule answers, the stop is allowed too.
             _ => "allowed".to_owned(),
         },
         rules: stop.rules.clone(),
     })
 }
 
-/// Returns what the next stop would be.
+/// Returns what would happen at the next stop.
 fn now(place: &Place, session: Option<String>) -> Result<Stop, CliError> {
     let event = json!({ "session_id": session.unwrap_or_default() });
-    let (step, tried) = look_through(place, &Event::hook("Stop", event))
+    let (step, tried) = peek_rules(place, &Event::hook("Stop", event))
         .map_err(|stuck| CliError::new(stuck.to_string()))?;
     let answer = match step {
         Step::Invoke(run) => format!("{} {} runs, and its outcome decides", run.cycle, run.n),
@@ -103,7 +103,7 @@ fn now(place: &Place, session: Option<String>) -> Result<Stop, CliError> {
     })
 }
 
-/// What made a guard false: the part of it, and the values that this part looked at.
+/// The part of a guard that was false, and the values that this part looked at.
 struct Reason {
     part: String,
     values: Vec<(String, Json)>,
@@ -144,7 +144,7 @@ impl Stop {
                 text.push(' ');
                 text.push_str(&shown(&reason.part));
             }
-            // `cycle.due is false` says it all.
+            // `cycle.due is false` is enough.
             let is_plain = matches!(reason.values.as_slice(), [(name, Json::Bool(false))] if *name == reason.part);
             if !values.is_empty() && !is_plain {
                 text.push_str(&format!(" ({})", shown(&values.join(", "))));
@@ -171,7 +171,7 @@ impl Stop {
 }
 
 /// Returns what made the guard of `rule` false. Evaluation ends with the part that is false, so the name that was
-/// looked at last belongs to it. If the chart has changed since, the part is unknown.
+/// looked up last belongs to it. If the chart has changed since then, the part is unknown.
 fn reason(chart: &Chart, expressions: &Expressions, rule: &Tried) -> Reason {
     let everything = || Reason {
         part: String::new(),
@@ -197,7 +197,7 @@ fn reason(chart: &Chart, expressions: &Expressions, rule: &Tried) -> Reason {
             .iter()
             .any(|name| rule.saw.keys().any(|seen| is_under(name, seen)))
         {
-            // It was not reached.
+            // This part was not reached.
             break;
         }
         if names.iter().any(|name| is_under(name, last)) {
@@ -226,7 +226,7 @@ fn value_of(rule: &Tried, name: &str) -> Option<Json> {
     value_of(rule, above)?.get(field).cloned()
 }
 
-/// Returns a value as a person reads it.
+/// Returns a value for a person.
 fn read_aloud(value: &Json) -> String {
     match value {
         Json::Null => "none".to_owned(),

@@ -46,9 +46,9 @@ pub(super) struct Facts {
     pub(super) context: Context,
     pub(super) cycle: Option<CycleFacts>,
     pub(super) reviews: Vec<Review>,
-    /// How far the tables are that say what is finished.
+    /// The progress of the tables with finished rows.
     pub(super) progress: Vec<Progress>,
-    /// What all reviews that this machine ran came to.
+    /// The totals of all reviews that this machine ran.
     pub(super) figures: Figures,
     pub(super) running: Option<Running>,
     /// The last line of the running reviewer's log.
@@ -119,10 +119,10 @@ pub(super) enum Does {
     Allow,
 }
 
-/// Who or what is next.
+/// Who or what has to act next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Waits {
-    /// A review runs.
+    /// A review is running.
     Review,
     /// Another session drives the instance.
     Session,
@@ -180,7 +180,7 @@ impl Facts {
             .map(|entry| &entry.phase);
         let is_final = entry.is_some_and(|entry| entry.kind == Some(PhaseType::Final));
         let running_cycle = view.running();
-        // Between two cycles, what comes next says more than the review that is over.
+        // Between two cycles, the next phase says more than the review that has ended.
         let stage = running_cycle
             .and_then(|cycle| cycle.stage.clone())
             .or_else(|| entry.and_then(|entry| entry.stage.clone()))
@@ -222,7 +222,7 @@ impl Facts {
                 id: cycle.id.clone(),
                 figures: Figures::of(chart, runs.into_iter()),
                 standing,
-                // A setting that cannot be read is reported where it matters.
+                // A setting that cannot be read is reported where it is used.
                 exit: view
                     .with_settings(&cycle.exit.0)
                     .unwrap_or_else(|_| cycle.exit.0.clone()),
@@ -236,7 +236,7 @@ impl Facts {
         });
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let next = match asked {
-            // What the rules make of the defaults is about nothing.
+            // Without a usable state, the rules would only see defaults.
             _ if !is_usable => None,
             Step::Done(decision) => match decision.answer {
                 Answer::Action { action, why } => Some((action, why)),
@@ -333,7 +333,7 @@ impl Facts {
         self.owner.as_deref()
     }
 
-    /// Returns the facts for programs.
+    /// Returns the facts as JSON, for programs.
     pub(super) fn to_json(&self) -> Json {
         let mut object = Map::new();
         let mut put = |name: &str, value: Json| _ = object.insert(name.to_owned(), value);
@@ -408,12 +408,12 @@ impl Facts {
     }
 }
 
-/// Returns the text in a context field.
+/// Returns the string in a context field.
 fn text_of<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str> {
     context.get(field?)?.as_str()
 }
 
-/// Returns the reviews on disk, with what this machine knows about them; `names` are sorted.
+/// Returns the reviews on disk, with everything that this machine knows about them; `names` are sorted.
 fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<Review> {
     let files = inspect::reviews(&place.chart, names.iter().map(String::as_str));
     let dir = place.dir();
@@ -421,7 +421,7 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
         let size = std::fs::metadata(dir.join(&file.name))
             .map(|meta| meta.len())
             .ok();
-        // The last run that wrote a file of this name, unless someone else has written it since.
+        // The last run that wrote a file of this name, unless the file has changed since.
         let ended = journal
             .iter()
             .rfind(|ended| ended.file == file.name && ended.error.is_none())
@@ -450,8 +450,8 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
     files.into_iter().map(with_ending).collect()
 }
 
-/// Returns the verdict that a review states in its own words: the only one on its last line about a verdict, or on the
-/// line after that.
+/// Returns the verdict that the text of a review states: the only one on its last line about a verdict, or on the line
+/// after that.
 fn stated(chart: &Chart, text: &str) -> Option<String> {
     let known = chart.invoke.values().flat_map(|invoke| &invoke.verdicts);
     let known: IndexSet<&String> = known.collect();
@@ -474,7 +474,7 @@ fn stated(chart: &Chart, text: &str) -> Option<String> {
     in_line(lines[at]).or_else(|| in_line(next)).cloned()
 }
 
-/// Returns what the hook would do, in one line.
+/// Returns in one line what the hook would do.
 fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
     let (does, text) = match step {
         Step::Invoke(invocation) => (Does::Review, runs(place, &invocation, by)),

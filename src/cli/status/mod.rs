@@ -1,6 +1,6 @@
-//! `taskie status`: the current phase, what it waits for, and what the next stop does. Reads only.
+//! `taskie status`: shows the current phase, what it waits for, and what the next stop does. It only reads.
 //!
-//! [`facts`] gathers it, [`screen`] shows it to a person, [`watch`] follows it.
+//! [`facts`] gathers the data, [`screen`] shows it to a person, [`watch`] keeps it up to date.
 
 mod facts;
 mod screen;

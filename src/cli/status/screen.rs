@@ -1,4 +1,4 @@
-//! The screen that a person reads.
+//! The status screen for people.
 
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
         if !streak.is_empty() {
             row(
                 "streak",
-                format!("{streak}; the cycle is over when {}", cycle.exit),
+                format!("{streak}; the cycle ends when {}", cycle.exit),
             );
         }
     }
@@ -100,7 +100,7 @@ pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
     );
     page.text(FAINT, &facts.dir);
     page.blank();
-    // First, because it matters most on a screen that is too low for everything.
+    // It comes first because it matters most on a screen that is too small for everything.
     page.row("waits for", &waits);
     page.row("at a stop", &at_stop);
     for warning in &facts.warnings {
@@ -113,7 +113,7 @@ pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
     page.into_lines()
 }
 
-/// Returns one line about what is going on. A watcher without a terminal prints it when it changes.
+/// Returns one line that sums up the situation. Without a terminal, `--watch` prints it whenever it changes.
 pub(super) fn summary(facts: &Facts) -> String {
     let due = facts
         .due()
@@ -155,7 +155,8 @@ pub(super) fn summary(facts: &Facts) -> String {
     }
 }
 
-/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null or absent.
+/// Returns the fields of the state that no other row shows, in the chart's order, without those that are null or
+/// missing.
 fn plain_fields(facts: &Facts) -> impl Iterator<Item = (&String, String)> {
     let chart = &facts.chart;
     let is_shown = |name: &String| {
@@ -342,7 +343,7 @@ fn waits_for(facts: &Facts) -> String {
     let why = match (facts.waits, &facts.running, facts.owner()) {
         (Waits::Review, Some(running), _) => {
             format!(
-                "{} {}{} has run for {} of {} at most",
+                "{} {}{} has been running for {} of at most {}",
                 running.cycle,
                 running.n,
                 by(running.by.as_deref()),
@@ -355,7 +356,7 @@ fn waits_for(facts: &Facts) -> String {
                 .unwrap_or_default()
         }
         (Waits::Session, _, Some(owner)) => format!(
-            "session {} drives this {}, so this one's stops are allowed",
+            "session {} drives this {}, so every stop of this session is allowed",
             shown(owner),
             facts.chart.scope.noun
         ),

@@ -1,7 +1,7 @@
-//! `taskie status --watch`: the screen, updated until the user stops it.
+//! `taskie status --watch`: shows the screen and updates it until the user stops it.
 //!
-//! On a terminal it is redrawn in place; otherwise one line is printed per change. It checks once a second, because only the
-//! released lock shows that a review has ended.
+//! On a terminal, it is redrawn in place; otherwise, one line is printed per change. It checks once a second, because
+//! only the released lock shows that a review has ended.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
@@ -46,11 +46,12 @@ pub(super) fn run(
                 false => Ok(()),
             }
         };
-        // A reader that is gone ends it, as ctrl-C does.
+        // If the reader is gone, this ends, as with Ctrl-C.
         if written.is_err() || bell.wait(PAUSE) == Rang::End {
             return Ok(ExitCode::SUCCESS);
         }
-        // Another instance may be the most recent one by now. What is wrong with others has been reported.
+        // A different instance may be the most recent one by now. Problems with other instances have already been
+        // reported.
         let (found, _) = place::find(chart, matches, session)?;
         place = match found {
             Some(place) => place,
@@ -59,7 +60,8 @@ pub(super) fn run(
     }
 }
 
-/// Returns a line about the facts, and what to compare to see a change: it leaves out the time, which always changes.
+/// Returns a line about the facts, and a value that shows whether they changed. The value leaves out the time, which
+/// always changes.
 fn line(facts: &Facts, is_json: bool) -> (String, String) {
     if !is_json {
         let line = screen::summary(facts);
@@ -92,13 +94,13 @@ impl Drawing {
         lines.push(String::new());
         lines.push(page::paint(
             page::FAINT,
-            fitting("press ctrl-C to stop", columns),
+            fitting("press Ctrl-C to stop", columns),
         ));
-        // Lines that have scrolled away cannot be drawn over.
+        // Lines that have scrolled off the screen cannot be redrawn.
         lines.truncate(rows.saturating_sub(1).max(1));
         let mut out = anstream::stdout().lock();
         if self.width != columns && self.height > 0 {
-            // The terminal has wrapped the old lines again, so it is unknown where they begin.
+            // The terminal has rewrapped the old lines, so nobody knows where they start.
             write!(out, "\x1b[2J\x1b[H")?;
         } else if self.height > 0 {
             write!(out, "\x1b[{}F", self.height)?;

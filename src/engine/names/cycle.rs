@@ -17,7 +17,7 @@ use crate::expr::source::Expr;
 use crate::files::pattern::Pattern;
 
 impl Names {
-    /// Returns the running cycle: the one that comes next, or whose post phase does.
+    /// Returns the running cycle: the one that comes next, or whose post phase comes next.
     pub fn running(&self) -> Option<&Cycle> {
         let next = self.next();
         let next = next.as_str()?;
@@ -54,7 +54,7 @@ impl Names {
         })
     }
 
-    /// Returns the same as a path from the project's root.
+    /// Returns the file name as a path from the project's root.
     pub(super) fn file_path(
         &self,
         cycle: &Cycle,
@@ -70,17 +70,17 @@ impl Names {
         let value = self.field(field);
         name_part(&value).ok_or_else(|| {
             Fault::World(match value {
-                Json::Null => format!("`{field}` is null, so there is no file of its name"),
+                Json::Null => format!("`{field}` is null, so there is no file name"),
                 other => format!(
-                    "`{field}` is {other}, which cannot be part of a file name (letters, digits, _ and -)"
+                    "`{field}` is {other}, which cannot be part of a file name (only letters, digits, _ and -)"
                 ),
             })
         })
     }
 
-    /// Returns the files that a review of `cycle` reads; a list that turns out empty is an error.
+    /// Returns the files that a review of `cycle` reads; a list without items is an error.
     pub fn subject(self: &Arc<Self>, cycle: &Cycle) -> Result<Vec<String>, Fault> {
-        // A list of the chart may name a file as often as its table does.
+        // A list in the chart may name a file as often as its table does.
         let mut files = IndexSet::new();
         for entry in &cycle.subject {
             let Some(expr) = single_expression(&entry.0) else {
@@ -113,12 +113,12 @@ impl Names {
         })
     }
 
-    /// Returns whether the cycle's next review is due: it is what comes next, or its answer is already there.
+    /// Returns whether the cycle's next review is due: it comes next, or its answer already exists.
     pub fn is_due(&self, cycle: &Cycle) -> Result<bool, Fault> {
         Ok(self.next().as_str() == Some(&cycle.id) || self.is_answered(cycle)?)
     }
 
-    /// Returns whether the last review has its answer on disk, written after it.
+    /// Returns whether the answer to the last review is on disk, and not older than the review.
     pub fn is_answered(&self, cycle: &Cycle) -> Result<bool, Fault> {
         let n = self.count(cycle);
         let (Ok(answer), Ok(review)) = (
@@ -131,7 +131,7 @@ impl Names {
         Ok(n > 0 && self.world.look(&answers)?.is_true())
     }
 
-    /// Looks `cycle.KEY` up.
+    /// Looks up `cycle.KEY`.
     pub(super) fn cycle_value(self: &Arc<Self>, key: &str) -> Looked {
         let Some(cycle) = self.running() else {
             return self.without_cycle(key);
@@ -183,8 +183,8 @@ impl Names {
         })
     }
 
-    /// Looks `cycle.KEY` up while no cycle is running. A let may ask whether one is; a text that names what a cycle has
-    /// needs one.
+    /// Looks up `cycle.KEY` while no cycle is running. A let may ask whether one is running; a text that uses the
+    /// data of a cycle needs a running one.
     fn without_cycle(&self, key: &str) -> Looked {
         let value = match key {
             "due" | "owed" | "answered" | "exit" | "ready" => return Some(Ok(Value::from(false))),

@@ -1,8 +1,8 @@
-//! The names that an expression sees, looked up when they are asked for.
+//! The names that an expression sees, looked up when they are needed.
 //!
-//! A bare name is a context field or a let; everything else carries its source: `event`, `scope`, `config`,
-//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`, `postponed`, `now`,
-//! `touched`, `it`. Within a decision the context is what the rules so far have made of it.
+//! A bare name is a context field or a let. Everything else begins with its source: `event`, `scope`, `config`,
+//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`,
+//! `postponed`, `now`, `touched`, `it`. During a decision, the context includes the assignments of the rules so far.
 
 mod cycle;
 pub mod root;
@@ -29,46 +29,46 @@ use crate::expr::{ExprError, Expressions, MAX_DEPTH, prompt};
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault, PROSE};
 use crate::page;
 
-/// What a name stands for, or why it has no value; `None` if there is no such name.
+/// The value of a name, or why it has none; `None` if there is no such name.
 type Looked = Option<Result<Value, Fault>>;
 
-/// The most characters or items of a let: each let can be several times as long as those that it is made of.
+/// The most characters or items of a let: a let can be several times as long as the lets that it is made of.
 const MAX_LENGTH: usize = 1_000_000;
 
-/// Everything one decision can look at.
+/// Everything that a decision can look at.
 #[derive(Debug)]
 pub struct Names {
     pub chart: Arc<Chart>,
     pub expressions: Arc<Expressions>,
     world: Arc<dyn World>,
     event: Event,
-    /// What guards look at is kept.
+    /// Whether everything that guards look at is recorded.
     is_watched: bool,
     moving: Mutex<Moving>,
 }
 
-/// What changes in the course of a decision.
+/// The part that changes during a decision.
 #[derive(Debug)]
 struct Moving {
-    /// What the rules so far have assigned; the rest of the context is the world's.
+    /// The assignments of the rules so far; the rest of the context comes from the world.
     assigned: Context,
     review: Option<Arc<Ended>>,
-    /// Values of lets and checks, or why they have none; emptied when the context changes.
+    /// Values of lets and checks, or why they have none; cleared when the context changes.
     known: IndexMap<String, Result<Value, Fault>>,
-    /// The names whose values are being made, outermost first.
+    /// The names whose values are being computed, outermost first.
     making: Vec<String>,
     preview: Option<Preview>,
-    /// What the actions of the rule that fires have made, renamed or removed.
+    /// The paths that the actions of the firing rule create, rename or remove.
     touched: Vec<String>,
-    /// What the guard that is being evaluated has looked at, in this order; `None` between two guards.
+    /// What the guard that is being evaluated has looked at so far, in order; `None` between two guards.
     seen: Option<IndexMap<String, Value>>,
 }
 
-/// Renders a text alone, without the guard of its rule: what the guard would have ensured is an error
-/// if it is missing, not a none in the text.
+/// Renders texts outside their rules. Something that the guard of the rule would have ensured is an error if it is
+/// missing; it does not appear as none in the text.
 #[derive(Debug, Clone, Copy)]
 pub struct Preview {
-    /// The text may be of a time at which no review has run.
+    /// The text may be rendered for a time at which no review has run.
     pub may_lack_review: bool,
 }
 
@@ -79,7 +79,8 @@ impl Names {
         Self::make(expressions, chart, world, event, true)
     }
 
-    /// Returns the same, sharing compiled expressions with other decisions of the chart. What guards look at is not kept.
+    /// Returns the same, sharing compiled expressions with other decisions of the chart. What guards look at is not
+    /// recorded.
     pub fn with(
         expressions: Arc<Expressions>,
         chart: &Arc<Chart>,
@@ -114,8 +115,8 @@ impl Names {
         })
     }
 
-    /// Returns the value of `evaluate`, and what it looked at itself: of a let or a check only what it came to. `None` if
-    /// that is not kept.
+    /// Returns the result of `evaluate`, and what it looked at directly: of a let or a check only the value. `None`
+    /// if that is not recorded.
     pub fn watch<T>(&self, evaluate: impl FnOnce() -> T) -> (T, Option<Saw>) {
         if !self.is_watched {
             return (evaluate(), None);
@@ -127,7 +128,7 @@ impl Names {
         (value, seen.map(|seen| saw::short(seen, is_private)))
     }
 
-    /// Keeps that a name was looked up.
+    /// Records that a name was looked up.
     fn note(&self, name: impl FnOnce() -> String, value: &Value) {
         if !self.is_watched {
             return;
@@ -136,13 +137,13 @@ impl Names {
         let is_direct = moving.making.is_empty();
         if let Some(seen) = moving.seen.as_mut().filter(|_| is_direct) {
             let name = name();
-            // The name that was looked up last comes last: there the guard's value was decided.
+            // The name that was looked up last is moved to the end: it decided the guard's value.
             seen.shift_remove(&name);
             seen.insert(name, value.clone());
         }
     }
 
-    /// Returns true for what the user or the agent has written.
+    /// Returns whether the name has text by the user or the agent.
     fn is_private(&self, name: &str) -> bool {
         match name.split_once('.') {
             Some(("args", arg)) => self.chart.args.get(arg).is_some_and(|arg| arg.stdin),
@@ -152,7 +153,7 @@ impl Names {
         }
     }
 
-    /// Renders texts alone from now on.
+    /// From now on, renders texts outside their rules.
     pub fn set_preview(&self, preview: Preview) {
         let mut moving = self.moving();
         moving.preview = Some(preview);
@@ -172,7 +173,7 @@ impl Names {
         self.world.field(name).cloned()
     }
 
-    /// Writes context fields; later rules see them.
+    /// Assigns context fields; later rules see the new values.
     pub fn assign(&self, fields: &IndexMap<String, Json>) {
         let mut moving = self.moving();
         for (name, value) in fields {
@@ -181,14 +182,14 @@ impl Names {
         moving.known.clear();
     }
 
-    /// Makes visible, as `touched`, which files the actions of a rule are about.
+    /// Makes the paths of a rule's actions visible as `touched`.
     pub fn set_touched(&self, paths: Vec<String>) {
         let mut moving = self.moving();
         moving.touched = paths;
         moving.known.clear();
     }
 
-    /// Returns whether a condition of the chart is true; one that is absent is.
+    /// Returns whether a condition of the chart is true; a missing condition is.
     pub fn holds(
         &self,
         place: impl fmt::Display,
@@ -201,7 +202,7 @@ impl Names {
         })
     }
 
-    /// Returns a text of the chart with its holes filled.
+    /// Renders a text of the chart.
     pub fn text(
         &self,
         place: impl fmt::Display,
@@ -238,7 +239,7 @@ impl Names {
         Ok(names.map(|name| name.to_string()).collect())
     }
 
-    /// Returns the path of a file of the instance as the agent and the reviewer write it: from the project's root.
+    /// Returns the path of a file of the instance as the agent and the reviewer see it: from the project's root.
     pub fn path(&self, name: &str) -> Result<String, Fault> {
         let scope = self.world.look(&Source::Scope)?;
         let path = scope.get_attr("path");
@@ -258,17 +259,17 @@ impl Names {
         self.moving().review.clone()
     }
 
-    /// Returns true once a run's outcome is visible.
+    /// Returns whether a run's outcome is visible.
     pub fn has_review(&self) -> bool {
         self.moving().review.is_some()
     }
 
     fn moving(&self) -> MutexGuard<'_, Moving> {
-        // Another thread's panic cannot have left this half-written: every change is one call.
+        // Another thread's panic cannot have left this half-written: every change is a single call.
         self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns a value that is computed once, until the context changes.
+    /// Returns a value that is computed once and kept until the context changes.
     fn remembered(
         &self,
         key: &str,
@@ -278,12 +279,12 @@ impl Names {
             return value.clone();
         }
         let value = self.nested(key, make);
-        // An error is kept too: minijinja looks its names up again to explain it, at every level.
+        // An error is kept too: to explain an error, minijinja looks up its names again, at every level.
         self.moving().known.insert(key.to_owned(), value.clone());
         value
     }
 
-    /// Computes a value that may need others. A name that needs itself is an error.
+    /// Computes a value that may need others. A name that needs its own value is an error.
     fn nested(
         &self,
         key: &str,
@@ -343,7 +344,7 @@ impl Names {
         }))
     }
 
-    /// Returns what a list of checks finds, in order.
+    /// Returns the findings of a list of checks, in order.
     pub fn find_all(self: &Arc<Self>, name: &str, checks: &[Check]) -> Result<Vec<String>, Fault> {
         let mut findings = Vec::new();
         for (index, check) in checks.iter().enumerate() {
@@ -353,7 +354,7 @@ impl Names {
         Ok(findings)
     }
 
-    /// Adds what one check finds.
+    /// Adds the findings of one check.
     pub fn find(
         self: &Arc<Self>,
         check: &Check,
@@ -376,7 +377,7 @@ impl Names {
         Ok(())
     }
 
-    /// Returns the user's prompt of that name, otherwise the template, with its holes filled.
+    /// Returns the user's prompt of that name, or else the template, with its holes filled.
     fn prompt(self: &Arc<Self>, name: &str) -> Looked {
         let known = self.chart.prompts.names.iter().any(|known| known == name);
         known.then(|| {

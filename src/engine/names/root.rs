@@ -33,7 +33,7 @@ impl Names {
     }
 }
 
-/// A record whose fields are looked up when they are asked for.
+/// A record whose fields are looked up when they are needed.
 struct Record {
     names: Arc<Names>,
     /// The name before the dot; empty for the root.
@@ -44,7 +44,7 @@ struct Record {
 }
 
 impl Record {
-    /// Looks a name up that stands alone or before a dot.
+    /// Looks up a name that stands alone or before a dot.
     fn name(&self, key: &str) -> Looked {
         let names = &self.names;
         if let Some(field) = names.known_field(key) {
@@ -119,7 +119,7 @@ impl Object for Record {
 
     fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
         let value = (self.field)(self, key).map(or_invalid)?;
-        // A name before a dot is not a value yet.
+        // A name before a dot has no value of its own yet.
         if value.downcast_object_ref::<Self>().is_none() {
             let name = || match self.source {
                 "" => key.to_owned(),
@@ -135,7 +135,7 @@ impl Object for Record {
     }
 }
 
-/// Returns a value for minijinja: a fault travels as one that is an error wherever it is used.
+/// Returns a value for minijinja. A fault becomes a value that is an error wherever it is used.
 pub fn or_invalid(value: Result<Value, Fault>) -> Value {
     value.unwrap_or_else(|fault| {
         let error = Error::new(ErrorKind::InvalidOperation, fault.to_string());

@@ -1,4 +1,4 @@
-//! Filters: what each takes and gives.
+//! The types of filters: what each takes and returns.
 
 use minijinja::machinery::Span;
 use minijinja::machinery::ast::{self, CallArg};

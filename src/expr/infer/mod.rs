@@ -1,8 +1,8 @@
-//! What type an expression or a text has, and what is wrong with it: unknown names, operands that are no
-//! conditions, comparisons that can never hold, unknown filters.
+//! Infers the type of an expression or a text, and finds what is wrong with it: unknown names and filters, operands
+//! that are not conditions, comparisons that can never be true.
 //!
-//! minijinja's strict mode lets `nope and 1` and `'a' > 1` through, so a chart is checked before it runs.
-//! Nothing is evaluated here.
+//! minijinja's strict mode accepts `nope and 1` and `'a' > 1`, so a chart is checked before it runs. Nothing is
+//! evaluated here.
 
 mod filters;
 mod operators;
@@ -20,7 +20,7 @@ use super::vocabulary::{TESTS, names};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::{hint, suggest};
 
-/// The names an expression sees.
+/// The names that an expression sees.
 pub trait Scope {
     /// Returns the type of a root name; `None` if it is unknown.
     fn name(&self, name: &str) -> Option<Type>;
@@ -34,7 +34,7 @@ pub trait Scope {
     /// Records a name that is used: `phase`, `files.md`, or a template as `template:review.md`.
     fn used(&self, path: &str);
 
-    /// Returns the templates that a name built from this literal start and end may mean.
+    /// Returns the templates that a name built from this literal start and end can mean.
     fn templates_like(&self, start: &str, end: &str) -> Vec<String>;
 }
 

@@ -19,7 +19,10 @@ impl Infer<'_> {
                 for side in [&op.left, &op.right] {
                     let kind = self.expr(side);
                     if matches!(kind.some(), Type::List(_) | Type::Record(_)) {
-                        self.wrong(side.span(), format!("expected a text, but this is {kind}"));
+                        self.wrong(
+                            side.span(),
+                            format!("expected a string, but this is {kind}"),
+                        );
                     }
                 }
                 return Type::Text;
@@ -90,7 +93,8 @@ impl Infer<'_> {
                 }
                 kind if kind.is_text() => {
                     if !left.is_text() {
-                        let message = format!("only a text can be in a text, but this is {left}");
+                        let message =
+                            format!("only a string can be in a string, but this is {left}");
                         self.wrong(left_expr.span(), message);
                     }
                 }

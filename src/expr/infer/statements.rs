@@ -9,10 +9,10 @@ use crate::diagnostic::suggest::{hint, suggest};
 use crate::expr::syntax::{MAX_LENGTH, longest_hole};
 use crate::expr::types::Type;
 
-/// How deep templates may include others.
+/// How deeply templates may include others.
 const MAX_INCLUDES: usize = 10;
 
-/// How many templates a text may include in all, each as often as it is included: ten levels of a few each are billions.
+/// How many templates a text may include in total, counting repetitions: ten levels of a few each would be billions.
 const MAX_INCLUDED: usize = 500;
 
 impl Infer<'_> {
@@ -99,7 +99,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Walks every template that an include can mean: `'a.md'`, or `'actions/' ~ x ~ '.md'`.
+    /// Checks every template that an include can mean: `'a.md'`, or `'actions/' ~ x ~ '.md'`.
     fn include(&mut self, name: &Expr<'_>) {
         if let Some(value) = name.as_const() {
             let name_text = value.to_string();

@@ -1,4 +1,4 @@
-//! Runs of real programs: what they print, how they end, and what is left of them.
+//! Runs real programs: what they print, how they end, and what they leave behind.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
@@ -12,7 +12,7 @@ use super::*;
 use crate::invoke::log::last_line;
 use crate::invoke::program::MAX_ARGUMENT;
 
-/// Longer than any test takes, so that only being killed ends a process early.
+/// Longer than any test takes, so that a process that ends earlier has been killed.
 const LONG: Duration = Duration::from_secs(60);
 
 struct Test {
@@ -60,13 +60,13 @@ impl Test {
         self.argv(&["sh", "-c", script])
     }
 
-    /// Asserts that processes are gone; each file holds the id of one, written by the script.
+    /// Asserts that processes are gone; the script has written the id of one to each file.
     fn gone(&self, files: &[&str]) {
         for file in files {
             let text = fs::read_to_string(self.folder.path().join(file)).unwrap();
             let pid = Pid::from_raw(text.trim().parse().unwrap()).unwrap();
             let start = Instant::now();
-            // On Linux we have reaped it ourselves; elsewhere init does, in its own time.
+            // On Linux, we have reaped it ourselves; elsewhere init does, at some point.
             while test_kill_process(pid).is_ok() {
                 let patience = if cfg!(target_os = "linux") { 0 } else { 2 };
                 assert!(
@@ -271,7 +271,7 @@ fn timeout_of_a_program_that_ignores_sigterm() {
 }
 
 #[test]
-fn what_the_leader_leaves_is_ended() {
+fn processes_left_by_the_leader_are_killed() {
     let test = Test::new();
     assert_eq!(
         test.sh("sleep 1000 & echo $! >child; echo done"),
@@ -330,7 +330,7 @@ fn children_of_others_are_spared() {
 }
 
 #[test]
-fn a_run_without_an_owner_is_ended() {
+fn a_run_without_an_owner_is_killed() {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let test = Test::new();
     let child = test.folder.path().join("child");
@@ -359,7 +359,7 @@ fn a_run_without_an_owner_is_ended() {
 }
 
 #[test]
-fn a_flood_of_output_is_ended() {
+fn a_flood_of_output_is_killed() {
     for to in ["1", "2"] {
         let test = Test::new();
         assert_eq!(
@@ -393,6 +393,6 @@ fn programs_of_the_project_are_not_looked_up() {
             ))
         );
     }
-    // With a path of its own it is meant.
+    // With an explicit path, it is intended.
     assert_eq!(test.argv(&["tools/claude"]), exited(0, "theirs\n"));
 }
