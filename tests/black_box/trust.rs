@@ -224,7 +224,7 @@ fn a_state_directory_inside_the_project_is_not_trusted() {
 }
 
 #[test]
-fn a_chart_brings_a_thousand_files_at_most() {
+fn a_chart_uses_a_thousand_files_at_most() {
     let project = project();
     let templates = project.root.join(".taskie/templates");
     // With the chart and its own template that makes a thousand.
@@ -234,7 +234,7 @@ fn a_chart_brings_a_thousand_files_at_most() {
     trust(&project);
     assert_eq!(project.stop().json(), own());
     fs::write(templates.join("one-more.md"), "").unwrap();
-    let why = "it brings more than 1000 files";
+    let why = "it uses more than 1000 files";
     let ran = project.run(&["trust", "--yes"]);
     assert_eq!((ran.code, ran.stderr), (1, format!("taskie: {why}\n")));
     let stderr = project.stop().stderr;
