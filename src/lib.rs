@@ -9,9 +9,10 @@
 //! 3. [`chart`]: a workflow as data, with its names resolved;
 //! 4. [`engine`]: the pure core, [`engine::decide::decide`]; `invoke`: runs a reviewer's process;
 //! 5. `shell`: reads the world and carries out decisions; [`explore`]: visits every state that a chart can reach;
-//! 6. [`lint`], `render`, `diagram`, `hook`, `demo`;
-//! 7. `doctor`;
-//! 8. `cli`.
+//! 6. `scenario`: what happens to an instance, step by step;
+//! 7. [`lint`], `render`, `diagram`, `hook`, `demo`;
+//! 8. `doctor`;
+//! 9. `cli`.
 //!
 //! A stop: `hook` reads the event → `shell` takes a snapshot → `engine` decides → `invoke` runs a reviewer → `engine`
 //! decides again → `shell` writes the state → `host` writes the answer.
@@ -32,6 +33,7 @@ mod invoke;
 pub mod lint;
 mod page;
 mod render;
+mod scenario;
 mod shell;
 pub mod text;
 

@@ -226,6 +226,11 @@ impl Page {
         self.lines
     }
 
+    /// Returns the lines and empties the page.
+    pub(crate) fn take_lines(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.lines)
+    }
+
     /// Prints the lines to stdout and empties the page. It is not an error if the reader of stdout is gone.
     pub(crate) fn print(&mut self) {
         let mut out = anstream::stdout().lock();

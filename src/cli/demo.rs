@@ -8,7 +8,8 @@ use super::error::CliError;
 use super::output::tell;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
-use crate::demo::{self, DemoError};
+use crate::demo;
+use crate::scenario::failure::Failure;
 
 /// Plays the chart's demo.
 pub(crate) fn run(
@@ -30,10 +31,11 @@ pub(crate) fn run(
         ));
     };
     demo::play(embedded, scenario, chart, matches.get_flag("keep")).map_err(|error| {
-        if let DemoError::Unexpected { details, .. } = &error
-            && !details.is_empty()
-        {
-            tell(details);
+        if let Failure::Unexpected { what, details } = &error {
+            if !details.is_empty() {
+                tell(details);
+            }
+            return CliError::new(format!("the demo went wrong: {what}"));
         }
         CliError::new(error.to_string())
     })?;

@@ -15,10 +15,12 @@ use super::output::{is_reviewer, say, tell};
 use super::place::{self, Absent};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
+use crate::diagnostic::quote::words;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::expr::Expressions;
+use crate::scenario::instance::Typist;
 use crate::shell::perform::check;
 use crate::shell::perform::perform;
 use crate::shell::place::Place;
@@ -105,24 +107,70 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             given.insert(name.to_owned(), Json::from(stdin(name)?));
         }
     }
-    let mut open = vec![name];
-    let mut is_first = true;
-    while let Some(name) = open.pop() {
+    for (index, name) in sequence(chart, name).into_iter().enumerate() {
         let event = Event {
             trigger: Trigger::Command(name.to_owned()),
             fields: super::output::typed(),
             args: given.clone(),
             session: session.clone(),
         };
-        transition(&place, &event, is_first, false)?;
-        is_first = false;
-        let raised = chart
-            .commands
-            .get(name)
-            .map_or(&[][..], |command| &command.raise);
-        open.extend(raised.iter().rev().map(String::as_str));
+        transition(&place, &event, index == 0, false)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a command and those that it raises, in order. (No command raises itself.)
+fn sequence<'c>(chart: &'c Chart, name: &'c str) -> Vec<&'c str> {
+    let raised = chart.commands.get(name).into_iter();
+    let raised = raised.flat_map(|command| &command.raise);
+    let raised = raised.flat_map(|raised| sequence(chart, raised));
+    std::iter::once(name).chain(raised).collect()
+}
+
+/// Returns what reads the command lines of scenarios: `taskie enter …` and `taskie run …`.
+pub(super) fn typist(chart: &Arc<Chart>) -> Arc<Typist> {
+    let chart = Arc::clone(chart);
+    Arc::new(move |line: &str, stdin: &str| events(&chart, line, stdin))
+}
+
+fn events(chart: &Chart, line: &str, stdin: &str) -> Result<Vec<Event>, String> {
+    let words = words(line).ok_or("a quote is not closed")?;
+    let matches = grammar::command(chart).try_get_matches_from(words);
+    let matches = matches.map_err(|error| {
+        let why = error.to_string();
+        let why = why.lines().next().unwrap_or_default();
+        why.trim_start_matches("error: ").to_owned()
+    })?;
+    let event = |trigger, args| Event {
+        trigger,
+        fields: Json::Null,
+        args,
+        session: None,
+    };
+    match matches.subcommand() {
+        Some(("enter", matches)) if !matches.get_flag("check") => {
+            let phase = matches.get_one::<String>("phase").cloned();
+            let trigger = Trigger::Enter {
+                phase: phase.unwrap_or_default(),
+                force: matches.get_flag("force"),
+            };
+            Ok(vec![event(trigger, args(chart, matches))])
+        }
+        Some(("run", matches)) => {
+            let Some((name, matches)) = matches.subcommand() else {
+                return Ok(Vec::new());
+            };
+            let mut given = args(chart, matches);
+            let expressions = Expressions::new(chart.templates.clone());
+            let of_stdin = grammar::args_of(chart, &expressions, name).into_iter();
+            let of_stdin = of_stdin.filter(|name| chart.args[*name].stdin);
+            given.extend(of_stdin.map(|name| (name.to_owned(), Json::from(stdin))));
+            let names = sequence(chart, name).into_iter();
+            let names = names.map(|name| event(Trigger::Command(name.to_owned()), given.clone()));
+            Ok(names.collect())
+        }
+        _ => Err("a scenario runs only `taskie enter` and `taskie run`".to_owned()),
+    }
 }
 
 /// Returns all of stdin, unchanged.

@@ -1,5 +1,6 @@
 //! The command line for clap, including the commands and options of the chart.
 
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
@@ -13,7 +14,7 @@ use crate::chart::model::{self, FieldType};
 use crate::diagram;
 use crate::expr::Expressions;
 use crate::expr::source::Literal;
-use crate::host::events::EVENTS;
+use crate::host::events::{EVENTS, SESSION_VARIABLES};
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 
@@ -52,6 +53,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(log(chart))
         .subcommand(why(chart))
         .subcommand(stats(chart))
+        .subcommand(report(chart))
         .subcommand(
             Command::new("list")
                 .about(format!("List all {}s: phase, progress, reviews, cost, driver", chart.scope.noun))
@@ -65,6 +67,8 @@ pub(crate) fn command(chart: &Chart) -> Command {
         )
         .subcommand(render(chart))
         .subcommand(diagram(chart))
+        .subcommand(simulate(chart))
+        .subcommand(test())
         .subcommand(trust())
         .subcommand(config())
         .subcommand(
@@ -249,7 +253,7 @@ fn check_chart() -> Command {
             Arg::new("file")
                 .num_args(0..)
                 .value_name("FILE")
-                .value_parser(value_parser!(std::path::PathBuf))
+                .value_parser(value_parser!(PathBuf))
                 .help("Chart files, or - for stdin [default: the chart of --chart, or else all embedded charts]"),
         )
         .arg(
@@ -373,6 +377,89 @@ fn action_texts(action: &model::Action) -> impl Iterator<Item = &str> {
     conditions
         .map(|expr| expr.0.as_str())
         .chain(texts.into_iter().map(|(_, text)| text.0.as_str()))
+}
+
+fn report(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    Command::new("report")
+        .about(format!(
+            "Write a page about a {noun}: costs, reviews, timeline, diagram"
+        ))
+        .arg(
+            Arg::new("html")
+                .long("html")
+                .value_name("FILE")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("Write it to this file; an existing one is replaced"),
+        )
+        .args(instance_args(chart))
+}
+
+fn simulate(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    let mut verdicts: Vec<&String> = Vec::new();
+    for verdict in chart.invoke.values().flat_map(|invoke| &invoke.verdicts) {
+        if !verdicts.contains(&verdict) {
+            verdicts.push(verdict);
+        }
+    }
+    let verdicts = verdicts.into_iter().map(String::as_str);
+    let verdicts: Vec<String> = verdicts.chain(["crash"]).map(str::to_owned).collect();
+    Command::new("simulate")
+        .about("Play the chart without an agent, a reviewer or files: what would happen, stop by stop")
+        .after_help(format!(
+            "The agent is made up: it enters what comes next, and writes what a review is about. Without a {noun} on \
+             the command line, it begins a new one."
+        ))
+        .arg(
+            Arg::new("verdicts")
+                .long("verdicts")
+                .value_name("LIST")
+                .value_delimiter(',')
+                .value_parser(PossibleValuesParser::new(verdicts))
+                .help("What the reviews say, in order [default: the best verdict, always]"),
+        )
+        .arg(
+            Arg::new("tasks")
+                .long("tasks")
+                .value_name("N")
+                .default_value("2")
+                .value_parser(value_parser!(u16).range(0..=1000))
+                .help("How many rows the agent writes into a table"),
+        )
+        .arg(
+            Arg::new("save")
+                .long("save")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("Save the walk as a scenario for `taskie test`"),
+        )
+        .arg(
+            flag("interactive", "Choose each step by hand: what can happen, what it would do, undo, save")
+                .short('i')
+                .conflicts_with_all(["json", "save"]),
+        )
+        .arg(json())
+        .args(instance_args(chart).into_iter().map(|arg| match arg.get_id() == "instance" {
+            true => arg.help(format!("Start from this {noun} as it is now; nothing of it changes")),
+            false => arg,
+        }))
+}
+
+fn test() -> Command {
+    Command::new("test")
+        .about("Play scenarios and compare: a chart's tests, without a process")
+        .after_help("Exit codes: 0 all passed, 1 some failed, 2 wrong usage")
+        .arg(
+            Arg::new("file")
+                .required(true)
+                .num_args(1..)
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("Scenarios, as `taskie simulate --save` and `check-chart --scenarios` write them"),
+        )
+        .arg(json())
 }
 
 fn diagram(chart: &Chart) -> Command {
@@ -523,7 +610,7 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
             Arg::new("session")
                 .long("session")
                 .value_name("ID")
-                .help("The session to use [default: $CLAUDE_CODE_SESSION_ID]"),
+                .help(session_help("The session to use")),
         ];
     }
     vec![
@@ -536,6 +623,14 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
         Arg::new("session")
             .long("session")
             .value_name("ID")
-            .help("The current session [default: $CLAUDE_CODE_SESSION_ID]"),
+            .help(session_help("The current session")),
     ]
+}
+
+fn session_help(what: &str) -> String {
+    let variables: Vec<String> = SESSION_VARIABLES
+        .iter()
+        .map(|name| format!("${name}"))
+        .collect();
+    format!("{what} [default: {}]", variables.join(", else "))
 }

@@ -18,7 +18,9 @@ mod place;
 mod progress;
 mod render;
 mod schema;
+mod simulate;
 mod status;
+mod test;
 mod trust;
 mod upgrade;
 mod validate;
@@ -129,6 +131,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
+        Some(("report", sub)) => status::report::run(&chart, sub),
         Some(("log", sub)) => history::log::run(&chart, sub),
         Some(("why", sub)) => history::why::run(&chart, sub),
         Some(("stats", sub)) => history::stats::run(&chart, sub),
@@ -137,6 +140,8 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("run", sub)) => enter::run(&chart, sub),
         Some(("doctor", sub)) => doctor::run(&choice, &chart, sub),
         Some(("diagram", sub)) => diagram::run(&chart, sub),
+        Some(("simulate", sub)) => simulate::run(&chart, sub),
+        Some(("test", sub)) => test::run(&chart, sub),
         Some(("demo", sub)) => demo::run(&choice, &chart, sub),
         Some(("render", sub)) => render::run(&choice, &chart, sub),
         Some(("upgrade", _)) => Ok(upgrade::run(&chart)),

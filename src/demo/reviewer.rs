@@ -7,11 +7,11 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::scenario::Review;
 use crate::host::events::REVIEWER;
+use crate::scenario::script::Review;
+use crate::scenario::stage::Call;
 
 /// This variable is set for all processes of a demo: the folder through which the player and the reviewer
 /// communicate.
@@ -25,15 +25,6 @@ const CALL: &str = "call.json";
 
 /// The option that names the model.
 const MODEL: &str = "--model";
-
-/// How a run was called.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Call {
-    /// The model on the command line.
-    pub(super) model: Option<String>,
-    /// The file that it has to write.
-    pub(super) file: String,
-}
 
 /// Plays the reviewer if this process was started as a demo's reviewer: the processes of a demo have its folder in
 /// their environment, and those that a chart invokes have [`REVIEWER`] as well.

@@ -11,5 +11,6 @@ pub mod event;
 pub mod fault;
 pub mod inspect;
 pub mod names;
+pub mod records;
 pub mod saw;
 pub mod world;

@@ -11,6 +11,7 @@ pub mod imagined_world;
 mod judge;
 mod moves;
 mod plain;
+pub mod possible_world;
 pub mod report;
 pub mod search;
 mod state;

@@ -20,7 +20,7 @@ use super::place::Place;
 use super::stuck::Stuck;
 use super::{lines, lock};
 use crate::chart::Chart;
-use crate::engine::decision::{self, Answer, Ended};
+use crate::engine::decision::{self, Answer, Decision, Ended};
 use crate::engine::event::{Event, Trigger};
 
 /// The journal's file extension in the lock folder.
@@ -236,24 +236,11 @@ fn decided(
 ) -> Decided {
     let mut line = Decided {
         at: now(),
-        instance: place.instance.name.clone(),
-        event: match &event.trigger {
-            Trigger::Hook(name) => name.clone(),
-            Trigger::Enter { phase, .. } => format!("enter {phase}"),
-            Trigger::Command(name) => format!("run {name}"),
-        },
-        session: event.session.clone(),
-        rules: Vec::new(),
-        review: None,
-        changed: IndexMap::new(),
-        files: Vec::new(),
-        answer: "none".to_owned(),
-        action: None,
-        stuck: None,
         ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        ..Decided::new(&place.instance.name, event)
     };
     match result {
-        Ok(performed) => line.fill(&place.chart, performed),
+        Ok(performed) => line.fill(&place.chart, &performed.decision, &performed.before),
         Err(stuck) => line.stuck = Some(stuck.to_string()),
     }
     line
@@ -265,13 +252,33 @@ impl Decided {
         self.rules.iter().filter(|rule| rule.fired)
     }
 
-    fn fill(&mut self, chart: &Chart, performed: &Performed) {
-        let decision = &performed.decision;
+    /// Returns the line about an event of which nothing is decided yet.
+    pub(crate) fn new(instance: &str, event: &Event) -> Self {
+        Self {
+            instance: instance.to_owned(),
+            event: match &event.trigger {
+                Trigger::Hook(name) => name.clone(),
+                Trigger::Enter { phase, .. } => format!("enter {phase}"),
+                Trigger::Command(name) => format!("run {name}"),
+            },
+            session: event.session.clone(),
+            answer: "none".to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds what was decided. `before` holds the fields that it writes, as they were.
+    pub(crate) fn fill(
+        &mut self,
+        chart: &Chart,
+        decision: &Decision,
+        before: &IndexMap<String, Json>,
+    ) {
         let rules = decision.tried.iter().map(|tried| Tried::of(chart, tried));
         self.rules = rules.collect();
         self.review = decision.ended.as_ref().map(Counted::of);
         let changes = decision.patch.iter().filter_map(|(name, new)| {
-            let old = performed.before.get(name).cloned().unwrap_or_default();
+            let old = before.get(name).cloned().unwrap_or_default();
             (old != *new).then(|| (name.clone(), [old, new.clone()]))
         });
         self.changed = changes.collect();

@@ -178,7 +178,10 @@ pub(super) fn make_folder(home: &Path) -> io::Result<()> {
     refuse_link(&folder)?;
     signals::report_file_size();
     if !folder.is_dir() {
-        fs::create_dir_all(&folder)?;
+        fs::create_dir_all(&folder).map_err(|error| match folder.exists() {
+            true => io::Error::other("its folder is not a directory; remove what is there"),
+            false => error,
+        })?;
     }
     ignore(&folder)
 }

@@ -440,6 +440,7 @@ impl Snapshot {
                     .map(|warning| format!("{}: {warning}.", self.path(file))),
             );
         }
+        let unusable = content.rows.iter().any(|row| !row.is_usable);
         let mut open = Vec::new();
         let rows: Vec<Value> = content
             .rows
@@ -468,7 +469,7 @@ impl Snapshot {
                     .map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
                 let made = [("done", Value::from(done)), ("path", Value::from(path))];
                 let value = Value::from_pairs(fields.chain(made));
-                if !done {
+                if !done || !row.is_usable {
                     open.push(value.clone());
                 }
                 row.is_usable.then_some(value)
@@ -491,6 +492,7 @@ impl Snapshot {
             ("head", Value::from(content.head)),
             ("prose", Value::from(content.prose)),
             ("lacks", Value::from(content.lacks)),
+            ("unusable", Value::from(unusable)),
             ("lines", Value::from(content.lines)),
             ("rows", rows),
             ("open", open),

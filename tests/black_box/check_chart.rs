@@ -931,3 +931,34 @@ fn the_chart_option_names_the_chart_to_check() {
         both
     );
 }
+
+/// Values that are of the right type, and of no use.
+#[test]
+fn an_id_a_home_a_timeout_and_an_option_that_cannot_be_used() {
+    for (fragment, expected) in [
+        ("id = \"m m/../\"\n", "bad-name"),
+        ("hook_timeout = 0\n", "wrong-type"),
+        ("[args]\nwords = { type = \"list\" }\n", "wrong-type"),
+        ("[scope]\nhome = \".git\"\n", "bad-pattern"),
+        ("[scope]\nhome = \"a/.git/b\"\n", "bad-pattern"),
+    ] {
+        // A fragment that begins with an `id` would be a chart of its own.
+        let text = over_base(&format!("# over the base\n{fragment}"));
+        let codes = found(&text);
+        assert!(
+            codes.iter().any(|code| code.ends_with(expected)),
+            "{fragment}: {codes:?}"
+        );
+    }
+}
+
+#[test]
+fn a_chart_has_so_many_phases() {
+    let phases: String = (0..600).map(|n| format!("p{n} = {{}}\n")).collect();
+    let report = check(&over_base(&format!("[phases]\n{phases}")), "json");
+    assert!(
+        report.stdout.contains(" phases, and at most 500 are read"),
+        "{}",
+        report.stdout
+    );
+}

@@ -12,6 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["chart"],
     &["engine", "invoke"],
     &["shell", "explore"],
+    &["scenario"],
     &["lint", "render", "diagram", "hook", "demo"],
     &["doctor"],
     &["cli"],

@@ -102,7 +102,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("rejectattr('id'", 1, "rejectattr('idd'", &[("unknown-name", Edit)]),
     mutant("map(attribute='path')", 1, "map(attribute='paht')", &[("unknown-name", Edit)]),
     mutant("map(attribute='title')", 1, "map(attribute='titel')", &[("unknown-name", Edit)]),
-    mutant("columns = { id =", 1, "columns = { idd =", &[("unknown-name", Line("elif remaining")), ("unknown-name", Line("a task is open again")), ("unknown-name", Line("one_of = \"tables")), ("unknown-name", Line("default = \"{{ startable")), ("bad-pattern", Line("path = \"task-{id}")), ("unknown-name", Line("open_ids = \"")), ("unknown-name", Line("remaining = \"")), ("unknown-name", Line("tables.tasks.rows | rejectattr('done')")), ("unknown-name", Line("remaining_ids = \"")), ("unknown-name", Line("rejectattr('id', 'in', remaining_ids)"))]),
+    mutant("columns = { id =", 1, "columns = { idd =", &[("unknown-name", Line("elif remaining")), ("unknown-name", Line("a task is open again")), ("unknown-name", Line("one_of = \"tables")), ("unknown-name", Line("default = \"{{ remaining")), ("bad-pattern", Line("path = \"task-{id}")), ("unknown-name", Line("task_ids = \"")), ("unknown-name", Line("open_ids = \"")), ("unknown-name", Line("remaining = \"")), ("unknown-name", Line("remaining_ids = \"")), ("unknown-name", Line("rejectattr('id', 'in', remaining_ids)"))]),
     mutant("checks.structure |", 1, "checks.struct |", &[("unknown-name", Edit)]),
     mutant("[[checks.structure]]", 1, "[[checks.struktur]]", &[("unused-name", Edit)]),
     mutant("cycle.due and cycle.limit ==", 1, "cycle.due and cycle.limt ==", &[("unknown-name", Edit)]),
@@ -115,7 +115,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
     // Misspelled templates, filters, tests, invocations, events and types.
     mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
-    mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unused-name", Line("[config.instructions]")), ("unknown-template", Edit)]),
+    mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unused-name", Line("[config.instructions]")), ("unused-name", Line("[config.prompt]")), ("unknown-template", Edit)]),
     mutant(r#""plugin/taskie"]"#, 1, r#""plugin/taski"]"#, &[
             ("unknown-template", Edit),
             (

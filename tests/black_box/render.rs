@@ -261,11 +261,11 @@ fn a_template_about_a_cycle_needs_one() {
         &project,
         &["review.md"],
         "  × no cycle is running, so there is no `cycle.subject`
-   ╭─[review.md:6:7]
- 5 │ 
- 6 │ {% if cycle.subject | join(\"\\n- \") | length > 60000 -%}
+   ╭─[review.md:2:7]
+ 1 │ {% set subject -%}
+ 2 │ {% if cycle.subject | join(\"\\n- \") | length > 60000 -%}
    ·       ─────────────
- 7 │ - {{ cycle.subject | reject(\"startingwith\", scope.path ~ \"/task-\") | join(\"\\n- \") }}
+ 3 │ - {{ cycle.subject | reject(\"startingwith\", scope.path ~ \"/task-\") | join(\"\\n- \") }}
    ╰────
   help: assume one with --set next_phase=plan-review|tasks-review|code-review|
         all-code-review
@@ -415,11 +415,11 @@ fn without_a_plan_one_that_has_not_started_is_shown() {
         )
     );
     let stderr = "  × `current_task` is null, so there is no file name
-   ╭─[review.md:6:7]
- 5 │ 
- 6 │ {% if cycle.subject | join(\"\\n- \") | length > 60000 -%}
+   ╭─[review.md:2:7]
+ 1 │ {% set subject -%}
+ 2 │ {% if cycle.subject | join(\"\\n- \") | length > 60000 -%}
    ·       ─────────────
- 7 │ - {{ cycle.subject | reject(\"startingwith\", scope.path ~ \"/task-\") | join(\"\\n- \") }}
+ 3 │ - {{ cycle.subject | reject(\"startingwith\", scope.path ~ \"/task-\") | join(\"\\n- \") }}
    ╰────
 
 ";

@@ -15,8 +15,12 @@ use crate::chart::{Chart, Command};
 use crate::chart::{check, outdated};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
+use crate::diagnostic::toml::at;
 use crate::expr::templates::Templates;
 use resolver::Resolver;
+
+/// The most phases of a chart. From each of them each can be entered, so checking takes the square of their number.
+const MAX_PHASES: usize = 500;
 
 /// Loads the chart at `path` and checks its expressions. Its template folders are looked up next to the file.
 pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
@@ -146,6 +150,15 @@ impl Resolver<'_> {
         }
         let cycles = self.cycles(&source);
         let phases = self.phases(&source);
+        if phases.len() > MAX_PHASES {
+            let message = format!(
+                "the chart has {} phases, and at most {MAX_PHASES} are read",
+                phases.len()
+            );
+            let help = "split it into several charts";
+            self.flaw(Code::WrongType, at!["phases"], message, help);
+            return None;
+        }
         if !self.is_checked {
             self.fields(&source, &phases);
             self.targets(&source, &phases);

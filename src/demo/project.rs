@@ -6,20 +6,21 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
-use super::error::{DemoError, at, io};
-use super::reviewer::{self, Call};
-use super::scenario::{Expected, Review, Scenario};
+use super::reviewer;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Embedded};
+use crate::scenario::failure::{Failure, at, io};
+use crate::scenario::script::{Expected, Script, Step};
+use crate::scenario::stage::{Answer, Stage, State};
 use crate::shell::journal::{self, Decided, Line};
 use crate::shell::state_file;
 
 /// A project, with the environment of a session of the host.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(super) struct Project {
     _project: TempDir,
     root: PathBuf,
     /// Contains the stand-ins and the files through which player and reviewer communicate; always removed.
@@ -38,46 +39,14 @@ pub(super) struct Stage {
     active: bool,
 }
 
-/// The hook's answer to a stop.
-#[derive(Debug)]
-pub(super) struct Stop {
-    pub(super) answer: Expected,
-    /// The message to the agent.
-    pub(super) reason: Option<String>,
-    /// The message to the user.
-    pub(super) message: Option<String>,
-    /// The decision and its reasons: a line of the journal.
-    pub(super) decision: Option<Decided>,
-    /// How a reviewer was called, if one was.
-    pub(super) call: Option<Call>,
-    /// The command and its output.
-    pub(super) transcript: String,
-}
-
-impl Stop {
-    /// Returns the verdict that was counted.
-    pub(super) fn verdict(&self) -> Option<&str> {
-        self.decision.as_ref()?.review.as_ref()?.verdict.as_deref()
-    }
-
-    /// Returns the rule that answered.
-    pub(super) fn rule(&self) -> Option<&str> {
-        self.decision
-            .as_ref()?
-            .fired()
-            .last()
-            .map(|rule| rule.rule.as_str())
-    }
-}
-
-impl Stage {
+impl Project {
     /// Creates an empty project that contains the chart's home, so that no home above it is found.
     pub(super) fn new(
         embedded: &'static Embedded,
         chart: &Chart,
-        scenario: &Scenario,
+        scenario: &Script,
         keep: bool,
-    ) -> Result<Self, DemoError> {
+    ) -> Result<Self, Failure> {
         let temporary = |name: &str| {
             let made = tempfile::Builder::new().prefix(name).tempdir();
             made.map_err(io("a temporary directory cannot be made"))
@@ -101,7 +70,7 @@ impl Stage {
             let program = invoke.argv.first().map_or("", |program| program.0.as_str());
             if program.contains(['/', '{']) {
                 let why = format!("`{program}` is not looked up on PATH, so nothing can stand in");
-                return Err(DemoError::Scenario(why));
+                return Err(Failure::Script(why));
             }
             let link = bin.join(program);
             // A link, not a script: this also works if the temporary folder is mounted noexec.
@@ -129,45 +98,12 @@ impl Stage {
         &self.root
     }
 
-    /// Starts a turn: the user has typed something.
-    pub(super) fn begin_turn(&mut self) {
-        self.turn += 1;
-        self.active = false;
-    }
-
     /// Returns where a file of the scenario is: in the instance's directory, or with a `/` in the root.
     fn path(&self, name: &str) -> PathBuf {
         match name.strip_prefix('/') {
             Some(name) => self.root.join(name),
             None => self.root.join(&self.dir).join(name),
         }
-    }
-
-    /// Writes a file, and creates its folders.
-    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), DemoError> {
-        let path = self.path(name);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(at(folder))?;
-        }
-        fs::write(&path, text).map_err(at(&path))
-    }
-
-    /// Replaces text that occurs once in a file.
-    pub(super) fn edit(&self, name: &str, from: &str, to: &str) -> Result<(), DemoError> {
-        let path = self.path(name);
-        let text = fs::read_to_string(&path).map_err(at(&path))?;
-        match text.matches(from).count() {
-            1 => self.write(name, &text.replacen(from, to, 1)),
-            found => Err(DemoError::Scenario(format!(
-                "{name} has {from:?} {found} times, and it must be once"
-            ))),
-        }
-    }
-
-    /// Removes a file.
-    pub(super) fn remove(&self, name: &str) -> Result<(), DemoError> {
-        let path = self.path(name);
-        fs::remove_file(&path).map_err(at(&path))
     }
 
     /// Returns the names of the files in the instance's directory, without hidden ones, sorted.
@@ -179,96 +115,6 @@ impl Stage {
             .collect();
         names.sort();
         names
-    }
-
-    /// Returns the state on disk; `None` if there is none yet.
-    pub(super) fn state(&self) -> Option<Map<String, Json>> {
-        let text = fs::read(self.path(state_file::FILE)).ok()?;
-        serde_json::from_slice(&text).ok()
-    }
-
-    /// Runs a command line of the scenario as the agent's shell would: `taskie …`.
-    pub(super) fn run(&self, line: &str) -> Result<(), DemoError> {
-        let mut words = line.split_whitespace();
-        if words.next() != Some(env!("CARGO_PKG_NAME")) {
-            let why = format!("`{line}` is not a taskie command");
-            return Err(DemoError::Scenario(why));
-        }
-        let words: Vec<&str> = words.collect();
-        let output = self
-            .command(&words)
-            .stdin(Stdio::null())
-            .output()
-            .map_err(at(&self.exe))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        Err(DemoError::Unexpected {
-            what: format!("`{line}` failed"),
-            details: transcript(line, &output),
-        })
-    }
-
-    /// Ends the agent's turn, or tries to: `taskie hook stop`, with the host's JSON on stdin.
-    pub(super) fn stop(&mut self, said: &str, review: Option<&Review>) -> Result<Stop, DemoError> {
-        let behind = self.behind.clone();
-        if let Some(review) = review {
-            reviewer::script(&behind, review).map_err(at(&behind))?;
-        }
-        let event = self.event(said).to_string();
-        self.active = true;
-
-        let mut words = vec!["hook", "stop"];
-        if self.chart.id != CHARTS[0].id {
-            words.extend(["--chart", self.chart.id]);
-        }
-        let mut child = self
-            .command(&words)
-            .stdin(Stdio::piped())
-            .spawn()
-            .map_err(at(&self.exe))?;
-        if let Some(mut stdin) = child.stdin.take() {
-            // A hook that does not read its event closes the pipe; its answer will show that.
-            let _ = stdin.write_all(event.as_bytes());
-        }
-        let output = child.wait_with_output().map_err(at(&self.exe))?;
-
-        let transcript = transcript(
-            &format!("taskie {} <<< '{event}'", words.join(" ")),
-            &output,
-        );
-        let answer: Json = match output.stdout.trim_ascii() {
-            b"" => json!({}),
-            text => serde_json::from_slice(text).unwrap_or_default(),
-        };
-        if !output.status.success() || !answer.is_object() {
-            return Err(DemoError::Unexpected {
-                what: "a stop was not answered in JSON with exit code 0".to_owned(),
-                details: transcript,
-            });
-        }
-        let text = |key: &str| answer.get(key).and_then(Json::as_str).map(str::to_owned);
-        let call = reviewer::called(&behind).map_err(at(&behind))?;
-        Ok(Stop {
-            answer: match text("decision").as_deref() {
-                Some("block") => Expected::Block,
-                _ => Expected::Allow,
-            },
-            reason: text("reason"),
-            message: text("systemMessage"),
-            decision: self.decision(),
-            call,
-            transcript,
-        })
-    }
-
-    /// Returns the last decision.
-    fn decision(&self) -> Option<Decided> {
-        let lines = journal::read_all(&self.root.join(self.chart.home));
-        lines.into_iter().rev().find_map(|line| match line {
-            Line::Decision(decided) => Some(decided),
-            Line::Review(_) => None,
-        })
     }
 
     /// Returns the event that the host sends at a stop.
@@ -313,8 +159,133 @@ impl Stage {
     }
 }
 
+impl Stage for Project {
+    fn begin_turn(&mut self) {
+        self.turn += 1;
+        self.active = false;
+    }
+
+    fn arrange(&mut self, step: &Step) -> Result<(), Failure> {
+        let is_plain = step.set.is_empty()
+            && step.config.is_empty()
+            && step.says.is_empty()
+            && (step.driver, step.dirty, &step.siblings, &step.session)
+                == (None, None, &None, &None);
+        match is_plain {
+            true => Ok(()),
+            false => Err(Failure::Script(
+                "a demo has its own session and project".to_owned(),
+            )),
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<String, Failure> {
+        let path = self.path(name);
+        fs::read_to_string(&path).map_err(at(&path))
+    }
+
+    fn write(&mut self, name: &str, text: &str) -> Result<(), Failure> {
+        let path = self.path(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(at(folder))?;
+        }
+        fs::write(&path, text).map_err(at(&path))
+    }
+
+    fn remove(&mut self, name: &str) -> Result<(), Failure> {
+        let path = self.path(name);
+        fs::remove_file(&path).map_err(at(&path))
+    }
+
+    fn state(&self) -> State {
+        let text = fs::read(self.path(state_file::FILE)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    fn run(&mut self, line: &str, _step: &Step) -> Result<(), Failure> {
+        let mut words = line.split_whitespace();
+        if words.next() != Some(env!("CARGO_PKG_NAME")) {
+            let why = format!("`{line}` is not a taskie command");
+            return Err(Failure::Script(why));
+        }
+        let words: Vec<&str> = words.collect();
+        let output = self
+            .command(&words)
+            .stdin(Stdio::null())
+            .output()
+            .map_err(at(&self.exe))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(Failure::Unexpected {
+            what: format!("`{line}` failed"),
+            details: transcript(line, &output),
+        })
+    }
+
+    fn send(&mut self, _event: &str, step: &Step) -> Result<Answer, Failure> {
+        let behind = self.behind.clone();
+        if let Some(review) = &step.review {
+            reviewer::script(&behind, review).map_err(at(&behind))?;
+        }
+        let event = self.event(&step.agent).to_string();
+        self.active = true;
+
+        let mut words = vec!["hook", "stop"];
+        if self.chart.id != CHARTS[0].id {
+            words.extend(["--chart", self.chart.id]);
+        }
+        let mut child = self
+            .command(&words)
+            .stdin(Stdio::piped())
+            .spawn()
+            .map_err(at(&self.exe))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // A hook that does not read its event closes the pipe, and its answer will tell.
+            let _ = stdin.write_all(event.as_bytes());
+        }
+        let output = child.wait_with_output().map_err(at(&self.exe))?;
+
+        let transcript = transcript(
+            &format!("taskie {} <<< '{event}'", words.join(" ")),
+            &output,
+        );
+        let answer: Json = match output.stdout.trim_ascii() {
+            b"" => json!({}),
+            text => serde_json::from_slice(text).unwrap_or_default(),
+        };
+        if !output.status.success() || !answer.is_object() {
+            return Err(Failure::Unexpected {
+                what: "a stop was not answered in JSON with exit code 0".to_owned(),
+                details: transcript,
+            });
+        }
+        let text = |key: &str| answer.get(key).and_then(Json::as_str).map(str::to_owned);
+        let call = reviewer::called(&behind).map_err(at(&behind))?;
+        Ok(Answer {
+            answer: match text("decision").as_deref() {
+                Some("block") => Expected::Block,
+                _ => Expected::Allow,
+            },
+            reason: text("reason"),
+            message: text("systemMessage"),
+            decision: self.decision(),
+            call,
+            transcript,
+        })
+    }
+
+    fn decision(&self) -> Option<Decided> {
+        let lines = journal::read_all(&self.root.join(self.chart.home));
+        lines.into_iter().rev().find_map(|line| match line {
+            Line::Decision(decided) => Some(decided),
+            Line::Review(_) => None,
+        })
+    }
+}
+
 /// Returns the canonical path of a temporary directory.
-fn absolute(directory: &TempDir) -> Result<PathBuf, DemoError> {
+fn absolute(directory: &TempDir) -> Result<PathBuf, Failure> {
     let path = directory.path();
     path.canonicalize().map_err(at(path))
 }

@@ -1,20 +1,19 @@
-//! Plays a scenario, shows each step, and compares what happens with what the scenario expects.
+//! Plays a scenario on a stage, shows each step, and compares what happens with what the scenario expects.
 
 use std::collections::HashSet;
 
 use anstyle::Style;
 use indexmap::IndexMap;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use super::error::DemoError;
-use super::scenario::{Expected, Review, Scenario, Step};
-use super::stage::{Stage, Stop};
+use super::failure::Failure;
+use super::script::{Expected, Review, Script, Step};
+use super::stage::{Answer, Stage, State};
 use crate::chart::Chart;
-use crate::chart::embedded::Embedded;
 use crate::chart::model::FieldType;
 use crate::engine::context;
-use crate::page::{self, ACCENT, ALERT, BAD, FAINT, GOOD, NEW, PLAIN, Page, STRONG, paint};
-use crate::shell::journal::Decided;
+use crate::page::{self, ACCENT, ALERT, BAD, FAINT, GOOD, NEW, Page, STRONG, paint};
+use crate::shell::journal::{Decided, Tried};
 
 /// The width of the label column: a step's number, a label and a space.
 const LABEL: usize = 10;
@@ -28,40 +27,6 @@ const GLANCE: usize = 80;
 /// The most characters shown of a value that is not a name of the chart.
 const VALUE_LIMIT: usize = 12;
 
-/// The state of the instance, if there is one yet.
-type State = Option<Map<String, Json>>;
-
-/// Plays the scenario in `text` for an embedded chart. With `keep`, its project stays.
-pub(crate) fn play(
-    embedded: &'static Embedded,
-    text: &str,
-    chart: &Chart,
-    keep: bool,
-) -> Result<(), DemoError> {
-    let scenario = Scenario::parse(text)?;
-    let mut player = Player {
-        chart,
-        stage: Stage::new(embedded, chart, &scenario, keep)?,
-        page: Page::new(page::width(), LABEL),
-        seen: HashSet::new(),
-        answers: IndexMap::new(),
-        verdicts: IndexMap::new(),
-        failed: 0,
-    };
-    player.page.text(STRONG, "taskie demo");
-    player.page.text(PLAIN, &scenario.intro);
-    player.page.print();
-    let played = player.play(&scenario, keep);
-    if keep {
-        let root = player.stage.root().display().to_string();
-        player
-            .page
-            .text(PLAIN, &format!("The project is in {root}"));
-    }
-    player.page.print();
-    played
-}
-
 /// A field of the state that changed.
 struct Change {
     name: String,
@@ -69,11 +34,12 @@ struct Change {
     new: String,
 }
 
-/// A running demo.
-struct Player<'c> {
+/// A scenario that is being played.
+pub(crate) struct Player<'c, S> {
     chart: &'c Chart,
-    stage: Stage,
-    page: Page,
+    pub(crate) stage: S,
+    /// What there is to see of it.
+    pub(crate) page: Page,
     /// The rules whose labels, and those whose full messages, have been shown.
     seen: HashSet<String>,
     /// How often the hook gave each answer.
@@ -82,29 +48,62 @@ struct Player<'c> {
     verdicts: IndexMap<String, usize>,
     /// How many reviews failed.
     failed: usize,
+    /// What was decided in the last step, one for each command and event.
+    pub(crate) decided: Vec<Decided>,
+    /// The last step had no event.
+    is_open: bool,
 }
 
-impl Player<'_> {
-    fn play(&mut self, scenario: &Scenario, keep: bool) -> Result<(), DemoError> {
-        for (index, step) in scenario.steps.iter().enumerate() {
-            let played = self.step(index + 1, step);
-            self.page.print();
-            played?;
+impl<'c, S: Stage> Player<'c, S> {
+    /// Returns a player of scenarios of `chart`.
+    pub(crate) fn new(chart: &'c Chart, stage: S) -> Self {
+        Self {
+            chart,
+            stage,
+            page: Page::new(page::width(), LABEL),
+            seen: HashSet::new(),
+            answers: IndexMap::new(),
+            verdicts: IndexMap::new(),
+            failed: 0,
+            decided: Vec::new(),
+            is_open: false,
         }
-        let state = self.stage.state().unwrap_or_default();
-        let phase = shown(state.get(&self.chart.state).unwrap_or(&Json::Null));
-        if phase != scenario.ends {
-            return Err(DemoError::Unexpected {
-                what: format!("it ended in {phase}, not in {}", scenario.ends),
-                details: String::new(),
-            });
-        }
-        self.sum_up(scenario, &phase, keep);
-        Ok(())
     }
 
-    fn step(&mut self, number: usize, step: &Step) -> Result<(), DemoError> {
-        self.page.blank();
+    /// Plays all steps. After each one `done` gets the page, which it may print.
+    pub(crate) fn play(
+        &mut self,
+        script: &Script,
+        mut done: impl FnMut(&mut Self),
+    ) -> Result<(), Failure> {
+        for (index, step) in script.steps.iter().enumerate() {
+            let played = self.step(index + 1, step);
+            done(self);
+            played?;
+        }
+        let phase = self.phase();
+        match &script.ends {
+            Some(ends) if *ends != phase => Err(Failure::Unexpected {
+                what: format!("it ended in {phase}, not in {ends}"),
+                details: String::new(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the phase that the instance is in.
+    pub(crate) fn phase(&self) -> String {
+        let state = self.stage.state().unwrap_or_default();
+        shown(state.get(&self.chart.state).unwrap_or(&Json::Null))
+    }
+
+    /// Plays one step, and returns how its event was answered, if it has one.
+    pub(crate) fn step(&mut self, number: usize, step: &Step) -> Result<Option<Answer>, Failure> {
+        self.decided.clear();
+        // What led to no event belongs to the next one.
+        if !std::mem::take(&mut self.is_open) {
+            self.page.blank();
+        }
         if let Some(title) = &step.chapter {
             self.page.heading(title);
         }
@@ -112,13 +111,27 @@ impl Player<'_> {
             self.stage.begin_turn();
             self.row("user", &paint(STRONG, prompt));
         }
+        self.stage.arrange(step)?;
         self.work(step)?;
+        let Some(event) = step.event() else {
+            self.is_open = true;
+            self.expected(number, step, None)?;
+            return Ok(None);
+        };
         let before = self.stage.state();
-        let stop = self.stage.stop(&step.agent, step.review.as_ref())?;
+        let answer = self.stage.send(event, step)?;
+        self.decided.extend(answer.decision.clone());
         let after = self.stage.state();
-        let rules = self.rules(stop.decision.as_ref());
-        self.page.row(&format!("{number:>2} stop"), &rules);
-        self.review(&stop, step.review.as_ref());
+        let mut rules = self.rules(answer.decision.as_ref());
+        let label = match event {
+            "Stop" => format!("{number:>2} stop"),
+            _ => {
+                rules = format!("{event}  {rules}");
+                format!("{number:>2} event")
+            }
+        };
+        self.page.row(&label, &rules);
+        self.review(&answer, step.review.as_ref());
         let changes = self.changes(&before, &after);
         let changes = changes.iter().map(|change| {
             let Change { name, old, new } = change;
@@ -129,12 +142,13 @@ impl Player<'_> {
             some => some.join(&separator()),
         };
         self.row("state", &changes);
-        self.answer(&stop);
-        expected(number, step, &stop)
+        self.answer(&answer);
+        self.expected(number, step, Some(&answer))?;
+        Ok(Some(answer))
     }
 
-    /// Does what the agent does before it stops.
-    fn work(&mut self, step: &Step) -> Result<(), DemoError> {
+    /// Does what the agent does before the event.
+    fn work(&mut self, step: &Step) -> Result<(), Failure> {
         let mut files = Vec::new();
         for (name, [from, to]) in &step.edit {
             self.stage.edit(name, from, to)?;
@@ -153,10 +167,19 @@ impl Player<'_> {
             let file = self.page.whole(&file.replace(" /", " "));
             text.push_str(&format!("  {}", paint(FAINT, file)));
         }
-        self.row("agent", &text);
+        if !text.is_empty() {
+            self.row("agent", text.trim_start());
+        }
         for line in &step.run {
             let before = self.stage.state();
-            self.stage.run(line)?;
+            let is_refused = match self.stage.run(line, step) {
+                Err(Failure::Refused(_)) if step.answer.as_deref() == Some("refuse") => true,
+                ran => {
+                    ran?;
+                    false
+                }
+            };
+            self.decided.extend(self.stage.decision());
             let after = self.stage.state();
             let mut text = self.page.whole(&format!("$ {line}"));
             let changes = self.changes(&before, &after);
@@ -170,6 +193,9 @@ impl Player<'_> {
             if !changes.is_empty() {
                 let arrow = paint(FAINT, "→\u{a0}");
                 text.push_str(&format!(" {arrow}{}", changes.join(&separator())));
+            }
+            if is_refused {
+                text.push_str(&format!(" {}", paint(BAD, "refused")));
             }
             self.row("", &text);
         }
@@ -199,7 +225,7 @@ impl Player<'_> {
     }
 
     /// Shows what the reviewer did, if it ran.
-    fn review(&mut self, stop: &Stop, review: Option<&Review>) {
+    fn review(&mut self, stop: &Answer, review: Option<&Review>) {
         let Some(call) = &stop.call else { return };
         let by = call.model.as_deref().unwrap_or("the reviewer");
         let file = call.file.rsplit('/').next().unwrap_or_default();
@@ -211,8 +237,11 @@ impl Player<'_> {
             Some(verdict) => {
                 *self.verdicts.entry(verdict.to_owned()).or_default() += 1;
                 let verdict = paint(self.style_of(verdict), verdict);
-                let words = paint(FAINT, format!("“{words}”"));
-                format!("{verdict} by {by} in {file}: {words}")
+                let words = match words {
+                    "" => String::new(),
+                    words => format!(": {}", paint(FAINT, format!("“{words}”"))),
+                };
+                format!("{verdict} by {by} in {file}{words}")
             }
             None => {
                 self.failed += 1;
@@ -231,7 +260,7 @@ impl Player<'_> {
     }
 
     /// Shows the answer to the host.
-    fn answer(&mut self, stop: &Stop) {
+    fn answer(&mut self, stop: &Answer) {
         *self.answers.entry(stop.answer.word()).or_default() += 1;
         let texts = [&stop.reason, &stop.message].into_iter().flatten();
         let text = texts.map(String::as_str).collect::<Vec<_>>().join("\n");
@@ -299,7 +328,8 @@ impl Player<'_> {
         format!("{}{}", paint(FAINT, head), paint(NEW, new))
     }
 
-    fn sum_up(&mut self, scenario: &Scenario, phase: &str, keep: bool) {
+    /// Says how it ended: the phase, and how often what was answered. `files` are counted where there are any.
+    pub(crate) fn sum_up(&mut self, files: Option<&str>) {
         let list = |counts: Vec<(String, usize)>| {
             let sum: usize = counts.iter().map(|(_, count)| count).sum();
             let parts = counts.iter().map(|(word, count)| format!("{count} {word}"));
@@ -318,58 +348,87 @@ impl Player<'_> {
         if self.failed > 0 {
             verdicts.push_str(&format!("; {} more failed and did not count", self.failed));
         }
-        let names = self.stage.names();
-        let fate = if keep {
-            "kept"
-        } else {
-            "removed; `--keep` keeps it"
-        };
-        let files = format!(
-            "{} in {} (the project is {fate})",
-            names.len(),
-            scenario.dir
-        );
+        let phase = self.phase();
         self.page.blank();
         self.page.heading("The end");
         self.row("phase", &paint(GOOD, phase));
         self.row("stops", &answers);
-        self.row("review", &verdicts);
-        self.row("files", &files);
-        self.page.blank();
-        self.page.text(PLAIN, &scenario.outro);
+        if !self.verdicts.is_empty() || self.failed > 0 {
+            self.row("review", &verdicts);
+        }
+        if let Some(files) = files {
+            self.row("files", files);
+        }
+    }
+
+    /// Compares a step with what the scenario says about it.
+    fn expected(&self, number: usize, step: &Step, answer: Option<&Answer>) -> Result<(), Failure> {
+        let of_answer = answer.and_then(|answer| unlike(step, answer));
+        let what = of_answer.or_else(|| {
+            let last = self.decided.last();
+            let answered = last.map_or("", |decided| decided.answer.as_str());
+            if let Some(expected) = step.answer.as_deref().filter(|word| *word != answered) {
+                return Some(format!("the answer was {answered}, not {expected}"));
+            }
+            let fired: Vec<&Tried> = last.into_iter().flat_map(Decided::fired).collect();
+            let is_meant = |(rule, word): (&&Tried, &String)| {
+                rule.rule == *word || rule.about.as_ref() == Some(word)
+            };
+            let are_meant = |rules: &&Vec<String>| {
+                rules.len() == fired.len() && fired.iter().zip(*rules).all(is_meant)
+            };
+            let fired: Vec<&str> = fired.iter().map(|rule| rule.rule.as_str()).collect();
+            if let Some(rules) = step.rules.as_ref().filter(|rules| !are_meant(rules)) {
+                let list = |rules: &[&str]| match rules {
+                    [] => "no rule".to_owned(),
+                    some => some.join(", "),
+                };
+                let wanted: Vec<&str> = rules.iter().map(String::as_str).collect();
+                return Some(format!("{} fired, not {}", list(&fired), list(&wanted)));
+            }
+            let state = self.stage.state().unwrap_or_default();
+            let nulls = step.null.iter().map(|name| (name, &Json::Null));
+            let mut fields = step.state.iter().chain(nulls);
+            let (name, wanted) =
+                fields.find(|(name, wanted)| state.get(*name).unwrap_or(&Json::Null) != *wanted)?;
+            let found = state.get(name).unwrap_or(&Json::Null);
+            Some(format!("{name} was {found}, not {wanted}"))
+        });
+        match what {
+            None => Ok(()),
+            Some(what) => Err(Failure::Unexpected {
+                what: format!("step {number}: {what}"),
+                details: answer
+                    .map(|answer| answer.transcript.clone())
+                    .unwrap_or_default(),
+            }),
+        }
     }
 }
 
-/// Compares a stop with the expectations of the scenario.
-fn expected(number: usize, step: &Step, stop: &Stop) -> Result<(), DemoError> {
-    let verdict = stop.verdict().unwrap_or("none");
-    let what = match (&step.review, &stop.call) {
-        _ if stop.answer != step.stop => {
-            format!(
-                "the answer was {}, not {}",
-                stop.answer.word(),
-                step.stop.word()
-            )
-        }
-        (None, Some(_)) => "a review was run, and none was due".to_owned(),
-        (Some(_), None) => "no review was run, and one was due".to_owned(),
-        (
-            Some(Review::Verdict {
-                verdict: wanted, ..
-            }),
-            _,
-        ) if verdict != wanted => {
-            format!("the verdict was {verdict}, not {wanted}")
+/// Returns what is wrong with the answer to a stop.
+fn unlike(step: &Step, stop: &Answer) -> Option<String> {
+    let word = |verdict: Option<&str>| verdict.unwrap_or("none").to_owned();
+    match (&step.review, &stop.call) {
+        (None, Some(_)) => Some("a review was run, and none was due".to_owned()),
+        (Some(_), None) => Some("no review was run, and one was due".to_owned()),
+        _ if step.stop.is_some_and(|expected| expected != stop.answer) => Some(format!(
+            "the answer was {}, not {}",
+            stop.answer.word(),
+            step.stop.map_or("", Expected::word)
+        )),
+        (Some(Review::Verdict { verdict, .. }), _) if stop.verdict() != verdict.as_deref() => {
+            Some(format!(
+                "the verdict was {}, not {}",
+                word(stop.verdict()),
+                word(verdict.as_deref())
+            ))
         }
         (Some(Review::Crash(_)), _) if stop.verdict().is_some() => {
-            "the review counted, and should have failed".to_owned()
+            Some("the review counted, and should have failed".to_owned())
         }
-        _ => return Ok(()),
-    };
-    Err(DemoError::Unexpected {
-        what: format!("stop {number}: {what}"),
-        details: stop.transcript.clone(),
-    })
+        _ => None,
+    }
 }
 
 /// Returns the separator between two changes: a line may end with the dot, and the next one may start with a change.
@@ -394,29 +453,23 @@ fn cut(text: String) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::reviewer::Call;
+    use crate::scenario::stage::Call;
     use crate::shell::journal::Counted;
 
     fn step(stop: Expected, review: Option<Review>) -> Step {
         Step {
-            chapter: None,
-            user: None,
-            agent: String::new(),
-            write: IndexMap::new(),
-            edit: IndexMap::new(),
-            remove: Vec::new(),
-            run: Vec::new(),
+            stop: Some(stop),
             review,
-            stop,
+            ..Step::default()
         }
     }
 
-    fn stop(answer: Expected, is_called: bool, verdict: Option<&str>) -> Stop {
+    fn stop(answer: Expected, is_called: bool, verdict: Option<&str>) -> Answer {
         let call = Call {
             model: None,
             file: String::new(),
         };
-        Stop {
+        Answer {
             answer,
             reason: None,
             message: None,
@@ -435,12 +488,7 @@ mod tests {
     #[test]
     fn what_happens_is_compared_with_the_scenario() {
         use Expected::{Allow, Block};
-        let pass = || {
-            Some(Review::Verdict {
-                verdict: "PASS".to_owned(),
-                text: String::new(),
-            })
-        };
+        let pass = || Some(Review::of("PASS", String::new()));
         let crash = || Some(Review::Crash(String::new()));
         let cases = [
             (step(Allow, None), stop(Allow, false, None), ""),
@@ -478,11 +526,7 @@ mod tests {
             ),
         ];
         for (step, stop, flaw) in cases {
-            let found = expected(7, &step, &stop)
-                .err()
-                .map(|error| error.to_string());
-            let wanted = (!flaw.is_empty()).then(|| format!("the demo went wrong: stop 7: {flaw}"));
-            assert_eq!(found, wanted);
+            assert_eq!(unlike(&step, &stop).unwrap_or_default(), flaw);
         }
     }
 }

@@ -1,0 +1,165 @@
+//! `taskie simulate`: plays a chart in memory, with an agent and verdicts that are made up.
+
+mod interactive;
+mod walk;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use serde_json::{Value as Json, json};
+
+use super::error::CliError;
+use super::output::say;
+use super::{enter, place};
+use crate::chart::Chart;
+use crate::page::{PLAIN, STRONG};
+use crate::scenario::agent::Agent;
+use crate::scenario::failure::Failure;
+use crate::scenario::instance::Instance;
+use crate::scenario::stage::Stage as _;
+use crate::shell::file;
+use crate::shell::journal::Decided;
+use crate::shell::place::Place;
+use crate::shell::settings;
+use crate::shell::state_file::{self, Reading};
+use walk::Walk;
+
+impl From<Failure> for CliError {
+    fn from(failure: Failure) -> Self {
+        Self::new(failure.to_string())
+    }
+}
+
+/// The name of the session that the events are about.
+const SESSION: &str = "simulated";
+
+/// Plays the chart.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let verdicts: Vec<String> = matches
+        .get_many("verdicts")
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+    let tasks = matches
+        .get_one::<u16>("tasks")
+        .map_or(2, |tasks| usize::from(*tasks));
+    let is_json = matches.get_flag("json");
+    let mut walk = Walk::new(
+        chart,
+        instance(chart, matches)?,
+        Agent::new(verdicts, tasks),
+    );
+    if matches.get_flag("interactive") {
+        return interactive::run(&mut walk);
+    }
+    if !is_json {
+        let title = format!("taskie simulate: {}", chart.id);
+        walk.player.page.text(STRONG, &title);
+    }
+    let mut lines = Vec::new();
+    let ended = loop {
+        let step = match walk.proposal() {
+            Ok(step) => step,
+            Err(why) => break why,
+        };
+        let played = walk.take(&step);
+        lines.extend(walk.player.decided.iter().map(in_json));
+        if !is_json {
+            walk.player.page.print();
+        }
+        played?;
+    };
+    if let Some(file) = matches.get_one::<PathBuf>("save") {
+        walk.save(file, &format!("A simulation of {}: {ended}.", chart.id))?;
+    }
+    if is_json {
+        let phase = walk.player.phase();
+        let object = json!({
+            "version": 1, "chart": chart.id, "phase": phase, "ended": ended, "decisions": lines,
+        });
+        say(&object.to_string());
+        return Ok(ExitCode::SUCCESS);
+    }
+    walk.player.sum_up(None);
+    walk.player.page.blank();
+    let ended = format!("It ends here: {ended}.");
+    walk.player.page.text(PLAIN, &ended);
+    walk.player.page.print();
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Returns an instance that has not started, or the one that the command line names, as it stands on disk.
+fn instance(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<Instance, CliError> {
+    let mut instance = Instance::new(chart, enter::typist(chart), SESSION);
+    let is_given = |name: &str| {
+        matches.try_contains_id(name).unwrap_or(false)
+            && matches.value_source(name) == Some(ValueSource::CommandLine)
+    };
+    if !is_given("instance") && !is_given("session") {
+        return Ok(instance);
+    }
+    let session = place::session(matches)?;
+    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let snapshot = place.snapshot();
+    match &snapshot.state {
+        Reading::Missing => {}
+        Reading::Sound { context, .. } => {
+            instance.context.clone_from(context);
+            instance.started = true;
+        }
+        Reading::Broken(why) => {
+            let file = place::state_file(&place);
+            return Err(CliError::new(format!("{}: {why}", file.display())));
+        }
+    }
+    let settings = settings::read(chart, &place.root).map_err(CliError::new)?;
+    instance.disk.config.extend(settings.values());
+    for (name, text) in files(&place)? {
+        instance.write(&name, &text)?;
+    }
+    Ok(instance)
+}
+
+/// Returns the files of an instance, oldest first.
+fn files(place: &Place) -> Result<Vec<(String, String)>, CliError> {
+    let dir = place.dir();
+    let mut files = Vec::new();
+    for entry in walkdir::WalkDir::new(&dir) {
+        let entry = entry.map_err(|error| CliError::new(error.to_string()))?;
+        let Ok(name) = entry.path().strip_prefix(&dir) else {
+            continue;
+        };
+        if !entry.file_type().is_file() || name == Path::new(state_file::FILE) {
+            continue;
+        }
+        let unreadable = |error| {
+            CliError::new(format!(
+                "{} cannot be read: {error}",
+                entry.path().display()
+            ))
+        };
+        let text = file::read(&place.root, entry.path(), file::LIMIT).map_err(unreadable)?;
+        let modified = entry.metadata().ok().and_then(|meta| meta.modified().ok());
+        let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
+        files.push((modified, name.to_string_lossy().into_owned(), text));
+    }
+    files.sort();
+    Ok(files
+        .into_iter()
+        .map(|(_, name, text)| (name, text))
+        .collect())
+}
+
+/// Returns a decision for programs.
+fn in_json(decided: &Decided) -> Json {
+    let rules = decided.fired();
+    let rules = rules.map(|rule| json!({ "rule": rule.rule, "about": rule.about }));
+    json!({
+        "event": decided.event, "rules": rules.collect::<Vec<_>>(), "review": decided.review,
+        "changed": decided.changed, "answer": decided.answer, "action": decided.action,
+    })
+}

@@ -1,0 +1,109 @@
+//! `taskie test FILE…`: plays scenarios in memory, and says what differs from what they expect.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::json;
+
+use super::enter;
+use super::error::CliError;
+use super::output::say;
+use crate::chart::Chart;
+use crate::page::{self, BAD, GOOD, PLAIN, Page, paint, paint_words};
+use crate::scenario::coverage::{Coverage, share};
+use crate::scenario::failure::Failure;
+use crate::scenario::instance::Instance;
+use crate::scenario::player::Player;
+use crate::scenario::script::Script;
+
+/// Plays the scenarios that the command line names.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let files: Vec<&PathBuf> = matches.get_many("file").into_iter().flatten().collect();
+    let mut coverage = Coverage::default();
+    let mut page = Page::new(page::width(), "failed  ".len());
+    let mut results = Vec::new();
+    let mut failed = 0_usize;
+    for file in &files {
+        let name = file.display().to_string();
+        let flaw = match play(chart, file, &mut coverage) {
+            Ok(steps) => {
+                page.styled_row(GOOD, "ok", &format!("{name}  {steps} steps"));
+                None
+            }
+            Err((failure, shown)) => {
+                failed += 1;
+                page.styled_row(
+                    BAD,
+                    "failed",
+                    &paint_words(PLAIN, &format!("{name}: {failure}")),
+                );
+                shown.into_iter().for_each(|line| page.line(line));
+                Some(failure.to_string())
+            }
+        };
+        results.push(json!({ "file": name, "ok": flaw.is_none(), "why": flaw }));
+    }
+    let missing = coverage.missing(chart);
+    let code = match failed {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    };
+    if matches.get_flag("json") {
+        let all = Coverage::all(chart).len();
+        let object = json!({
+            "version": 1, "chart": chart.id, "scenarios": results,
+            "coverage": { "all": all, "covered": all - missing.len(), "missing": missing },
+        });
+        say(&object.to_string());
+        return Ok(code);
+    }
+    page.blank();
+    let verdict = match failed {
+        0 => paint(GOOD, format!("{} passed", files.len())),
+        _ => paint(BAD, format!("{failed} of {} failed", files.len())),
+    };
+    page.text(
+        PLAIN,
+        &format!("{verdict}; covered: {}", share(chart, missing.len())),
+    );
+    page.print();
+    let labels: Vec<String> = missing.iter().map(|place| format!("  {place}")).collect();
+    let mut rest = Page::new(
+        page::width(),
+        page::column(labels.iter().map(String::as_str)),
+    );
+    if !missing.is_empty() {
+        rest.text(PLAIN, "Not covered:");
+    }
+    for (label, place) in labels.iter().zip(&missing) {
+        rest.styled_row(PLAIN, label, chart.about(place).unwrap_or_default());
+    }
+    rest.print();
+    Ok(code)
+}
+
+/// Plays one scenario, and returns how many steps it has. The error comes with the step that failed, as it is shown.
+fn play(
+    chart: &Arc<Chart>,
+    file: &Path,
+    coverage: &mut Coverage,
+) -> Result<usize, (Failure, Vec<String>)> {
+    let unshown = |failure| (failure, Vec::new());
+    let text = std::fs::read_to_string(file);
+    let text = text.map_err(|error| unshown(Failure::Script(error.to_string())))?;
+    let script = Script::parse(&text).map_err(unshown)?;
+    let instance = Instance::of(chart, enter::typist(chart), &script).map_err(unshown)?;
+    let mut player = Player::new(chart, instance);
+    let mut shown: Vec<String> = Vec::new();
+    let played = player.play(&script, |player| {
+        player
+            .decided
+            .iter()
+            .for_each(|decided| coverage.add(decided));
+        shown = player.page.take_lines();
+    });
+    played.map_err(|failure| (failure, shown))?;
+    Ok(script.steps.len())
+}

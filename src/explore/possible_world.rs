@@ -1,0 +1,202 @@
+//! A world whose files lie in memory: what a disk, an event and a user could really bring.
+//!
+//! Here a story of the model checker is replayed before it is told: the sets of files, the tables and the checks come
+//! from the same files, by the same code that reads the disk.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use minijinja::value::Value;
+use serde_json::{Map, Value as Json, json};
+
+use crate::chart::field::{default_of, name_part};
+use crate::chart::{Chart, FileSet};
+use crate::engine::context::{Context, to_value};
+use crate::engine::event::Event;
+use crate::engine::fault::Fault;
+use crate::engine::records;
+use crate::engine::world::{Source, World};
+
+/// What lies on a disk below an instance's directory, and what else a decision can look at.
+#[derive(Debug, Clone, Default)]
+pub struct Disk {
+    /// By name: the text, and when it was written.
+    pub files: BTreeMap<String, (String, u64)>,
+    /// The settings that a user has made.
+    pub config: Map<String, Json>,
+    /// The other instances: by name, their state and their files. A state that cannot be read is `None`.
+    pub siblings: Vec<Sibling>,
+    /// Who drives the instance, as the session that asks sees it.
+    pub driver: Option<String>,
+    pub dirty: bool,
+    /// The prompts that a user has replaced.
+    pub prompts: BTreeMap<String, String>,
+    pub now: String,
+}
+
+/// Another instance.
+#[derive(Debug, Clone)]
+pub struct Sibling {
+    pub name: String,
+    pub context: Option<Context>,
+    pub files: BTreeMap<String, String>,
+    pub idle_hours: u64,
+}
+
+/// A disk, with the state that an instance is in.
+#[derive(Debug)]
+pub struct PossibleWorld {
+    pub chart: Arc<Chart>,
+    pub context: Context,
+    pub started: bool,
+    pub disk: Disk,
+}
+
+/// The name of the instance that is explored.
+pub const INSTANCE: &str = "1";
+
+impl PossibleWorld {
+    /// The instance's directory, from the project's root.
+    pub fn dir(chart: &Chart, name: &str) -> PathBuf {
+        let scope = &chart.scope;
+        [&scope.home, &scope.folder, name].iter().collect()
+    }
+
+    /// Only a set that looks into subfolders sees what lies there.
+    fn names(set: &FileSet, files: impl Iterator<Item = String>) -> Vec<String> {
+        files
+            .filter(|name| set.is_nested() || !name.contains('/'))
+            .collect()
+    }
+
+    fn table_name(&self, name: &str) -> Option<String> {
+        let table = self.chart.tables.get(name)?;
+        let part = |hole: &str| self.context.get(hole).and_then(name_part).ok_or(());
+        table.file.render(part).ok()
+    }
+
+    fn sibling(&self, sibling: &Sibling) -> Value {
+        let chart = &self.chart;
+        let dir = Self::dir(chart, &sibling.name);
+        let field = |name: &String| {
+            let value = sibling
+                .context
+                .as_ref()
+                .and_then(|context| context.get(name));
+            (
+                name.clone(),
+                value.map_or_else(|| Value::from(()), to_value),
+            )
+        };
+        let sets = chart.files.iter().filter(|(_, set)| !set.is_nested());
+        let files = sets.map(|(name, set)| {
+            let names = Self::names(set, sibling.files.keys().cloned());
+            let text = |name: &str| sibling.files[name].clone().into_bytes();
+            (name.clone(), records::files(set, &dir, &names, text))
+        });
+        Value::from_pairs([
+            ("name", Value::from(sibling.name.as_str())),
+            ("path", Value::from(dir.to_string_lossy())),
+            ("idle_hours", Value::from(sibling.idle_hours)),
+            ("unreadable", Value::from(sibling.context.is_none())),
+            (
+                "context",
+                chart.context.keys().map(field).collect::<Value>(),
+            ),
+            ("files", files.collect::<Value>()),
+        ])
+    }
+
+    /// The setting of that name as `config.json` has it, its default where it has none.
+    fn setting(&self, name: &str) -> Json {
+        let given = self.disk.config.get(name).cloned();
+        let default = || {
+            let field = self.chart.config.get(name);
+            field.map(|field| default_of(&self.chart, field))
+        };
+        given.or_else(default).unwrap_or_default()
+    }
+}
+
+impl World for PossibleWorld {
+    fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn look(&self, source: &Source) -> Result<Value, Fault> {
+        let dir = Self::dir(&self.chart, INSTANCE);
+        let files = &self.disk.files;
+        Ok(match source {
+            Source::Scope => Value::from_pairs([
+                ("started", Value::from(self.started)),
+                ("name", Value::from(INSTANCE)),
+                ("path", Value::from(dir.to_string_lossy())),
+                ("home", Value::from(self.chart.scope.home.as_str())),
+            ]),
+            Source::Files(set) => match self.chart.files.get(set) {
+                None => Value::from(Vec::<Value>::new()),
+                Some(set) => {
+                    let names = Self::names(set, files.keys().cloned());
+                    let text = |name: &str| files[name].0.clone().into_bytes();
+                    records::files(set, &dir, &names, text)
+                }
+            },
+            Source::Table(name) => match self.chart.tables.get(name) {
+                None => Value::from(()),
+                Some(table) => {
+                    let file = self.table_name(name).and_then(|file| files.get(&file));
+                    let text = file.map(|(text, _)| text.as_bytes());
+                    records::table(table, &records::content(table, text))
+                }
+            },
+            Source::Answers { answer, review } => {
+                let written = |name: &String| files.get(name).map(|(_, at)| *at);
+                let is_newer = match (written(answer), written(review)) {
+                    (Some(answer), Some(review)) => answer >= review,
+                    _ => false,
+                };
+                Value::from(is_newer)
+            }
+            Source::Config(name) => to_value(&self.setting(name)),
+            Source::Driver { .. } => match &self.disk.driver {
+                Some(driver) => Value::from(driver.as_str()),
+                None => Value::from(()),
+            },
+            Source::Dirty => Value::from(self.disk.dirty),
+            Source::Postponed => Value::from(()),
+            Source::Siblings => {
+                let siblings = self.disk.siblings.iter();
+                siblings
+                    .map(|sibling| self.sibling(sibling))
+                    .collect::<Vec<_>>()
+                    .into()
+            }
+            Source::Now => Value::from(self.disk.now.as_str()),
+            Source::Names(folder) => {
+                let inside = *folder == *dir.to_string_lossy();
+                let names = files.keys().filter(|name| inside && !name.contains('/'));
+                names.map(|name| Value::from(name.as_str())).collect()
+            }
+            Source::Prompt(name) => match self.disk.prompts.get(name) {
+                Some(text) => Value::from(text.as_str()),
+                None => Value::from(()),
+            },
+        })
+    }
+}
+
+/// An event as it comes, with nothing but what is given.
+pub fn event(trigger: crate::engine::event::Trigger, fields: Map<String, Json>) -> Event {
+    let session = fields
+        .get("session_id")
+        .and_then(Json::as_str)
+        .filter(|id| !id.is_empty())
+        .map(str::to_owned);
+    Event {
+        trigger,
+        fields: json!(fields),
+        args: indexmap::IndexMap::new(),
+        session,
+    }
+}

@@ -1,0 +1,54 @@
+//! Which rules, commands and phases of a chart some decisions have used.
+
+use std::collections::HashSet;
+
+use crate::chart::Chart;
+use crate::shell::journal::Decided;
+
+/// What has been used, by its place in the chart: `on.Stop[2]`, `commands.pause`, `phases.done`.
+#[derive(Debug, Default)]
+pub(crate) struct Coverage {
+    used: HashSet<String>,
+}
+
+impl Coverage {
+    /// Adds what a decision has used.
+    pub(crate) fn add(&mut self, decided: &Decided) {
+        if decided.answer == "refuse" {
+            return;
+        }
+        self.used
+            .extend(decided.fired().map(|rule| rule.rule.clone()));
+        let place = match decided.event.split_once(' ') {
+            Some(("enter", phase)) => format!("phases.{phase}"),
+            Some(("run", command)) => format!("commands.{command}"),
+            _ => return,
+        };
+        self.used.insert(place);
+    }
+
+    /// Returns all that `chart` has, in its order.
+    pub(crate) fn all(chart: &Chart) -> Vec<String> {
+        let rules = chart.on.iter().flat_map(|(event, rules)| {
+            (0..rules.len()).map(move |index| format!("on.{event}[{index}]"))
+        });
+        let commands = chart.commands.keys().map(|name| format!("commands.{name}"));
+        let phases = chart.phases.keys().map(|name| format!("phases.{name}"));
+        phases.chain(rules).chain(commands).collect()
+    }
+
+    /// Returns what is left, in the chart's order.
+    pub(crate) fn missing(&self, chart: &Chart) -> Vec<String> {
+        let mut all = Self::all(chart);
+        all.retain(|place| !self.used.contains(place));
+        all
+    }
+}
+
+/// Returns how much of a chart is covered if so much is missing: "31 of 45 … (68 %)".
+pub(crate) fn share(chart: &Chart, missing: usize) -> String {
+    let all = Coverage::all(chart).len();
+    let covered = all.saturating_sub(missing);
+    let percent = (covered * 100).checked_div(all).unwrap_or(100);
+    format!("{covered} of {all} phases, rules and commands ({percent} %)")
+}

@@ -1,0 +1,389 @@
+//! An instance in memory: its state, and a disk that is a table of names. It decides by the hook's own `decide`. Nothing is
+//! started, and nothing on a real disk is read or written.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json, json};
+
+use super::failure::Failure;
+use super::script::{self, Expected, Review, Script, Step};
+use super::stage::{Answer, Call, Stage, State};
+use crate::chart::Chart;
+use crate::engine::context::{self, Context};
+use crate::engine::decide::decide;
+use crate::engine::decision::{self, Decision, Effect, Ended, Invocation, Outcome};
+use crate::engine::event::Event;
+use crate::engine::fault::Fault;
+use crate::engine::inspect::Inspector;
+use crate::engine::world::World;
+use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
+use crate::files::timestamp;
+use crate::shell::journal::Decided;
+
+/// Reads a command line: the events that it stands for, in order. The second argument is what is on stdin.
+pub(crate) type Typist = dyn Fn(&str, &str) -> Result<Vec<Event>, String>;
+
+/// An instance in memory.
+#[derive(Clone)]
+pub(crate) struct Instance {
+    pub(crate) chart: Arc<Chart>,
+    typist: Arc<Typist>,
+    /// The session of events that name none.
+    session: String,
+    pub(crate) context: Context,
+    pub(crate) started: bool,
+    pub(crate) disk: Disk,
+    /// The files outside the instance's directory, by their path from the project's root.
+    outside: BTreeMap<String, (String, u64)>,
+    /// Counts what is written, so that it is known what is newer.
+    clock: u64,
+    /// A stop of this turn was answered already.
+    active: bool,
+    decision: Option<Decided>,
+}
+
+impl Instance {
+    /// Returns an instance that has no state yet.
+    pub(crate) fn new(chart: &Arc<Chart>, typist: Arc<Typist>, session: &str) -> Self {
+        Self {
+            chart: Arc::clone(chart),
+            typist,
+            session: session.to_owned(),
+            context: context::initial(chart),
+            started: false,
+            disk: Disk {
+                now: "20260101T000000".to_owned(),
+                ..Disk::default()
+            },
+            outside: BTreeMap::new(),
+            clock: 0,
+            active: false,
+            decision: None,
+        }
+    }
+
+    /// Returns the instance that a scenario begins with.
+    pub(crate) fn of(
+        chart: &Arc<Chart>,
+        typist: Arc<Typist>,
+        script: &Script,
+    ) -> Result<Self, Failure> {
+        let mut instance = Self::new(chart, typist, &script.session);
+        if let Some(state) = &script.begins {
+            instance.set(state)?;
+            let nulls = script.null.iter().map(|name| (name.clone(), Json::Null));
+            instance.set(&nulls.collect())?;
+            instance.started = true;
+        }
+        Ok(instance)
+    }
+
+    /// Returns what a decision can look at.
+    pub(crate) fn world(&self) -> Arc<dyn World> {
+        Arc::new(PossibleWorld {
+            chart: Arc::clone(&self.chart),
+            context: self.context.clone(),
+            started: self.started,
+            disk: self.disk.clone(),
+        })
+    }
+
+    /// Returns what would be decided about an event now.
+    pub(crate) fn foresee(&self, event: &Event) -> Result<decision::Step, Fault> {
+        decide(&self.chart, &self.world(), event, None)
+    }
+
+    /// Returns the event of that name that a step sends.
+    pub(crate) fn event(&self, name: &str, step: &Step) -> Event {
+        let session = step.session.as_ref().unwrap_or(&self.session);
+        let mut fields = Map::new();
+        fields.insert("hook_event_name".to_owned(), json!(name));
+        if name == "Stop" {
+            fields.insert("stop_hook_active".to_owned(), json!(self.active));
+        }
+        if !session.is_empty() {
+            fields.insert("session_id".to_owned(), json!(session));
+        }
+        fields.extend(step.says.clone());
+        Event::hook(name, Json::Object(fields))
+    }
+
+    /// Returns the file of a review's subject that does not exist.
+    pub(crate) fn missing<'i>(&self, invocation: &'i Invocation) -> Option<&'i String> {
+        let mut subject = invocation.subject.iter();
+        subject.find(|name| !self.disk.files.contains_key(*name))
+    }
+
+    fn set(&mut self, fields: &Map<String, Json>) -> Result<(), Failure> {
+        for (name, value) in fields {
+            let Some(field) = self.chart.context.get(name) else {
+                return Err(Failure::Script(format!("there is no field `{name}`")));
+            };
+            field
+                .accepts(&self.chart.phases, value)
+                .map_err(|expected| {
+                    Failure::Script(format!("`{name}` is {expected}, not {value}"))
+                })?;
+            self.context.insert(name.clone(), value.clone());
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self) -> u64 {
+        self.clock += 1;
+        if let Some(next) = timestamp::next(&self.disk.now) {
+            self.disk.now = next;
+        }
+        self.clock
+    }
+
+    /// Decides, carries the decision out, and returns it with how its reviewer was called.
+    fn happen(
+        &mut self,
+        event: &Event,
+        review: Option<&Review>,
+    ) -> Result<(Decision, Option<Call>), Failure> {
+        let line = Decided::new(INSTANCE, event);
+        let fault = |fault: Fault| Failure::Unexpected {
+            what: format!("nothing can be decided: {fault}"),
+            details: String::new(),
+        };
+        let (mut call, mut ended) = (None, None);
+        if let decision::Step::Invoke(invocation) = self.foresee(event).map_err(fault)? {
+            let outcome = match (self.missing(&invocation), review) {
+                (Some(name), _) => Outcome::Failed(format!("{name} does not exist")),
+                (None, Some(Review::Crash(why))) => Outcome::Failed(match why.as_str() {
+                    "" => "it crashed".to_owned(),
+                    why => why.to_owned(),
+                }),
+                (None, Some(Review::Verdict { verdict, text })) => {
+                    let at = self.tick();
+                    let file = invocation.file.clone();
+                    self.disk.files.insert(file, (text.clone(), at));
+                    Outcome::Ran {
+                        verdict: verdict.clone(),
+                    }
+                }
+                (None, None) => Outcome::Failed("the scenario has no review here".to_owned()),
+            };
+            // Without its subject a review is not started.
+            if self.missing(&invocation).is_none() {
+                let by = Inspector::new(&self.chart, &self.world()).by(&invocation.name);
+                call = Some(Call {
+                    model: by.ok().flatten(),
+                    file: invocation.file.clone(),
+                });
+            }
+            ended = Some(Ended::new(*invocation, outcome));
+        }
+        let step = decide(&self.chart, &self.world(), event, ended).map_err(fault)?;
+        let decision::Step::Done(decision) = step else {
+            return Err(Failure::Script("one event asks for two reviews".to_owned()));
+        };
+        let mut before = IndexMap::new();
+        for (name, value) in &decision.patch {
+            let old = self.context.insert(name.clone(), value.clone());
+            before.extend(old.map(|old| (name.clone(), old)));
+        }
+        self.started |= !decision.patch.is_empty();
+        for effect in &decision.effects {
+            self.carry_out(effect);
+        }
+        let mut line = line;
+        line.fill(&self.chart, &decision, &before);
+        self.decision = Some(line);
+        Ok((decision, call))
+    }
+
+    /// Does to the files in memory what the shell does to those on disk.
+    fn carry_out(&mut self, effect: &Effect) {
+        let at = self.tick();
+        match effect {
+            Effect::Write { path, text } => {
+                let (files, name) = self.place(path);
+                files.insert(name, (text.clone(), at));
+            }
+            Effect::Ensure { path, line } => {
+                let (files, name) = self.place(path);
+                let file = files.entry(name).or_default();
+                if !file.0.lines().any(|known| known == line) {
+                    file.0.push_str(&format!("{line}\n"));
+                    file.1 = at;
+                }
+            }
+            Effect::Rename { from, to } => {
+                let (files, name) = self.place(from);
+                let own = files.remove(&name);
+                let file = own.or_else(|| self.take_from_sibling(from));
+                let (files, name) = self.place(to);
+                files.extend(file.map(|file| (name, file)));
+            }
+            Effect::Remove { path } => {
+                let dir = |sibling: &Sibling| PossibleWorld::dir(&self.chart, &sibling.name);
+                self.disk
+                    .siblings
+                    .retain(|sibling| dir(sibling) != Path::new(path));
+            }
+        }
+    }
+
+    fn take_from_sibling(&mut self, path: &str) -> Option<(String, u64)> {
+        let at = self.clock;
+        let chart = Arc::clone(&self.chart);
+        self.disk.siblings.iter_mut().find_map(|sibling| {
+            let name = Path::new(path).strip_prefix(PossibleWorld::dir(&chart, &sibling.name));
+            let text = sibling.files.remove(name.ok()?.to_str()?)?;
+            Some((text, at))
+        })
+    }
+
+    /// Returns the files among which a path from the project's root is, and its name there.
+    fn place(&mut self, path: &str) -> (&mut BTreeMap<String, (String, u64)>, String) {
+        let dir = PossibleWorld::dir(&self.chart, INSTANCE);
+        let name = Path::new(path)
+            .strip_prefix(dir)
+            .ok()
+            .and_then(Path::to_str);
+        match name {
+            Some(name) => (&mut self.disk.files, name.to_owned()),
+            None => (&mut self.outside, path.to_owned()),
+        }
+    }
+}
+
+impl Stage for Instance {
+    fn begin_turn(&mut self) {
+        self.active = false;
+    }
+
+    fn arrange(&mut self, step: &Step) -> Result<(), Failure> {
+        self.set(&step.set)?;
+        for (name, value) in &step.config {
+            let Some(setting) = self.chart.config.get(name) else {
+                return Err(Failure::Script(format!("there is no setting `{name}`")));
+            };
+            setting
+                .accepts(&self.chart.phases, value)
+                .map_err(|expected| {
+                    Failure::Script(format!("`{name}` is {expected}, not {value}"))
+                })?;
+            self.disk.config.insert(name.clone(), value.clone());
+        }
+        if let Some(driver) = step.driver {
+            self.disk.driver = driver.word().map(str::to_owned);
+        }
+        self.disk.dirty = step.dirty.unwrap_or(self.disk.dirty);
+        if let Some(siblings) = &step.siblings {
+            self.disk.siblings = siblings
+                .iter()
+                .map(|other| sibling(&self.chart, other))
+                .collect();
+        }
+        Ok(())
+    }
+
+    fn read(&self, name: &str) -> Result<String, Failure> {
+        let file = match name.strip_prefix('/') {
+            Some(path) => self.outside.get(path),
+            None => self.disk.files.get(name),
+        };
+        let absent = || Failure::Script(format!("there is no file {name}"));
+        file.map(|(text, _)| text.clone()).ok_or_else(absent)
+    }
+
+    fn write(&mut self, name: &str, text: &str) -> Result<(), Failure> {
+        let file = (text.to_owned(), self.tick());
+        match name.strip_prefix('/') {
+            Some(path) => self.outside.insert(path.to_owned(), file),
+            None => self.disk.files.insert(name.to_owned(), file),
+        };
+        Ok(())
+    }
+
+    fn remove(&mut self, name: &str) -> Result<(), Failure> {
+        let removed = match name.strip_prefix('/') {
+            Some(path) => self.outside.remove(path),
+            None => self.disk.files.remove(name),
+        };
+        let absent = || Failure::Script(format!("there is no file {name}"));
+        removed.map(|_| ()).ok_or_else(absent)
+    }
+
+    fn run(&mut self, line: &str, step: &Step) -> Result<(), Failure> {
+        let flaw = |why: String| Failure::Script(format!("`{line}`: {why}"));
+        for mut event in (self.typist)(line, &step.stdin).map_err(flaw)? {
+            let session = step.session.as_ref().unwrap_or(&self.session);
+            event.session = Some(session.clone()).filter(|session| !session.is_empty());
+            event.fields = Json::Object(step.says.clone());
+            let (decision, _) = self.happen(&event, None)?;
+            if let decision::Answer::Refuse(why) = decision.answer {
+                return Err(Failure::Refused(format!("`{line}`: {why}")));
+            }
+            if event.session.is_some() && step.driver.is_none() {
+                self.disk.driver = Some("this".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, name: &str, step: &Step) -> Result<Answer, Failure> {
+        let event = self.event(name, step);
+        let (decision, call) = self.happen(&event, step.review.as_ref())?;
+        self.active |= name == "Stop";
+        let texts = decision.messages.iter().chain(&decision.says);
+        let mut texts: Vec<String> = texts.cloned().collect();
+        let reason = match decision.answer {
+            decision::Answer::Block(reason) => Some(reason),
+            decision::Answer::Action { action, why } => {
+                texts.insert(0, format!("{action}: {why}"));
+                None
+            }
+            _ => None,
+        };
+        Ok(Answer {
+            answer: match reason {
+                Some(_) => Expected::Block,
+                None => Expected::Allow,
+            },
+            reason,
+            message: Some(texts.join("\n")).filter(|text| !text.is_empty()),
+            decision: self.decision.clone(),
+            call,
+            transcript: String::new(),
+        })
+    }
+
+    fn state(&self) -> State {
+        let fields = self.context.iter();
+        let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
+        self.started.then(|| fields.collect())
+    }
+
+    fn decision(&self) -> Option<Decided> {
+        self.decision.clone()
+    }
+}
+
+fn sibling(chart: &Chart, other: &script::Sibling) -> Sibling {
+    let context = other.state.as_ref().map(|state| {
+        let mut context = context::initial(chart);
+        let state = state
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()));
+        context.extend(state);
+        context.extend(other.null.iter().map(|name| (name.clone(), Json::Null)));
+        context
+    });
+    let files = other.files.iter();
+    Sibling {
+        name: other.name.clone(),
+        context,
+        files: files
+            .map(|(name, text)| (name.clone(), text.clone()))
+            .collect(),
+        idle_hours: other.idle_hours,
+    }
+}

@@ -1,0 +1,323 @@
+//! A scenario as a file: what the user types, what the agent does, what the reviewer finds, and what comes of it.
+//!
+//! A step is what the agent does up to one event, which is a stop unless it says otherwise. It is data, so that a scenario
+//! can be read, and changed, without knowing Rust; a doc comment here is what its key means.
+
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+use super::failure::Failure;
+use crate::host::events::is_stop;
+
+/// A whole scenario.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Script {
+    /// Said before the first step.
+    #[serde(default)]
+    pub(crate) intro: String,
+    /// Said after the last one.
+    #[serde(default)]
+    pub(crate) outro: String,
+    /// The directory of the instance, from the project's root. Only a demo needs it.
+    #[serde(default)]
+    pub(crate) dir: String,
+    /// The session that it takes place in: a UUID, as the host gives one.
+    #[serde(default = "some_session")]
+    pub(crate) session: String,
+    /// The phase that the instance must be in after the last step.
+    pub(crate) ends: Option<String>,
+    /// The state that the instance has before the first step. Left out: none yet.
+    pub(crate) begins: Option<Map<String, Json>>,
+    /// The fields of that state that are null.
+    #[serde(default)]
+    pub(crate) null: Vec<String>,
+    /// In order.
+    #[serde(rename = "step")]
+    pub(crate) steps: Vec<Step>,
+}
+
+fn some_session() -> String {
+    "scenario".to_owned()
+}
+
+/// What the agent does up to one event, and what comes of it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Step {
+    /// A heading: a new chapter begins.
+    pub(crate) chapter: Option<String>,
+    /// What the user types. It begins a turn.
+    pub(crate) user: Option<String>,
+    /// What the agent does, in words: "writes the plan".
+    pub(crate) agent: String,
+    /// Files that it writes: name → text. A name is below the instance's directory; one that begins with
+    /// `/` is below the project's root.
+    pub(crate) write: IndexMap<String, String>,
+    /// Files that it changes: name → the old text, the new text.
+    pub(crate) edit: IndexMap<String, [String; 2]>,
+    /// Files that it removes.
+    pub(crate) remove: Vec<String>,
+    /// Fields of the state that the user changes in `state.json`.
+    pub(crate) set: Map<String, Json>,
+    /// Settings that the user makes, from here on.
+    pub(crate) config: Map<String, Json>,
+    /// Who drives the instance, as the session of this step sees it: `this`, `other` or `nobody`. Left out: as before.
+    pub(crate) driver: Option<Driver>,
+    /// Whether there are uncommitted changes, from here on.
+    pub(crate) dirty: Option<bool>,
+    /// The other instances, from here on.
+    pub(crate) siblings: Option<Vec<Sibling>>,
+    /// Commands that it runs after that: `taskie …`, in words of a shell.
+    pub(crate) run: Vec<String>,
+    /// What these commands read from stdin.
+    pub(crate) stdin: String,
+    /// The event that comes then, by the host's name, or `next`. Left out: `Stop` if there is `stop`, else none.
+    pub(crate) event: Option<String>,
+    /// The session that it is about; empty: none. Left out: the scenario's.
+    pub(crate) session: Option<String>,
+    /// What else the event says: field → value.
+    pub(crate) says: Map<String, Json>,
+    /// What the reviewer does that this event is to start: verdict → the text of its review, or
+    /// `crash` → why it could not work, or `none` → the text of a review without a verdict. A word alone is a verdict.
+    /// Left out: it must start none.
+    pub(crate) review: Option<Review>,
+    /// What the hook must answer to the event. In a demo each step has it.
+    pub(crate) stop: Option<Expected>,
+    /// What the last command or event must be answered: `allow`, `block`, `pass`, `action` or `refuse`.
+    pub(crate) answer: Option<String>,
+    /// The rules that it must fire, and no others: their `about`, or their place (`on.Stop[2]`, `phases.done`).
+    pub(crate) rules: Option<Vec<String>>,
+    /// What the state must hold afterward: field → value.
+    pub(crate) state: Map<String, Json>,
+    /// The fields that must be null afterward.
+    pub(crate) null: Vec<String>,
+}
+
+impl Step {
+    /// Returns the event that comes after the commands.
+    pub(crate) fn event(&self) -> Option<&str> {
+        let stop = self.stop.map(|_| "Stop");
+        self.event.as_deref().or(stop)
+    }
+}
+
+/// Who drives an instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Driver {
+    This,
+    Other,
+    Nobody,
+}
+
+impl Driver {
+    /// Returns its name; none for nobody.
+    pub(crate) fn word(self) -> Option<&'static str> {
+        match self {
+            Self::This => Some("this"),
+            Self::Other => Some("other"),
+            Self::Nobody => None,
+        }
+    }
+}
+
+/// Another instance.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Sibling {
+    pub(crate) name: String,
+    /// Left out: it cannot be read.
+    pub(crate) state: Option<Map<String, Json>>,
+    /// The fields of it that are null.
+    pub(crate) null: Vec<String>,
+    pub(crate) files: IndexMap<String, String>,
+    pub(crate) idle_hours: u64,
+}
+
+/// What a scripted reviewer does.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Words")]
+pub(crate) enum Review {
+    /// Writes this text and gives this verdict, or none.
+    Verdict {
+        verdict: Option<String>,
+        text: String,
+    },
+    /// Writes nothing and fails for this reason.
+    Crash(String),
+}
+
+/// How a review is written.
+#[derive(Debug, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a review is a verdict, or a table of one verdict with its text"
+)]
+enum Words {
+    One(String),
+    Table(IndexMap<String, String>),
+}
+
+impl Review {
+    /// Returns the review that a word stands for: a verdict, `crash` or `none`.
+    pub(crate) fn of(word: &str, text: String) -> Self {
+        match word {
+            "crash" => Self::Crash(text),
+            "none" => Self::Verdict {
+                verdict: None,
+                text,
+            },
+            verdict => Self::Verdict {
+                verdict: Some(verdict.to_owned()),
+                text,
+            },
+        }
+    }
+}
+
+impl TryFrom<Words> for Review {
+    type Error = &'static str;
+
+    fn try_from(words: Words) -> Result<Self, Self::Error> {
+        let table = match words {
+            Words::One(word) => return Ok(Self::of(&word, String::new())),
+            Words::Table(table) => table,
+        };
+        let mut entries = table.into_iter();
+        match (entries.next(), entries.next()) {
+            (Some((word, text)), None) => Ok(Self::of(&word, text)),
+            _ => Err("a review is one verdict with its text, or `crash` with a reason"),
+        }
+    }
+}
+
+/// The answer that a stop must get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Expected {
+    Allow,
+    Block,
+}
+
+impl Expected {
+    /// Returns its name.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Block => "block",
+        }
+    }
+}
+
+impl Script {
+    /// Reads a scenario.
+    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
+        let script: Self =
+            toml::from_str(text).map_err(|error| Failure::Script(error.to_string()))?;
+        for (index, step) in script.steps.iter().enumerate() {
+            let flaw = |why: String| Err(Failure::Script(format!("step {}: {why}", index + 1)));
+            match step.event() {
+                Some(event) if step.review.is_some() && !is_stop(event) => {
+                    return flaw(format!("a review runs at a stop, not at `{event}`"));
+                }
+                None if step.review.is_some() => {
+                    return flaw("a review runs at a stop: add `stop`".to_owned());
+                }
+                _ => {}
+            }
+        }
+        Ok(script)
+    }
+
+    /// Reads a scenario that a demo can play, and sees to it that its turns fit its answers.
+    pub(crate) fn parse_demo(text: &str) -> Result<Self, Failure> {
+        let script = Self::parse(text)?;
+        let mut allowed = true;
+        for (index, step) in script.steps.iter().enumerate() {
+            let flaw = |why: &str| Err(Failure::Script(format!("step {}: {why}", index + 1)));
+            match (step.user.is_some(), allowed) {
+                (false, true) => {
+                    return flaw("the turn before it has ended, so the user must speak first");
+                }
+                (true, false) => {
+                    return flaw("the stop before it was blocked, so the user cannot speak yet");
+                }
+                _ => {}
+            }
+            if step.stop.is_none() || step.event.is_some() {
+                return flaw("a demo's step ends with a stop: add `stop`");
+            }
+            allowed = step.stop == Some(Expected::Allow);
+        }
+        Ok(script)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        reason = "a test that panics has failed, which is what it should do"
+    )]
+
+    use super::*;
+
+    fn parse(steps: &str) -> Result<Script, String> {
+        let head = "intro = ''\noutro = ''\ndir = 'd'\nsession = 's'\nends = 'e'\n";
+        Script::parse_demo(&format!("{head}{steps}")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_review_is_a_verdict_or_a_crash() {
+        let step = "[[step]]\nuser = 'u'\nagent = 'a'\nstop = 'block'\nreview = ";
+        let review =
+            |table: &str| parse(&format!("{step}{table}")).map(|mut parsed| parsed.steps.remove(0));
+        assert_eq!(
+            review("{ FAIL = 'no' }").unwrap().review,
+            Some(Review::Verdict {
+                verdict: Some("FAIL".to_owned()),
+                text: "no".to_owned()
+            })
+        );
+        assert_eq!(
+            review("{ crash = 'x' }").unwrap().review,
+            Some(Review::Crash("x".to_owned()))
+        );
+        assert_eq!(
+            review("'PASS'").unwrap().review,
+            Some(Review::of("PASS", String::new()))
+        );
+        for odd in ["{}", "{ PASS = 'a', FAIL = 'b' }"] {
+            assert!(review(odd).unwrap_err().contains("one verdict"), "{odd}");
+        }
+    }
+
+    #[test]
+    fn the_user_speaks_after_an_allowed_stop_and_only_then() {
+        let step = |user: &str, stop: &str| {
+            let user = if user.is_empty() {
+                String::new()
+            } else {
+                format!("user = '{user}'\n")
+            };
+            format!("[[step]]\n{user}agent = 'a'\nstop = '{stop}'\n")
+        };
+        let fits = [step("u", "block"), step("", "allow"), step("u", "allow")].concat();
+        assert!(parse(&fits).is_ok());
+        let cases = [
+            (
+                step("", "block"),
+                "step 1: the turn before it has ended, so the user must speak first",
+            ),
+            (
+                [step("u", "block"), step("u", "allow")].concat(),
+                "step 2: the stop before it was blocked, so the user cannot speak yet",
+            ),
+        ];
+        for (steps, expected) in cases {
+            assert!(parse(&steps).unwrap_err().ends_with(expected), "{expected}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Where a scenario takes place.
+
+use serde_json::{Map, Value as Json};
+
+use super::failure::Failure;
+use super::script::{Expected, Step};
+use crate::shell::journal::Decided;
+
+/// The state of the instance, if there is one yet.
+pub(crate) type State = Option<Map<String, Json>>;
+
+/// Where a scenario takes place.
+pub(crate) trait Stage {
+    /// Starts a turn: the user has typed something.
+    fn begin_turn(&mut self);
+
+    /// Makes true what a step says about everything but files and commands.
+    fn arrange(&mut self, step: &Step) -> Result<(), Failure>;
+
+    /// Returns the text of a file.
+    fn read(&self, name: &str) -> Result<String, Failure>;
+
+    /// Writes a file, and the folders it is in.
+    fn write(&mut self, name: &str, text: &str) -> Result<(), Failure>;
+
+    /// Removes a file.
+    fn remove(&mut self, name: &str) -> Result<(), Failure>;
+
+    /// Runs a command line as the agent's shell would: `taskie …`.
+    fn run(&mut self, line: &str, step: &Step) -> Result<(), Failure>;
+
+    /// Sends an event to the hook.
+    fn send(&mut self, event: &str, step: &Step) -> Result<Answer, Failure>;
+
+    /// Returns the state; `None` if there is none yet.
+    fn state(&self) -> State;
+
+    /// Returns what was decided last.
+    fn decision(&self) -> Option<Decided>;
+
+    /// Replaces a text that occurs in a file once.
+    fn edit(&mut self, name: &str, from: &str, to: &str) -> Result<(), Failure> {
+        let text = self.read(name)?;
+        match text.matches(from).count() {
+            1 => self.write(name, &text.replacen(from, to, 1)),
+            found => Err(Failure::Script(format!(
+                "{name} has {from:?} {found} times, and it must be once"
+            ))),
+        }
+    }
+}
+
+/// How an event was answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) answer: Expected,
+    /// The message to the agent.
+    pub(crate) reason: Option<String>,
+    /// The message to the user.
+    pub(crate) message: Option<String>,
+    /// What was decided and why.
+    pub(crate) decision: Option<Decided>,
+    /// How a reviewer was called, if one was.
+    pub(crate) call: Option<Call>,
+    /// What was run and what it said.
+    pub(crate) transcript: String,
+}
+
+/// How a reviewer was called.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Call {
+    /// The model that the command line names.
+    pub(crate) model: Option<String>,
+    /// The file that it has to write.
+    pub(crate) file: String,
+}
+
+impl Answer {
+    /// Returns the verdict that was counted.
+    pub(crate) fn verdict(&self) -> Option<&str> {
+        self.decision.as_ref()?.review.as_ref()?.verdict.as_deref()
+    }
+
+    /// Returns the rule that answered.
+    pub(crate) fn rule(&self) -> Option<&str> {
+        let decision = self.decision.as_ref()?;
+        decision.fired().last().map(|rule| rule.rule.as_str())
+    }
+}

@@ -1,0 +1,280 @@
+//! `taskie simulate` and `taskie test`: a chart that is played in memory, and what is expected of it.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{PLAN, Project, Ran, feed};
+use crate::typed::{texts, typed};
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn chart(name: &str) -> String {
+    repository().join(name).display().to_string()
+}
+
+/// Runs in a project, which must stay as it is.
+fn untouched(project: &Project, args: &[&str]) -> Ran {
+    let before = project.files();
+    let ran = project.run(args);
+    assert_eq!(project.files(), before);
+    ran
+}
+
+#[test]
+fn a_plan_is_simulated_from_its_first_phase_to_its_last() {
+    let project = Project::empty();
+    let ran = untouched(
+        &project,
+        &["simulate", "--verdicts", "FAIL,crash", "--tasks", "1"],
+    );
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!("simulate", ran.stdout);
+    assert_eq!(project.names(), [] as [&str; 0]);
+}
+
+#[test]
+fn a_simulation_for_programs() {
+    let ran = Project::empty().run(&["simulate", "--tasks", "3", "--json"]);
+    let object = ran.json();
+    assert_eq!(
+        (&object["version"], &object["phase"], &object["ended"]),
+        (
+            &json!(1),
+            &json!("complete"),
+            &json!("the last phase is reached")
+        )
+    );
+    let decisions = object["decisions"].as_array().unwrap();
+    assert_eq!(
+        decisions[0],
+        json!({
+            "event": "enter new-plan",
+            "rules": [
+                { "rule": "phases.new-plan", "about": null },
+                { "rule": "on.enter[1]", "about": "a review is due" },
+            ],
+            "review": null, "changed": { "next_phase": [null, "plan-review"] },
+            "answer": "pass", "action": null,
+        })
+    );
+    // Six cycles, and all reviews are clean: two of each.
+    let reviews = decisions
+        .iter()
+        .filter(|decision| !decision["review"].is_null());
+    assert_eq!(reviews.count(), 12);
+}
+
+#[test]
+fn at_the_limit_it_waits_for_the_user() {
+    let project = Project::valid();
+    project.set_state(json!({ "max_reviews": 1 }));
+    let args = ["simulate", "--plan", PLAN, "--verdicts", "FAIL"];
+    let ran = untouched(&project, &args);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!("simulate-plan", ran.stdout);
+}
+
+#[test]
+fn every_chart_here_can_be_simulated() {
+    let ends = [
+        (
+            "dr-done".to_owned(),
+            "off",
+            "the chart does not say what comes next",
+        ),
+        (
+            chart("examples/ralph/statechart.toml"),
+            "off",
+            "the chart does not say what comes next",
+        ),
+        (
+            chart("tests/charts/base.toml"),
+            "done",
+            "the last phase is reached",
+        ),
+    ];
+    for (chart, phase, ended) in ends {
+        let ran = Project::empty().run(&["--chart", &chart, "simulate", "--json"]);
+        let object = ran.json();
+        assert_eq!(
+            (&object["phase"], &object["ended"]),
+            (&json!(phase), &json!(ended))
+        );
+    }
+}
+
+#[test]
+fn a_saved_walk_is_a_test() {
+    let project = Project::empty();
+    let ran = project.run(&["simulate", "--save", "walk.toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let ran = untouched(&project, &["test", "walk.toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!("test-passed", ran.stdout);
+    // A chart with another rule does something else, and says at which step.
+    let text = fs::read_to_string(repository().join("statechart.toml")).unwrap();
+    let changed = text.replace("default = [\"opus\", \"sonnet\"]", "default = [\"haiku\"]");
+    assert_ne!(text, changed);
+    fs::write(project.root.join("statechart.toml"), changed).unwrap();
+    for folder in ["templates", "plugin"] {
+        std::os::unix::fs::symlink(repository().join(folder), project.root.join(folder)).unwrap();
+    }
+    let ran = project.run(&["--chart", "statechart.toml", "test", "walk.toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    insta::assert_snapshot!(
+        "test-failed",
+        ran.stdout.lines().take(12).collect::<Vec<_>>().join("\n")
+    );
+    let ran = project.run(&["--chart", "statechart.toml", "test", "--json", "walk.toml"]);
+    let object = ran.json();
+    assert_eq!(
+        object["scenarios"],
+        json!([{
+            "file": "walk.toml", "ok": false,
+            "why": "step 1: review_model was \"haiku\", not \"opus\"",
+        }])
+    );
+}
+
+/// What the demo shows with processes and files happens in memory too.
+#[test]
+fn the_demo_is_a_scenario() {
+    let demo = chart("examples/demo.toml");
+    let ran = Project::empty().run(&["test", "--json", &demo]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+    let object = ran.json();
+    assert_eq!(
+        object["scenarios"],
+        json!([{ "file": demo, "ok": true, "why": null }])
+    );
+    let missing = object["coverage"]["missing"].as_array().unwrap();
+    assert!(missing.contains(&json!("commands.skip")) && !missing.contains(&json!("on.Stop[4]")));
+    let (all, covered) = (&object["coverage"]["all"], &object["coverage"]["covered"]);
+    let covered = covered.as_u64().unwrap() + missing.len() as u64;
+    assert_eq!(all, &json!(covered));
+}
+
+#[test]
+fn what_differs_from_a_scenario() {
+    let begin = "[[step]]\nrun = [\"taskie enter new-plan\"]\n";
+    let stop = |keys: &str| format!("{begin}[[step]]\nwrite = {{ \"plan.md\" = \"x\" }}\n{keys}");
+    let cases = [
+        (stop("stop = 'block'\nreview = 'FAIL'"), ""),
+        (stop("stop = 'allow'\nreview = 'crash'"), ""),
+        (stop("event = 'SessionStart'\nrules = ['on.SessionStart[0]']\nanswer = 'pass'"), ""),
+        (stop("event = 'next'\nanswer = 'action'"), ""),
+        (
+            "[[step]]\nrun = [\"taskie run skip\"]\nanswer = 'refuse'\n".to_owned(),
+            "",
+        ),
+        (
+            "[begins]\nphase = 'create-tasks'\nmax_reviews = 4\n[[step]]\nstate = { phase_iteration = 0 }\n".to_owned(),
+            "",
+        ),
+        (
+            stop("set = { max_reviews = 0 }\nstop = 'allow'\nrules = ['on.Stop[1]']\nnull = ['paused']"),
+            "",
+        ),
+        (stop("stop = 'allow'\nreview = 'FAIL'"), "step 2: the answer was block, not allow"),
+        (stop("stop = 'block'"), "step 2: a review was run, and none was due"),
+        (
+            stop("event = 'SessionStart'\nrules = []"),
+            "step 2: on.SessionStart[0] fired, not no rule",
+        ),
+        (
+            stop("stop = 'block'\nreview = 'FAIL'\nstate = { phase_iteration = 2 }"),
+            "step 2: phase_iteration was 1, not 2",
+        ),
+        (
+            stop("stop = 'block'\nreview = 'FAIL'\nnull = ['next_phase']"),
+            "step 2: next_phase was \"post-plan-review\", not null",
+        ),
+        (
+            format!("ends = 'complete'\n{begin}"),
+            "it ended in new-plan, not in complete",
+        ),
+        (
+            "[[step]]\nrun = [\"taskie enter complete\"]\n".to_owned(),
+            "`taskie enter complete`: There is no plan.md.",
+        ),
+        (
+            "[[step]]\nrun = [\"taskie status\"]\n".to_owned(),
+            "the scenario cannot be played: `taskie status`: a scenario runs only `taskie enter` and `taskie run`",
+        ),
+        (
+            "[[step]]\nset = { phase = 'nowhere' }\nstop = 'allow'\n".to_owned(),
+            "the scenario cannot be played: `phase` is a phase of the chart, not \"nowhere\"",
+        ),
+        (
+            "[[step]]\nconfig = { speed = 3 }\nstop = 'allow'\n".to_owned(),
+            "the scenario cannot be played: there is no setting `speed`",
+        ),
+        (
+            "[[step]]\nremove = ['plan.md']\nstop = 'allow'\n".to_owned(),
+            "the scenario cannot be played: there is no file plan.md",
+        ),
+        (
+            "[[step]]\nreview = 'PASS'\n".to_owned(),
+            "the scenario cannot be played: step 1: a review runs at a stop: add `stop`",
+        ),
+    ];
+    let project = Project::empty();
+    for (text, expected) in cases {
+        fs::write(project.root.join("case.toml"), &text).unwrap();
+        let ran = project.run(&["test", "--json", "case.toml"]);
+        let why = ran.json()["scenarios"][0]["why"].clone();
+        let expected = match expected {
+            "" => Value::Null,
+            expected => json!(expected),
+        };
+        assert_eq!(
+            (why, ran.code),
+            (expected.clone(), i32::from(!expected.is_null())),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_scenario_that_is_none() {
+    let project = Project::empty();
+    fs::write(project.root.join("odd.toml"), "[[step]]\nstep = 1\n").unwrap();
+    let ran = project.run(&["test", "odd.toml", "absent.toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    insta::assert_snapshot!("test-odd", ran.stdout.split("\n\n").next().unwrap());
+}
+
+#[test]
+fn a_walk_by_hand() {
+    let project = Project::empty();
+    let line = "1\n1\nu\n99\nw plan.md Words\nr plan.md\nr plan.md\ntaskie run limit 1\ntaskie go\ns walk.toml\nq\n";
+    let ran = feed(project.command(["simulate", "--interactive"]), line);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    insta::assert_snapshot!("simulate-interactive", ran.stdout);
+    let ran = project.run(&["test", "walk.toml"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+}
+
+/// The page about scenarios: its commands work as typed, and its example passes.
+#[test]
+fn the_page_about_scenarios_is_true() {
+    let page = "docs/scenarios.md";
+    let project = Project::empty();
+    for block in texts(page, "sh") {
+        let ran = typed(&project, &block);
+        assert_eq!(
+            (ran.code, ran.stderr.as_str()),
+            (0, ""),
+            "{block}{}",
+            ran.stdout
+        );
+    }
+    let [example] = texts(page, "toml").try_into().unwrap();
+    fs::write(project.root.join("example.toml"), example).unwrap();
+    let ran = project.run(&["test", "example.toml"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+}
