@@ -1,5 +1,6 @@
 //! The command line for clap, including the commands and options of the chart.
 
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
@@ -14,7 +15,7 @@ use crate::diagram;
 use crate::expr::Expressions;
 use crate::expr::source::Literal;
 use crate::host::events::EVENTS;
-use crate::host::hosts::HOSTS;
+use crate::host::hosts::{self, HOSTS};
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 
@@ -62,6 +63,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(log(chart))
         .subcommand(why(chart))
         .subcommand(stats(chart))
+        .subcommand(report(chart))
         .subcommand(
             Command::new("list")
                 .about(format!("List all {}s: phase, progress, reviews, cost, driver", chart.scope.noun))
@@ -261,7 +263,7 @@ fn check_chart() -> Command {
             Arg::new("file")
                 .num_args(0..)
                 .value_name("FILE")
-                .value_parser(value_parser!(std::path::PathBuf))
+                .value_parser(value_parser!(PathBuf))
                 .help("Chart files, or - for stdin [default: the chart of --chart, or else all embedded charts]"),
         )
         .arg(
@@ -387,6 +389,23 @@ fn action_texts(action: &model::Action) -> impl Iterator<Item = &str> {
         .chain(texts.into_iter().map(|(_, text)| text.0.as_str()))
 }
 
+fn report(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    Command::new("report")
+        .about(format!(
+            "Write a page about a {noun}: costs, reviews, timeline, diagram"
+        ))
+        .arg(
+            Arg::new("html")
+                .long("html")
+                .value_name("FILE")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("Write it to this file; an existing one is replaced"),
+        )
+        .args(instance_args(chart))
+}
+
 fn simulate(chart: &Chart) -> Command {
     let noun = &chart.scope.noun;
     let mut verdicts: Vec<&String> = Vec::new();
@@ -423,7 +442,7 @@ fn simulate(chart: &Chart) -> Command {
             Arg::new("save")
                 .long("save")
                 .value_name("FILE")
-                .value_parser(value_parser!(std::path::PathBuf))
+                .value_parser(value_parser!(PathBuf))
                 .help("Save the walk as a scenario for `taskie test`"),
         )
         .arg(
@@ -447,7 +466,7 @@ fn test() -> Command {
                 .required(true)
                 .num_args(1..)
                 .value_name("FILE")
-                .value_parser(value_parser!(std::path::PathBuf))
+                .value_parser(value_parser!(PathBuf))
                 .help("Scenarios, as `taskie simulate --save` and `check-chart --scenarios` write them"),
         )
         .arg(json())
@@ -601,7 +620,7 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
             Arg::new("session")
                 .long("session")
                 .value_name("ID")
-                .help("The session to use [default: the one that the host names]"),
+                .help(session_help("The session to use")),
         ];
     }
     vec![
@@ -614,6 +633,13 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
         Arg::new("session")
             .long("session")
             .value_name("ID")
-            .help("The current session [default: the one that the host names]"),
+            .help(session_help("The current session")),
     ]
+}
+
+fn session_help(what: &str) -> String {
+    let variables: Vec<String> = hosts::session_variables()
+        .map(|name| format!("${name}"))
+        .collect();
+    format!("{what} [default: {}]", variables.join(", else "))
 }

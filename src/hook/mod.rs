@@ -14,6 +14,7 @@ use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
 use crate::engine::decision::Answer;
 use crate::engine::event::Event;
+use crate::files::json::{self, Unread};
 use crate::host::events::{EVENTS, REVIEWER, is_stop};
 use crate::host::hosts::{HOSTS, Host};
 use crate::host::reply::Reply;
@@ -133,11 +134,18 @@ fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
         let limit = EVENT_LIMIT / (1024 * 1024);
         return Err(format!("the event on stdin is larger than {limit} MiB"));
     }
-    let fields = match serde_json::from_slice(&input) {
+    let invalid = |why: &str| format!("Invalid JSON on stdin: {why}");
+    let fields = match json::parse(&input) {
         Ok(fields @ Json::Object(_)) => fields,
-        Ok(_) => return Err("Invalid JSON on stdin: a hook event is an object".to_owned()),
-        Err(error) => return Err(format!("Invalid JSON on stdin: {error}")),
+        Ok(_) => return Err(invalid("a hook event is an object")),
+        Err(Unread::Invalid(error)) => return Err(invalid(&error.to_string())),
+        Err(why) => return Err(format!("The event on stdin cannot be used: {why}")),
     };
+    // Whose stop it is must be known, or known to be nobody's.
+    let session = fields.get("session_id").unwrap_or(&Json::Null);
+    if !session.is_string() && !session.is_null() {
+        return Err(invalid("the session_id of an event is a string"));
+    }
     if let Some(cwd) = fields.get("cwd").and_then(Json::as_str) {
         std::env::set_current_dir(cwd).map_err(|error| {
             format!("Cannot change to the session's directory {cwd:?}: {error}")
@@ -277,7 +285,11 @@ fn reply_to(
     if host.is_active_always && is_stop(name) {
         event.fields[ACTIVE] = Json::from(journal::was_blocked(&place, &event));
     }
-    match perform(&place, &event) {
+    let plugin = place.chart.id.clone();
+    let result = perform(&place, &event);
+    // The process is about to end, so the memory of the chart is not freed piece by piece.
+    std::mem::forget(place);
+    match result {
         Ok(performed) => {
             // The chart's own message reports the failure to the user; stderr is for the host's log.
             let failure = performed
@@ -291,7 +303,7 @@ fn reply_to(
             };
             let says = decision.says.into_iter().chain(named).collect();
             let reply = Reply::new(name, quiet, block, decision.messages, says)
-                .map_texts(|text| host.rename_commands(text, &place.chart.id));
+                .map_texts(|text| host.rename_commands(text, &plugin));
             let mut reply = reply.with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));
             Ok((reply.with_warnings(warnings), performed.debt))

@@ -63,10 +63,17 @@ impl Host {
     }
 }
 
+/// Returns the variables in which hosts tell the tools of a session its id.
+pub fn session_variables() -> impl Iterator<Item = &'static str> {
+    HOSTS
+        .iter()
+        .rev()
+        .flat_map(|host| host.sessions.iter().copied())
+}
+
 /// Returns the session whose tool this process is, if a host says so.
 pub fn session() -> Option<String> {
-    let mut variables = HOSTS.iter().flat_map(|host| host.sessions);
-    variables.find_map(|name| env::var(name).ok().filter(|id| !id.is_empty()))
+    session_variables().find_map(|name| env::var(name).ok().filter(|id| !id.is_empty()))
 }
 
 /// Returns how many blocks in a row every host honors.
