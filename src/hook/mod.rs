@@ -249,7 +249,10 @@ fn reply_to(
         root,
         instance,
     };
-    match perform(&place, &event) {
+    let result = perform(&place, &event);
+    // The process is about to end, so the memory of the chart is not freed piece by piece.
+    std::mem::forget(place);
+    match result {
         Ok(performed) => {
             // The chart's own message reports the failure to the user; stderr is for the host's log.
             let failure = performed
