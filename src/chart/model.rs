@@ -76,13 +76,13 @@ pub struct Source {
     /// The rules for each event, in order of priority.
     #[serde(default)]
     pub on: IndexMap<String, Vec<Rule>>,
-    /// `taskie run NAME`.
+    /// The commands that users run: `taskie run NAME`.
     #[serde(default)]
     pub commands: IndexMap<String, Command>,
     /// Lists of findings: `checks.NAME`.
     #[serde(default)]
     pub checks: IndexMap<String, Vec<Check>>,
-    /// What the model checker proves.
+    /// Claims for the model checker to prove.
     #[serde(default)]
     pub properties: Vec<Property>,
 }
@@ -197,7 +197,7 @@ pub struct Field {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arg {
-    /// boolean, integer or string.
+    /// boolean, integer, string or phase.
     #[serde(rename = "type")]
     pub kind: FieldType,
     /// One line for `--help`.
@@ -413,7 +413,7 @@ pub struct Postpone {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Action {
-    /// Repeats for each item of this list, as `it`.
+    /// Carried out once for each item of this list, as `it`.
     pub each: Option<Expr>,
     /// Whether the action applies. With `each`, it is evaluated for every item.
     pub guard: Option<Expr>,
@@ -562,7 +562,7 @@ fn given<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
     given.map(|(key, _)| key).collect()
 }
 
-/// `taskie run NAME`: one rule, and a message if it does not apply.
+/// A command, `taskie run NAME`: one rule, and a message if it does not apply.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Command {
@@ -599,7 +599,7 @@ pub struct Command {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// Repeats for each item of this list, as `it`.
+    /// Evaluated once for each item of this list, as `it`.
     pub each: Option<Expr>,
     /// Whether there is a finding. With `each`, it is evaluated for every item.
     pub guard: Option<Expr>,
@@ -613,9 +613,9 @@ pub struct Check {
 pub struct Property {
     /// What the property means, in words.
     pub about: String,
-    /// This is true in every state.
+    /// A condition that is true in every state.
     pub always: Option<Expr>,
-    /// This is true in no state.
+    /// A condition that is never true.
     pub never: Option<Expr>,
     /// From every state, some path leads to a state in which this is true.
     pub reachable: Option<Expr>,

@@ -22,23 +22,32 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let format = matches.get_one::<String>("format");
     let format = format.and_then(|name| Format::named(name));
     let format = format.ok_or_else(|| CliError::new("unknown format"))?;
-    let mut picture = Picture::of(chart);
     let is_given = |name: &str| {
         matches.try_contains_id(name).unwrap_or(false)
             && matches.value_source(name) == Some(ValueSource::CommandLine)
     };
-    if is_given("instance") || is_given("session") {
+    let picture = if is_given("instance") || is_given("session") {
         let session = place::session(matches)?;
         let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
-        let path = path(&place);
-        picture.follow(&path);
-        picture.caption = Some(match path.last() {
-            Some(phase) => format!("{} {}: {phase}", chart.scope.noun, place.instance.name),
-            None => format!("{} {}: not started", chart.scope.noun, place.instance.name),
-        });
-    }
+        of_instance(&place)
+    } else {
+        Picture::of(chart)
+    };
     say(format.write(&picture).trim_end());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the chart with the path of an instance.
+pub(super) fn of_instance(place: &Place) -> Picture {
+    let chart = &place.chart;
+    let mut picture = Picture::of(chart);
+    let path = path(place);
+    picture.follow(&path);
+    picture.caption = Some(match path.last() {
+        Some(phase) => format!("{} {}: {phase}", chart.scope.noun, place.instance.name),
+        None => format!("{} {}: not started", chart.scope.noun, place.instance.name),
+    });
+    picture
 }
 
 /// Returns the phases that an instance has been in, according to the journal, and the current one.

@@ -1,5 +1,6 @@
 //! The command line for clap, including the commands and options of the chart.
 
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
@@ -13,7 +14,7 @@ use crate::chart::model::{self, FieldType};
 use crate::diagram;
 use crate::expr::Expressions;
 use crate::expr::source::Literal;
-use crate::host::events::EVENTS;
+use crate::host::events::{EVENTS, SESSION_VARIABLES};
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 
@@ -52,6 +53,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .subcommand(log(chart))
         .subcommand(why(chart))
         .subcommand(stats(chart))
+        .subcommand(report(chart))
         .subcommand(
             Command::new("list")
                 .about(format!("List all {}s: phase, progress, reviews, cost, driver", chart.scope.noun))
@@ -251,7 +253,7 @@ fn check_chart() -> Command {
             Arg::new("file")
                 .num_args(0..)
                 .value_name("FILE")
-                .value_parser(value_parser!(std::path::PathBuf))
+                .value_parser(value_parser!(PathBuf))
                 .help("Chart files, or - for stdin [default: the chart of --chart, or else all embedded charts]"),
         )
         .arg(
@@ -384,6 +386,23 @@ fn action_texts(action: &model::Action) -> impl Iterator<Item = &str> {
         .chain(texts.into_iter().map(|(_, text)| text.0.as_str()))
 }
 
+fn report(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    Command::new("report")
+        .about(format!(
+            "Write a page about a {noun}: costs, reviews, timeline, diagram"
+        ))
+        .arg(
+            Arg::new("html")
+                .long("html")
+                .value_name("FILE")
+                .required(true)
+                .value_parser(value_parser!(PathBuf))
+                .help("Write it to this file; an existing one is replaced"),
+        )
+        .args(instance_args(chart))
+}
+
 fn simulate(chart: &Chart) -> Command {
     let noun = &chart.scope.noun;
     let mut verdicts: Vec<&String> = Vec::new();
@@ -420,7 +439,7 @@ fn simulate(chart: &Chart) -> Command {
             Arg::new("save")
                 .long("save")
                 .value_name("FILE")
-                .value_parser(value_parser!(std::path::PathBuf))
+                .value_parser(value_parser!(PathBuf))
                 .help("Save the walk as a scenario for `taskie test`"),
         )
         .arg(
@@ -444,7 +463,7 @@ fn test() -> Command {
                 .required(true)
                 .num_args(1..)
                 .value_name("FILE")
-                .value_parser(value_parser!(std::path::PathBuf))
+                .value_parser(value_parser!(PathBuf))
                 .help("Scenarios, as `taskie simulate --save` and `check-chart --scenarios` write them"),
         )
         .arg(json())
@@ -598,7 +617,7 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
             Arg::new("session")
                 .long("session")
                 .value_name("ID")
-                .help("The session to use [default: $CLAUDE_CODE_SESSION_ID]"),
+                .help(session_help("The session to use")),
         ];
     }
     vec![
@@ -611,6 +630,14 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
         Arg::new("session")
             .long("session")
             .value_name("ID")
-            .help("The current session [default: $CLAUDE_CODE_SESSION_ID]"),
+            .help(session_help("The current session")),
     ]
+}
+
+fn session_help(what: &str) -> String {
+    let variables: Vec<String> = SESSION_VARIABLES
+        .iter()
+        .map(|name| format!("${name}"))
+        .collect();
+    format!("{what} [default: {}]", variables.join(", else "))
 }

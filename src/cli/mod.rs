@@ -131,6 +131,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("enter", sub)) => enter::enter(&chart, sub),
         Some(("next", sub)) => next::run(&chart, sub),
         Some(("status", sub)) => status::run(&chart, sub),
+        Some(("report", sub)) => status::report::run(&chart, sub),
         Some(("log", sub)) => history::log::run(&chart, sub),
         Some(("why", sub)) => history::why::run(&chart, sub),
         Some(("stats", sub)) => history::stats::run(&chart, sub),

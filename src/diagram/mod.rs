@@ -10,6 +10,7 @@ pub(crate) mod picture;
 mod svg;
 
 use picture::Picture;
+pub(crate) use svg::escaped;
 
 /// A format for pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -306,7 +306,7 @@ fn pixels(text: &str) -> usize {
 }
 
 /// Returns a text for XML and HTML.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

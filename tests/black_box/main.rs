@@ -43,6 +43,7 @@ mod readme;
 mod reference;
 mod renamed_chart;
 mod render;
+mod report;
 mod review_loop;
 mod reviewer;
 mod scenarios;

@@ -203,9 +203,9 @@ fn markdown() -> Result<String, ChartError> {
         .iter()
         .map(|chart| serde_json::from_str(chart.json).unwrap_or_default())
         .collect();
-    let mut text = "# Reference\n\nThis page lists every key, name, filter and test of a chart. It is generated from the code.\n\n\
-        ## Keys\n\nIn the column “Type”, an expression, a text and a pattern are strings; \
-        [Expressions, texts and patterns](expressions.md) explains them. A key can be left out unless its default is \
+    let mut text = "# Reference\n\nThis page lists every key, name, filter and test that a chart can use. It is generated from the code.\n\n\
+        ## Keys\n\nIn the “Type” column, an expression, a text and a pattern are strings; \
+        [Expressions, texts and patterns](expressions.md) explains them. You can leave out a key unless its default is \
         “required” or its description says when it is required. The examples are from the charts that ship with taskie.\n"
         .to_owned();
     for section in sections(&schema) {
@@ -236,7 +236,7 @@ fn markdown() -> Result<String, ChartError> {
         }
     }
     text.push_str(
-        "\n## Names\n\nAn expression sees the fields of `[context]` and the names of `[let]` by their own name, and these:\n\n\
+        "\n## Names\n\nAn expression sees the fields of `[context]` and the names in `[let]`, and these names:\n\n\
          | Name | Type | Where | What it is |\n|---|---|---|---|\n",
     );
     let chart = CHARTS[0].load()?;
@@ -406,18 +406,36 @@ fn type_of(schema: &Json) -> String {
     match schema.get("type").and_then(Json::as_str) {
         Some("array") => format!(
             "list of {}",
-            schema.get("items").map_or_else(String::new, type_of)
+            schema
+                .get("items")
+                .map_or_else(String::new, |items| plural(&type_of(items)))
         ),
         Some("object") => match schema
             .get("additionalProperties")
             .filter(|inner| inner.is_object())
         {
-            Some(inner) => format!("table of {}", type_of(inner)),
+            Some(inner) => format!("table of {}", plural(&type_of(inner))),
             None => "table".to_owned(),
         },
         Some(kind) => kind.to_owned(),
         None => "any".to_owned(),
     }
+}
+
+/// A type in the plural: `strings`, `lists of tables`, `lists of patterns or tables`.
+fn plural(kind: &str) -> String {
+    let (head, of) = kind
+        .split_once(" of ")
+        .map_or((kind, None), |(head, of)| (head, Some(of)));
+    let heads: Vec<String> = head
+        .split(" or ")
+        .map(|word| match word {
+            "any" => "any type".to_owned(),
+            word => format!("{word}s"),
+        })
+        .collect();
+    let of = of.map(|of| format!(" of {}", of.replace(" or table", " or tables")));
+    heads.join(" or ") + &of.unwrap_or_default()
 }
 
 /// The shortest value that a chart has at this path, as a line of TOML; nothing if none is short enough.
@@ -521,7 +539,7 @@ fn in_words(kind: &Type) -> String {
         Type::Boolean => "boolean".to_owned(),
         Type::Integer => "integer".to_owned(),
         Type::Text | Type::Word(_) => "string".to_owned(),
-        Type::List(item) => format!("list of {}", in_words(item)),
+        Type::List(item) => format!("list of {}", plural(&in_words(item))),
         Type::Record(_) => "record".to_owned(),
         Type::Optional(inner) => format!("{} or none", in_words(inner)),
     }

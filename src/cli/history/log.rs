@@ -12,6 +12,7 @@ use crate::chart::Chart;
 use crate::cli::bell::{Bell, PAUSE, Rang};
 use crate::cli::error::CliError;
 use crate::cli::place;
+use crate::engine::inspect;
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, paint, paint_words, span, unbroken,
     width,
@@ -85,88 +86,113 @@ struct Log<'c> {
     day: String,
 }
 
+/// What happened at one time, or several times in a row.
+pub(crate) struct Entry<'l> {
+    pub(crate) day: &'l str,
+    pub(crate) time: String,
+    /// For a terminal.
+    pub(crate) text: String,
+}
+
 impl Log<'_> {
     /// Returns the next lines of the screen.
     fn lines(&mut self, lines: &[Line], width: usize) -> Vec<String> {
         let mut page = Page::new(width, TIME);
-        // Identical consecutive stops, which are common, share one row.
-        for same in lines.chunk_by(is_again) {
-            let Some(line) = same.last() else { continue };
-            let (day, time) = line.at().split_at(line.at().find('T').unwrap_or(0));
-            if day != self.day {
-                page.text(STRONG, &format!("{} UTC", shown(day)));
-                day.clone_into(&mut self.day);
+        for entry in entries(self.chart, lines) {
+            if entry.day != self.day {
+                page.text(STRONG, &format!("{} UTC", shown(entry.day)));
+                entry.day.clone_into(&mut self.day);
             }
-            let time: String = time.chars().skip(1).take(8).collect();
-            let mut text = match line {
-                Line::Decision(decided) => self.decision(decided),
-                Line::Review(review) => self.review(review),
-            };
-            if same.len() > 1 {
-                text.push(' ');
-                text.push_str(&paint(FAINT, unbroken(&format!("({} times)", same.len()))));
-            }
-            page.row(&shown(&time), &text);
+            page.row(&shown(&entry.time), &entry.text);
         }
         page.into_lines()
     }
+}
 
-    fn decision(&self, decided: &Decided) -> String {
-        let mut text = paint_words(STRONG, &shown(&decided.event));
-        let (word, style) = match decided.answer.as_str() {
-            "block" => ("blocked", ALERT),
-            "allow" => ("allowed", GOOD),
-            "refuse" => ("refused", BAD),
-            "none" => ("undecided", BAD),
-            "action" => (decided.action.as_deref().unwrap_or_default(), ACCENT),
-            _ => ("", GOOD),
+/// Returns what happened, oldest first. Identical consecutive stops, which are common, share one entry.
+pub(crate) fn entries<'l>(chart: &Chart, lines: &'l [Line]) -> Vec<Entry<'l>> {
+    let entry = |same: &'l [Line]| {
+        let line = same.last()?;
+        let (day, time) = line.at().split_at(line.at().find('T').unwrap_or(0));
+        let mut text = match line {
+            Line::Decision(decided) => decision(decided),
+            Line::Review(run) => review(chart, run),
         };
-        if !word.is_empty() {
+        if same.len() > 1 {
             text.push(' ');
-            text.push_str(&paint_words(style, &shown(word)));
+            text.push_str(&paint(FAINT, unbroken(&format!("({} times)", same.len()))));
         }
-        // Of the rules that fired, the last one answers.
-        let about = decided
-            .fired()
-            .last()
-            .and_then(|rule| rule.about.as_deref());
-        if let Some(why) = decided.stuck.as_deref().or(about) {
-            text.push_str(": ");
-            text.push_str(&shown(why));
-        }
-        for (name, [_, new]) in &decided.changed {
-            text.push_str(&paint(FAINT, "\u{a0}· "));
-            text.push_str(&unbroken(&format!("{name} {}", in_words(new))));
-        }
-        for file in &decided.files {
-            text.push_str(&paint(FAINT, "\u{a0}· "));
-            text.push_str(&shown(file));
-        }
-        text
-    }
+        let time = time.chars().skip(1).take(8).collect();
+        Some(Entry { day, time, text })
+    };
+    lines.chunk_by(is_again).filter_map(entry).collect()
+}
 
-    fn review(&self, review: &Review) -> String {
-        let name = format!("{} {}", shown(&review.cycle), review.n);
-        let by = review.by.as_deref().map(|by| format!(" by {}", shown(by)));
-        let by = by.unwrap_or_default();
-        let mut took = unbroken(&span(Duration::from_secs(review.seconds)));
-        if let Some(cost) = review.cost {
-            took.push_str(&format!(" ({})", dollars(cost)));
-        }
-        let name = paint_words(STRONG, &name);
-        match (&review.error, &review.verdict) {
-            (Some(why), _) => {
-                let failed = paint(BAD, "failed");
-                format!("{name} {failed}{by} after {took}: {}", shown(why))
-            }
-            (None, Some(verdict)) => {
-                let best = self.chart.is_best_verdict(verdict);
-                let verdict = paint(if best { GOOD } else { BAD }, shown(verdict));
-                format!("{name} {verdict}{by} in {took}")
-            }
-            (None, None) => format!("{name} {}{by} in {took}", paint_words(BAD, "no verdict")),
-        }
+fn decision(decided: &Decided) -> String {
+    let mut text = paint_words(STRONG, &shown(&decided.event));
+    let (word, style) = match decided.answer.as_str() {
+        "block" => ("blocked", ALERT),
+        "allow" => ("allowed", GOOD),
+        "refuse" => ("refused", BAD),
+        "none" => ("undecided", BAD),
+        "action" => (decided.action.as_deref().unwrap_or_default(), ACCENT),
+        _ => ("", GOOD),
+    };
+    if !word.is_empty() {
+        text.push(' ');
+        text.push_str(&paint_words(style, &shown(word)));
     }
+    // Of the rules that fired, the last one answers.
+    let about = decided
+        .fired()
+        .last()
+        .and_then(|rule| rule.about.as_deref());
+    if let Some(why) = decided.stuck.as_deref().or(about) {
+        text.push_str(": ");
+        text.push_str(&shown(why));
+    }
+    for (name, [_, new]) in &decided.changed {
+        text.push_str(&paint(FAINT, "\u{a0}· "));
+        text.push_str(&unbroken(&format!("{name} {}", in_words(new))));
+    }
+    for file in &decided.files {
+        text.push_str(&paint(FAINT, "\u{a0}· "));
+        text.push_str(&shown(file));
+    }
+    text
+}
+
+fn review(chart: &Chart, review: &Review) -> String {
+    let name = match subject(chart, review) {
+        Some(of) => format!("{} {} {}", shown(&review.cycle), shown(&of), review.n),
+        None => format!("{} {}", shown(&review.cycle), review.n),
+    };
+    let by = review.by.as_deref().map(|by| format!(" by {}", shown(by)));
+    let by = by.unwrap_or_default();
+    let mut took = unbroken(&span(Duration::from_secs(review.seconds)));
+    if let Some(cost) = review.cost {
+        took.push_str(&format!(" ({})", dollars(cost)));
+    }
+    let name = paint_words(STRONG, &name);
+    match (&review.error, &review.verdict) {
+        (Some(why), _) => {
+            let failed = paint(BAD, "failed");
+            format!("{name} {failed}{by} after {took}: {}", shown(why))
+        }
+        (None, Some(verdict)) => {
+            let best = chart.is_best_verdict(verdict);
+            let verdict = paint(if best { GOOD } else { BAD }, shown(verdict));
+            format!("{name} {verdict}{by} in {took}")
+        }
+        (None, None) => format!("{name} {}{by} in {took}", paint_words(BAD, "no verdict")),
+    }
+}
+
+/// Returns what was reviewed, if that differs from review to review of the cycle.
+fn subject(chart: &Chart, review: &Review) -> Option<String> {
+    chart.cycles.get(&review.cycle)?.base.holes().next()?;
+    let file = std::iter::once(review.file.as_str());
+    Some(inspect::reviews(chart, file).pop()?.base)
 }
 
 /// Returns whether `b` is a decision that looks exactly like `a`.

@@ -165,7 +165,7 @@ impl Figures {
 }
 
 /// Returns the totals for each group of reviews, in the order of their first review.
-fn groups(
+pub(crate) fn groups(
     chart: &Chart,
     reviews: &[Review],
     key: impl Fn(&Review) -> String,
@@ -206,6 +206,20 @@ fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
 
 /// Adds a table with a row for each group.
 fn table(chart: &Chart, title: &str, groups: &IndexMap<String, Figures>, page: &mut Page) {
+    for (at, line) in aligned(&rows(chart, title, groups), 1)
+        .into_iter()
+        .enumerate()
+    {
+        page.line(if at == 0 { paint(FAINT, line) } else { line });
+    }
+}
+
+/// Returns the rows of a table with a row for each group; the first one has the names of the columns.
+pub(crate) fn rows(
+    chart: &Chart,
+    title: &str,
+    groups: &IndexMap<String, Figures>,
+) -> Vec<Vec<String>> {
     let mut verdicts: Vec<&String> = Vec::new();
     for verdict in chart.invoke.values().flat_map(|invoke| &invoke.verdicts) {
         if !verdicts.contains(&verdict) {
@@ -232,7 +246,5 @@ fn table(chart: &Chart, title: &str, groups: &IndexMap<String, Figures>, page: &
         row.extend([figures.time(), figures.price()]);
         rows.push(row);
     }
-    for (at, line) in aligned(&rows, 1).into_iter().enumerate() {
-        page.line(if at == 0 { paint(FAINT, line) } else { line });
-    }
+    rows
 }

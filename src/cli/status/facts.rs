@@ -96,8 +96,10 @@ pub(super) struct Review {
     /// The verdict that its file states, if this machine knows no other.
     pub(super) stated: Option<String>,
     pub(super) by: Option<String>,
-    seconds: Option<u64>,
-    cost: Option<u64>,
+    pub(super) seconds: Option<u64>,
+    pub(super) cost: Option<u64>,
+    /// The file of its answer, below the instance's directory.
+    pub(super) answer: String,
     pub(super) is_answered: bool,
 }
 
@@ -440,6 +442,7 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
             by: ended.and_then(|ended| ended.by.clone()),
             seconds: ended.map(|ended| ended.seconds),
             cost: ended.and_then(|ended| ended.cost),
+            answer: file.answer.clone(),
             is_answered: names.binary_search(&file.answer).is_ok(),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
             cycle: file.cycle,

@@ -20,8 +20,8 @@ const MOST_ROWS: usize = 4;
 /// The most other instances that are named.
 const MOST_OTHERS: usize = 5;
 
-/// Returns the lines of the screen, none wider than `width`; with all reviews if it `is_whole`.
-pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> {
+/// Returns the rows about the state, without the reviews.
+pub(super) fn rows(facts: &Facts) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut row = |label: &str, text: String| rows.push((label.to_owned(), text));
     match (facts.is_started, facts.phase()) {
@@ -72,12 +72,19 @@ pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> 
     if facts.figures.reviews > 0 {
         row("spent", facts.figures.sentence());
     }
-    for (at, line) in reviews(facts, is_whole).into_iter().enumerate() {
-        row(if at == 0 { "reviews" } else { "" }, line);
-    }
     if !facts.others.is_empty() {
         let label = format!("other {}s", facts.chart.scope.noun);
         row(&label, others(facts));
+    }
+    rows
+}
+
+/// Returns the lines of the screen, none wider than `width`; with all reviews if it `is_whole`.
+pub(super) fn lines(facts: &Facts, width: usize, is_whole: bool) -> Vec<String> {
+    let mut rows = rows(facts);
+    for (at, line) in reviews(facts, is_whole).into_iter().enumerate() {
+        let label = if at == 0 { "reviews" } else { "" };
+        rows.push((label.to_owned(), line));
     }
     let (waits, at_stop) = (waits_for(facts), shown_lines(&facts.stop.text));
 
@@ -282,7 +289,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
 }
 
 /// Returns a review's cycle, and what was reviewed if that differs from review to review.
-fn title(facts: &Facts, review: &Review) -> String {
+pub(super) fn title(facts: &Facts, review: &Review) -> String {
     let is_fixed = facts
         .chart
         .cycles
@@ -338,7 +345,7 @@ fn others(facts: &Facts) -> String {
     format!("{text} {}", paint_words(FAINT, &list))
 }
 
-fn waits_for(facts: &Facts) -> String {
+pub(super) fn waits_for(facts: &Facts) -> String {
     let who = paint_words(STRONG, &who(facts));
     let why = match (facts.waits, &facts.running, facts.owner()) {
         (Waits::Review, Some(running), _) => {

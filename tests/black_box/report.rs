@@ -1,0 +1,163 @@
+//! `taskie report`, and a large plan in it, in `status` and in `log`.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{PLAN, Project, Reviewer};
+
+const TASKS: usize = 30;
+
+/// A plan of 30 tasks, 24 of them done, after 264 reviews: 8 of the plan, of the tasks, and of each of 31 things reviewed
+/// later.
+fn large() -> Project {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    // A journal of this machine begins with a line that only this machine writes.
+    project.run(&["run", "limit", "8"]);
+    let mut tasks = "| Id | Status |\n|---|---|\n".to_owned();
+    let mut bases = vec![
+        ("plan-review", "plan".to_owned()),
+        ("tasks-review", "tasks".to_owned()),
+    ];
+    for task in 1..=TASKS {
+        let status = if task <= 24 { "done" } else { "pending" };
+        writeln!(tasks, "| {task} | {status} |").unwrap();
+        project.write(&format!("task-{task}.md"), "# Task\n");
+        bases.push(("code-review", format!("task-{task}")));
+    }
+    bases.push(("all-code-review", "all-code".to_owned()));
+    project.write("tasks.md", tasks);
+    let mut journal = String::new();
+    for (at, (cycle, base)) in bases.iter().enumerate() {
+        for n in 1..=8 {
+            let file = format!("{base}-review-{n}.md");
+            let text = format!("# Review\n\n- Issue {n} in `{base}` & <more>\n");
+            let verdict = if n > 6 { "PASS" } else { "FAIL" };
+            let time = format!(
+                "2026-01-{:02}T{:02}:00:00.000Z",
+                1 + at / 3,
+                at % 3 * 8 + n - 1
+            );
+            let review = json!({
+                "line": "review", "at": time, "instance": PLAN, "cycle": cycle, "n": n, "file": file, "bytes": text.len(),
+                "verdict": verdict, "error": null, "by": (["opus", "sonnet"][n % 2]), "seconds": 60, "cost": 250_000, "tokens": 1,
+            });
+            let decision = json!({
+                "line": "decision", "at": time, "instance": PLAN, "event": "Stop", "session": null, "rules": [
+                    { "rule": "on.Stop[7]", "about": "not clean yet: the agent answers the review", "fired": true }],
+                "answer": "block", "ms": 1, "changed": { "phase_iteration": [n - 1, n] },
+            });
+            write!(journal, "\n{review}\n{decision}").unwrap();
+            project.write(&file, text);
+            project.write(&format!("{base}-post-review-{n}.md"), "Fixed.\n");
+        }
+    }
+    let path = project.root.join(format!(".taskie/.locks/{PLAN}.journal"));
+    let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
+    std::io::Write::write_all(&mut file, journal.as_bytes()).unwrap();
+    project.set_state(json!({ "current_task": "30", "phase_iteration": 8, "max_reviews": 9 }));
+    project
+}
+
+fn report(project: &Project) -> String {
+    let file = project.bin.join("report.html");
+    let ran = project.run(&["report", "--html", file.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.stdout, format!("wrote {}\n", file.display()));
+    fs::read_to_string(file).unwrap()
+}
+
+#[test]
+fn a_large_plan_stays_readable() {
+    let project = large();
+    let before = project.files();
+    let status = project.run(&["status"]).stdout;
+    assert!(status.lines().count() <= 40, "{status}");
+    for part in [
+        "progress      24 of 30 tasks done",
+        "264 reviews in 264 min 00 s, cost $66.00, 75 % found something",
+        "code-review: 26 more (--all)",
+        "code-review of task-30: 8 of 9 done, the next one by opus; it cost $2.00 so far",
+    ] {
+        assert!(status.contains(part), "{part}\n{status}");
+    }
+    let all = project.run(&["status", "--all"]).stdout;
+    assert_eq!(
+        all.matches("PASS").count() + all.matches("FAIL").count(),
+        264,
+        "{all}"
+    );
+    let log = project.run(&["log"]).stdout;
+    assert!(log.lines().count() < 264 * 3 + 40);
+    assert!(log.lines().all(|line| line.chars().count() <= 100), "{log}");
+    assert!(
+        log.contains("code-review task-7 3 FAIL by sonnet in"),
+        "{log}"
+    );
+    let page = report(&project);
+    assert_eq!(page.matches("<details>").count(), 264);
+    assert_eq!(
+        page.matches("<strong class=\"good\">PASS</strong>").count(),
+        66
+    );
+    for part in [
+        "24 of 30 tasks done",
+        "264 reviews in 264 min 00 s, cost $66.00, 75 % found something",
+        "<h3>code-review task-30</h3>",
+        "<summary>Review 8: <strong class=\"good\">PASS</strong> by opus in 1 min 00 s ($0.25)</summary>",
+        "<li>Issue 3 in <code>task-7</code> &amp; &lt;more&gt;</li>",
+        "<h3>2026-01-11</h3>",
+        "<svg",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert_eq!(project.files(), before);
+    if let Ok(keep) = std::env::var("TASKIE_KEEP_REPORT") {
+        fs::write(keep, page).unwrap();
+    }
+}
+
+/// Nothing that a reviewer, an agent or a file's name says becomes part of the page's code.
+#[test]
+fn a_hostile_review_is_text() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let hostile = "<script>alert(1)</script> <img src=x onerror=alert(2)> \u{1b}[31m";
+    project.reviewer(&Reviewer {
+        first: format!("printf '%s' '{hostile}' > \"$file\""),
+        writes: false,
+        ..Reviewer::fail()
+    });
+    project.stop();
+    project.write("task-1-post-review-1.md", hostile);
+    let page = report(&project);
+    for part in ["<script", "<img", "\u{1b}", "http-equiv", "src=\"", "url(h"] {
+        assert!(!page.contains(part), "{part}");
+    }
+    assert_eq!(page.matches("&lt;script&gt;").count(), 2);
+}
+
+#[test]
+fn a_report_of_nothing_and_one_that_cannot_be_written() {
+    let project = Project::valid();
+    let page = report(&project);
+    for part in [
+        "No review is recorded on this machine.",
+        "There is no review yet.",
+        "Nothing is recorded",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let ran = project.run(&["report", "--html", "no/such/folder.html"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert!(
+        ran.stderr
+            .starts_with("taskie: no/such/folder.html cannot be written: "),
+        "{}",
+        ran.stderr
+    );
+    let json: Value = project.run(&["status", "--json"]).json();
+    assert_eq!(json["started"], false);
+}
