@@ -34,8 +34,9 @@ impl Field {
             }
             (FieldType::List, Json::Array(items)) => {
                 let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
+                let is_word = |item: &Json| item.as_str().is_some_and(|text| !text.is_empty());
                 let is_new =
-                    |(at, item): (usize, &Json)| item.is_string() && !items[..at].contains(item);
+                    |(at, item): (usize, &Json)| is_word(item) && !items[..at].contains(item);
                 items.iter().enumerate().all(is_new)
                     && self.minimum.is_none_or(|least| count >= least)
             }
@@ -45,6 +46,7 @@ impl Field {
         let is_too_large = || {
             let number = value.as_f64();
             self.kind == FieldType::Integer
+                && self.maximum.is_none()
                 && number.is_some_and(|number| number > LARGEST_INTEGER as f64)
         };
         match fits {
@@ -82,9 +84,11 @@ impl Field {
                 (None, None) => "a string".to_owned(),
             },
             FieldType::List => match self.minimum {
-                Some(1) => "a list of one or more different strings".to_owned(),
-                Some(least @ 2..) => format!("a list of {least} or more different strings"),
-                _ => "a list of different strings".to_owned(),
+                Some(1) => "a list of one or more different strings, none of them empty".to_owned(),
+                Some(least @ 2..) => {
+                    format!("a list of {least} or more different strings, none of them empty")
+                }
+                _ => "a list of different strings, none of them empty".to_owned(),
             },
             FieldType::Phase => "a phase of the chart".to_owned(),
         };

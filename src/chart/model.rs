@@ -197,7 +197,7 @@ pub struct Field {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arg {
-    /// boolean, integer or string.
+    /// boolean, integer, string or phase.
     #[serde(rename = "type")]
     pub kind: FieldType,
     /// One line for `--help`.

@@ -27,6 +27,13 @@ pub(crate) fn flaws(text: &str) -> Vec<Flaw> {
 
 /// Returns the chart in today's syntax; `None` if nothing is outdated. All other lines stay as they are.
 pub(crate) fn fix(text: &str) -> Option<String> {
+    let unix = text.replace("\r\n", "\n");
+    if unix.len() < text.len()
+        && !unix.contains('\r')
+        && unix.matches('\n').count() == text.matches("\r\n").count()
+    {
+        return fix(&unix).map(|fixed| fixed.replace('\n', "\r\n"));
+    }
     let found = find(text);
     if found.is_empty() {
         return None;
@@ -171,8 +178,11 @@ fn tables(event: &str, list: &str, behind: &str) -> (String, String) {
     let mut rules: Vec<(String, Vec<(String, String)>)> = Vec::new();
     let (mut first, mut comments) = (String::new(), String::new());
     let mut begins = false;
+    // What follows a list of several lines is not about its last rule.
+    let end = list.contains('\n').then_some(Part::Line);
     for part in parts(inside.unwrap_or_default())
         .into_iter()
+        .chain(end)
         .chain(parts(behind))
     {
         match (part, rules.last_mut()) {
@@ -339,6 +349,15 @@ allow = true
         let flaws = flaws(old);
         assert_eq!(flaws.len(), 2, "{flaws:?}");
         assert_eq!(flaws[0].position(old), (5, 1));
+    }
+
+    #[test]
+    fn line_ends_and_a_comment_behind_the_list_stay() {
+        let old = "[on]\nStop = [\n  { allow = true } ]  # end\n";
+        let new = "[[on.Stop]]\nallow = true\n# end\n";
+        assert_eq!(fix(old).as_deref(), Some(new));
+        let windows = |text: &str| text.replace('\n', "\r\n");
+        assert_eq!(fix(&windows(old)), Some(windows(new)));
     }
 
     #[test]

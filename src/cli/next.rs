@@ -14,6 +14,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
+use crate::shell::driver;
 use crate::shell::perform::perform;
 use crate::shell::postponed;
 
@@ -35,7 +36,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let performed =
         perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
-    for warning in &performed.warnings {
+    let flaw = driver::flaw(&place.root, &chart.scope.home).map(|why| format!("{why}."));
+    for warning in performed.warnings.iter().chain(&flaw) {
         tell(&format!("taskie: {warning}"));
     }
     let (action, why) = match performed.decision.answer {

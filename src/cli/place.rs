@@ -9,7 +9,6 @@ use super::error::CliError;
 use super::output::tell;
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::did_you_mean;
-use crate::files::pattern::is_slug;
 use crate::host::events::SESSION_VARIABLES;
 use crate::shell::find::{self, Instance, Newest, Surroundings};
 use crate::shell::place::Place;
@@ -231,13 +230,11 @@ pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> 
     else {
         return Ok(None);
     };
-    if is_slug(&session) {
+    let Some(flaw) = find::name_flaw(&session) else {
         return Ok(Some(session));
-    }
-    let message = format!(
-        "invalid session id `{}`: expected letters, digits, _ and -",
-        session.escape_debug()
-    );
+    };
+    let session = session.escape_debug();
+    let message = format!("`{session}` cannot be the id of a session: {flaw}");
     Err(CliError::with_help(
         message,
         "pass --session \"${CLAUDE_SESSION_ID}\"",

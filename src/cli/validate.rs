@@ -12,6 +12,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::engine::inspect::Inspector;
 use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::settings;
 use crate::shell::state_file::{self, Reading};
 
 /// The version of the JSON. It changes when a field is removed or changes its meaning.
@@ -22,9 +23,9 @@ const VERSION: u32 = 1;
 pub(super) struct Validated {
     /// The findings of the checks: the name of the list, and the finding.
     pub(super) findings: Vec<(String, String)>,
-    /// Problems with `state.json`, and with tables that could be read only in part.
+    /// Problems with `state.json`, with the settings, and with tables that could be read only in part.
     pub(super) warnings: Vec<String>,
-    /// `state.json` cannot be used: no review runs and nothing is written.
+    /// `state.json` or the settings cannot be used: no review runs.
     pub(super) is_unusable: bool,
 }
 
@@ -88,8 +89,9 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
         );
     }
     let mut warnings = snapshot.warnings();
-    let is_unusable = matches!(snapshot.state, Reading::Broken(_));
-    if is_unusable {
+    let is_broken = matches!(snapshot.state, Reading::Broken(_));
+    let settings = settings::read(chart, &place.root);
+    if is_broken {
         let file = place::state_file(place);
         // The first one is among them, with its consequences.
         let more = state_file::breaches(chart, &place.dir())
@@ -100,6 +102,14 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
             let stop = if breach.ends_with('?') { "" } else { "." };
             format!("{}: {breach}{stop}", file.display())
         }));
+    }
+    let is_unusable = is_broken || settings.is_err();
+    let about_settings = settings.map_or_else(|why| vec![format!("{why}.")], |read| read.warnings);
+    for warning in about_settings {
+        // A check that looks at a setting has warned of it.
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
     }
     Ok(Validated {
         findings,

@@ -46,6 +46,9 @@ pub(crate) fn examine(
     found.extend(settings.hook(choice, chart));
     found.extend(settings.blocks(chart, context));
     found.extend(workflow::chart(choice, chart));
+    if let Some(root) = root_of(chart, place) {
+        found.extend(workflow::project(chart, &root));
+    }
     found.extend(workflow::instance(chart, place, warnings));
     found
 }
@@ -60,16 +63,22 @@ pub(crate) fn installed(chart: &Chart) -> Vec<Diagnosis> {
     found
 }
 
+/// Returns the root of the project that has a home, if there is one.
+fn root_of(chart: &Chart, place: Option<&Place>) -> Option<PathBuf> {
+    let cwd = || std::env::current_dir().unwrap_or_default();
+    let around = Surroundings::from_env;
+    place.map_or_else(
+        || find::project_root(&cwd(), &chart.scope.home, &around()),
+        |place| Some(place.root.clone()),
+    )
+}
+
 /// Returns the directories of a project in which the host may find settings, including the one where it was started,
 /// if known.
 fn settings_dirs(chart: &Chart, place: Option<&Place>) -> Vec<PathBuf> {
     let around = Surroundings::from_env();
     let cwd = std::env::current_dir().unwrap_or_default();
-    let root = match place {
-        Some(place) => Some(place.root.clone()),
-        None => find::project_root(&cwd, &chart.scope.home, &around)
-            .or_else(|| find::new_root(&cwd, &around)),
-    };
+    let root = root_of(chart, place).or_else(|| find::new_root(&cwd, &around));
     let mut dirs: Vec<PathBuf> = Vec::new();
     for dir in root.into_iter().chain(around.project_dir).chain([cwd]) {
         if !dirs.contains(&dir) {

@@ -16,6 +16,7 @@ use crate::expr::templates::Templates;
 use crate::lint;
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::state_file::{self, Reading};
+use crate::shell::{driver, settings};
 
 /// Checks the chart and the schema of its state. Its states are not explored; that is left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
@@ -72,6 +73,28 @@ fn state_schema(chart: &Chart) -> Diagnosis {
             format!("fix [context] in {}", chart.origin),
         ),
     }
+}
+
+/// Checks the settings of the project at `root`, and its records of sessions.
+pub(super) fn project(chart: &Chart, root: &Path) -> Vec<Diagnosis> {
+    let mut found = Vec::new();
+    match settings::read(chart, root) {
+        Ok(read) => {
+            found.extend(read.warnings.into_iter().map(|warning| {
+                let help = format!("`{} config` shows the settings", chart.program());
+                Diagnosis::warning("settings", warning, help)
+            }));
+            if found.is_empty() && !chart.config.is_empty() {
+                found.push(Diagnosis::ok("settings", "the settings are valid"));
+            }
+        }
+        Err(why) => found.push(Diagnosis::problem("settings", why, "fix the file")),
+    }
+    if let Some(flaw) = driver::flaw(root, &chart.scope.home) {
+        let (what, help) = flaw.split_once(". ").unwrap_or((&flaw, ""));
+        found.push(Diagnosis::problem("sessions", what, help));
+    }
+    found
 }
 
 /// Checks that the instance can be used; `warnings` are about those that were skipped.

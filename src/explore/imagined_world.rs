@@ -556,6 +556,7 @@ impl Object for TableView {
             ),
             "prose" => json!(self.exists() && self.content("prose") == json!(true)),
             "lacks" => json!(self.exists() && self.content("lacks") == json!(true)),
+            "unusable" => json!(self.exists() && self.content("unusable") == json!(true)),
             "lines" => {
                 let rows = i64::try_from(self.rows().len()).unwrap_or(i64::MAX);
                 let lines = if self.exists() {

@@ -1,6 +1,7 @@
-//! Reads files and their names: patterns with holes, times, rows of Markdown tables. Writes nothing.
+//! Reads files and their names: patterns with holes, times, JSON, rows of Markdown tables. Writes nothing.
 
 pub mod clock;
+pub mod json;
 pub mod pattern;
 pub mod regular;
 pub mod table;

@@ -14,6 +14,7 @@ use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
 use crate::engine::decision::Answer;
 use crate::engine::event::Event;
+use crate::files::json::{self, Unread};
 use crate::host::events::{EVENTS, REVIEWER, is_stop};
 use crate::host::reply::Reply;
 use crate::invoke::supervisor;
@@ -108,11 +109,18 @@ fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
         let limit = EVENT_LIMIT / (1024 * 1024);
         return Err(format!("the event on stdin is larger than {limit} MiB"));
     }
-    let fields = match serde_json::from_slice(&input) {
+    let invalid = |why: &str| format!("Invalid JSON on stdin: {why}");
+    let fields = match json::parse(&input) {
         Ok(fields @ Json::Object(_)) => fields,
-        Ok(_) => return Err("Invalid JSON on stdin: a hook event is an object".to_owned()),
-        Err(error) => return Err(format!("Invalid JSON on stdin: {error}")),
+        Ok(_) => return Err(invalid("a hook event is an object")),
+        Err(Unread::Invalid(error)) => return Err(invalid(&error.to_string())),
+        Err(why) => return Err(format!("The event on stdin cannot be used: {why}")),
     };
+    // Whose stop it is must be known, or known to be nobody's.
+    let session = fields.get("session_id").unwrap_or(&Json::Null);
+    if !session.is_string() && !session.is_null() {
+        return Err(invalid("the session_id of an event is a string"));
+    }
     if let Some(cwd) = fields.get("cwd").and_then(Json::as_str) {
         std::env::set_current_dir(cwd).map_err(|error| {
             format!("Cannot change to the session's directory {cwd:?}: {error}")
@@ -241,7 +249,10 @@ fn reply_to(
         root,
         instance,
     };
-    match perform(&place, &event) {
+    let result = perform(&place, &event);
+    // The process is about to end, so the memory of the chart is not freed piece by piece.
+    std::mem::forget(place);
+    match result {
         Ok(performed) => {
             // The chart's own message reports the failure to the user; stderr is for the host's log.
             let failure = performed

@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{lock, record};
-use crate::files::pattern::is_slug;
+use super::{find, git, lock, record};
 
 /// The kind of record that says which instance a session has claimed.
 const SESSION: &str = "session";
@@ -38,7 +37,7 @@ pub(crate) fn claimed(
     home: &str,
     session: &str,
 ) -> Result<Option<(PathBuf, String)>, String> {
-    if !is_slug(session) {
+    if find::name_flaw(session).is_some() {
         return Ok(None);
     }
     let mut last: Option<(Claim, &PathBuf)> = None;
@@ -77,6 +76,18 @@ pub(super) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()
         record::write(home, instance, DRIVER, session)?;
     }
     Ok(())
+}
+
+/// Returns why the lock folder of a project cannot say who drives a plan, as a sentence that ends without a stop: if it is
+/// part of the repository, it says nothing about this machine.
+pub(crate) fn flaw(root: &Path, home: &str) -> Option<String> {
+    let folder = Path::new(home).join(lock::FOLDER);
+    git::is_tracked(root, &folder).then(|| {
+        let folder = folder.display();
+        format!(
+            "{folder} is tracked by git, so its records of sessions are not trusted. `git rm -rf --cached {folder}` removes it from the repository"
+        )
+    })
 }
 
 /// Removes the claim of a session, which drives nothing from then on.

@@ -229,6 +229,8 @@ impl World for Still {
                 ("exists", Value::from(true)),
                 ("head", Value::from(true)),
                 ("prose", Value::from(false)),
+                ("lacks", Value::from(false)),
+                ("unusable", Value::from(false)),
                 ("lines", Value::from(1)),
             ]),
             Source::Answers { .. } | Source::Dirty => Value::from(false),

@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::driver;
 use super::effects;
 use super::git::{self, Git};
 use super::journal;
-use super::lock::{self, ReviewLock};
+use super::lock::ReviewLock;
 use super::performed::Performed;
 use super::place::{AsWorld as _, Place};
 use super::reviews::{self, Note, Running};
@@ -49,9 +50,9 @@ pub(super) struct Run {
 pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     let answered = |performed| Ok(Reviewed::Answered(Box::new(performed)));
     if event.session.is_some()
-        && let Some(why) = lock_folder_flaw(place)
+        && let Some(why) = driver::flaw(&place.root, &place.chart.scope.home)
     {
-        return answered(Performed::allowed(why));
+        return answered(Performed::allowed(format!("No review was started: {why}.")));
     }
     let running = ReviewLock::try_acquire(&place.home(), &place.instance.name, &place.dir())
         .map_err(io("the review cannot be locked"))?;
@@ -97,18 +98,6 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         state: snapshot.state.text().map(<[u8]>::to_vec),
         lock: running,
     })))
-}
-
-/// Returns why the lock folder cannot say who drives a plan: if it is part of the repository, it says nothing about
-/// this machine.
-fn lock_folder_flaw(place: &Place) -> Option<String> {
-    let folder = Path::new(&place.chart.scope.home).join(lock::FOLDER);
-    git::is_tracked(&place.root, &folder).then(|| {
-        let folder = folder.display();
-        format!(
-            "No review was started: {folder} is tracked by git, so its records of sessions are not trusted. `git rm -r --cached {folder}` removes it from the repository."
-        )
-    })
 }
 
 fn already_running(place: &Place) -> String {

@@ -16,6 +16,7 @@ use crate::chart::field;
 use crate::chart::model::FieldType;
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::Context;
+use crate::files::json;
 
 /// The file's name in an instance's directory.
 pub(crate) const FILE: &str = "state.json";
@@ -64,11 +65,7 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
 
 /// Returns the contents of the state file. No link is followed.
 fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
-    let path = dir.join(FILE);
-    if path.is_symlink() {
-        return Err("it is a symbolic link".to_owned());
-    }
-    file::read(dir, &path, file::LIMIT).map_err(|error| match error.raw_os_error() {
+    file::read_regular(&dir.join(FILE), file::LIMIT).map_err(|error| match error.raw_os_error() {
         Some(_) => format!("it cannot be read: {error}"),
         None => error.to_string(),
     })
@@ -77,9 +74,9 @@ fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
 /// Reads the state from the contents of its file.
 pub(crate) fn parse(chart: &Chart, bytes: &[u8]) -> Reading {
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut json: Json = match serde_json::from_slice(text) {
+    let mut json = match json::parse(text) {
         Ok(json) => json,
-        Err(error) => return Reading::Broken(format!("it is not valid JSON: {error}")),
+        Err(why) => return Reading::Broken(why.to_string()),
     };
     let digits = read_digits(chart, &mut json);
     let Json::Object(raw) = &json else {
@@ -138,8 +135,8 @@ pub(crate) fn parse_config(
 ) -> Result<(Map<String, Json>, Vec<String>), String> {
     let json: Json = match bytes {
         None => Json::Object(Map::new()),
-        Some(bytes) => serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
-            .map_err(|error| format!("it is not valid JSON: {error}"))?,
+        Some(bytes) => json::parse(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
+            .map_err(|why| why.to_string())?,
     };
     let Json::Object(raw) = &json else {
         return Err(not_an_object(&json));
@@ -206,15 +203,15 @@ pub(super) fn with(
 pub(crate) fn breaches(chart: &Chart, dir: &Path) -> Vec<String> {
     let bytes = bytes(dir).ok().flatten().unwrap_or_default();
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let json: Result<Json, _> = serde_json::from_slice(text);
-    json.map(|mut json| {
-        read_digits(chart, &mut json);
-        match &json {
-            Json::Object(raw) => wrong_fields(chart, raw).collect(),
-            other => vec![not_an_object(other)],
-        }
-    })
-    .unwrap_or_default()
+    json::parse(text)
+        .map(|mut json| {
+            read_digits(chart, &mut json);
+            match &json {
+                Json::Object(raw) => wrong_fields(chart, raw).collect(),
+                other => vec![not_an_object(other)],
+            }
+        })
+        .unwrap_or_default()
 }
 
 /// Returns the fields that don't match the schema of the state. (A test compares this with the schema; compiling the

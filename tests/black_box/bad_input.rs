@@ -141,7 +141,7 @@ fn states_that_cannot_be_used() {
             b"{\"phase\": \"\xff\"}".to_vec(),
             "it is not valid JSON: invalid unicode code point at line 1 column 12".to_owned(),
         ),
-        ("deep nesting", big.into_bytes(), "it is not valid JSON: recursion limit exceeded at line 1 column 128".to_owned()),
+        ("deep nesting", big.into_bytes(), "it holds more than 100000 values".to_owned()),
         (
             "a number too large for anything",
             field("max_reviews", "1e999").into_bytes(),
@@ -444,6 +444,49 @@ fn long_numbers_of_the_user_survive_a_write() {
 
 // ── tasks.md ────────────────────────────────────────────────────────────────────────────
 
+/// A row whose id cannot be used counts as open, and everything that meets it names it.
+#[test]
+fn an_id_that_cannot_be_used() {
+    let project = Project::valid();
+    let table =
+        |rows: &str| project.write("tasks.md", format!("| Id | Status |\n|---|---|\n{rows}"));
+    let finding = "tasks.md has ids that cannot be used: 2.1 (an id has letters, digits, _ and - only; a task's file is task-ID.md)";
+    project.set_state(
+        json!({ "phase": "code-review", "next_phase": "complete-task", "consecutive_clean": 2 }),
+    );
+    let before = project.read("state.json");
+    for status in ["pending", "done"] {
+        table(&format!("| 1 | done |\n| 2.1 | {status} |\n"));
+        assert_eq!(
+            project.stop().json()["reason"],
+            format!("Plan 'test-plan': {finding}"),
+            "{status}"
+        );
+        assert!(
+            project
+                .run(&["validate"])
+                .stdout
+                .starts_with(&format!("{finding}\n"))
+        );
+        assert!(project.run(&["next"]).stdout.contains("Next task: 2.1."));
+        // The task that is finished is not taken again.
+        let ran = project.run(&["enter", "complete-task"]);
+        let said = "taskie: --task: `2.1` is not one of 1\n";
+        assert!(ran.code == 1 && ran.stderr.contains(said), "{}", ran.stderr);
+        let ran = project.run(&["enter", "complete"]);
+        let said = "taskie: These tasks are still open: 2.1.\n";
+        assert!(ran.code == 1 && ran.stderr.contains(said), "{}", ran.stderr);
+        assert_eq!(project.read("state.json"), before);
+    }
+    table("| 2.1 | pending |\n");
+    let ran = project.run(&["enter", "complete"]);
+    assert!(
+        ran.stderr.contains("These tasks are still open: 2.1."),
+        "{}",
+        ran.stderr
+    );
+}
+
 /// (case, tasks.md, next phase after a clean code review of task 1, message about the table)
 #[test]
 fn tables_as_they_come() {
@@ -544,10 +587,16 @@ fn twenty_thousand_rows_without_a_usable_id() {
     lines.push(format!("{file}: and 19995 more rows count as open."));
     let why = "there is nothing to review: task_files is empty";
     let message = format!(
-        "{}\nReview failed: {why}. The next stop tries again.\n{VALIDATED}",
+        "{}\nReview failed: {why}. The next stop tries again.",
         lines.join("\n")
     );
-    assert_eq!(ran.json(), allowed(&message));
+    let answer = ran.json();
+    assert_eq!(answer["systemMessage"], message);
+    let reason = answer["reason"].as_str().unwrap();
+    assert!(
+        reason.len() < 9_000 && reason.contains(": ../1, ../2, "),
+        "{reason}"
+    );
     let stderr: String = lines
         .iter()
         .map(|line| format!("taskie: {line}\n"))
@@ -932,7 +981,7 @@ fn locks_that_cannot_be_taken() {
     let before = project.files();
     let lock = project.root.join(".taskie/.locks/test-plan.state");
     let why = format!(
-        "taskie could not decide about this Stop and allows it: the state cannot be locked: {}: File exists (os error 17)",
+        "taskie could not decide about this Stop and allows it: the state cannot be locked: {}: its folder is not a directory; remove what is there",
         lock.display()
     );
     let ran = project.stop();
@@ -1053,7 +1102,10 @@ fn stdin_that_is_not_an_event() {
             );
         }
     }
-    let deep = "[".repeat(1_000_000);
+    let many = project.hook_raw("stop", "[".repeat(1_000_000));
+    let why = "taskie: The event on stdin cannot be used: it holds more than 100000 values\n";
+    assert_eq!((many.code, many.stderr.as_str()), (1, why));
+    let deep = "[".repeat(50_000);
     let ran = project.hook_raw("stop", &deep);
     assert_eq!(
         (ran.code, ran.stderr.as_str()),
@@ -1163,6 +1215,10 @@ fn event_fields_of_wrong_types() {
             json!({}),
             json!([{ "x": null }]),
         ] {
+            if field == "session_id" && !value.is_null() {
+                // Whose stop it is must be known, or known to be nobody's.
+                continue;
+            }
             let project = Project::valid();
             project.set_state(json!({ "next_phase": null }));
             let mut event: Value = serde_json::from_str(&stop_event(&project, false)).unwrap();
@@ -1183,10 +1239,10 @@ fn event_fields_of_wrong_types() {
     }
 }
 
-/// An invalid session id is treated as a missing one.
+/// An empty session id is treated as a missing one.
 #[test]
-fn invalid_session_ids() {
-    for session in [json!(null), json!(""), json!(7), json!([])] {
+fn empty_session_ids() {
+    for session in [json!(null), json!("")] {
         let project = Project::valid();
         project.set_state(json!({ "next_phase": null }));
         let event = json!({ "cwd": project.root, "session_id": session });

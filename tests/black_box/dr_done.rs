@@ -1640,11 +1640,7 @@ mod safety {
             );
             assert_eq!(project.files(), before, "{id}");
         }
-        for event in [
-            json!({}),
-            json!({ "session_id": 3 }),
-            json!({ "session_id": "" }),
-        ] {
+        for event in [json!({}), json!({ "session_id": "" })] {
             let mut event = event;
             event["cwd"] = json!(project.root);
             let ran = feed(

@@ -509,11 +509,17 @@ fn charts_that_double_at_each_level() {
         format!("x{x} or x{x} or not x{x} or x{x}")
     });
     let texts = lets("scope.name", &|x| format!("x{x} ~ x{x} ~ x{x} ~ x{x}"));
+    let lists = lets("[scope.name]", &|x| format!("[x{x}, x{x}, x{x}, x{x}]"));
     for (rule, lets, said) in [
         (
             "guard = \"x27\"\nallow = true",
             guards.as_str(),
             "suppressOutput",
+        ),
+        (
+            "guard = \"x27 | string == 'a'\"\nallow = true",
+            lists.as_str(),
+            "has more than 1000000 characters or items",
         ),
         (
             "guard = \"x27 == 'a'\"\nallow = true",

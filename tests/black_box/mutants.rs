@@ -3,15 +3,14 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
 use serde_json::Value;
-use taskie::explore::Caps;
-use taskie::expr::templates::Templates;
-use taskie::lint::report::{Checked, Format};
+
+use crate::support::report;
 
 /// Where a finding is expected.
 enum At {
@@ -103,7 +102,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("rejectattr('id'", 1, "rejectattr('idd'", &[("unknown-name", Edit)]),
     mutant("map(attribute='path')", 1, "map(attribute='paht')", &[("unknown-name", Edit)]),
     mutant("map(attribute='title')", 1, "map(attribute='titel')", &[("unknown-name", Edit)]),
-    mutant("columns = { id =", 1, "columns = { idd =", &[("unknown-name", Line("elif remaining")), ("unknown-name", Line("a task is open again")), ("unknown-name", Line("one_of = \"tables")), ("unknown-name", Line("default = \"{{ startable")), ("bad-pattern", Line("path = \"task-{id}")), ("unknown-name", Line("open_ids = \"")), ("unknown-name", Line("remaining = \"")), ("unknown-name", Line("tables.tasks.rows | rejectattr('done')")), ("unknown-name", Line("remaining_ids = \"")), ("unknown-name", Line("rejectattr('id', 'in', remaining_ids)"))]),
+    mutant("columns = { id =", 1, "columns = { idd =", &[("unknown-name", Line("elif remaining")), ("unknown-name", Line("a task is open again")), ("unknown-name", Line("one_of = \"tables")), ("unknown-name", Line("default = \"{{ remaining")), ("bad-pattern", Line("path = \"task-{id}")), ("unknown-name", Line("task_ids = \"")), ("unknown-name", Line("open_ids = \"")), ("unknown-name", Line("remaining = \"")), ("unknown-name", Line("remaining_ids = \"")), ("unknown-name", Line("rejectattr('id', 'in', remaining_ids)"))]),
     mutant("checks.structure |", 1, "checks.struct |", &[("unknown-name", Edit)]),
     mutant("[[checks.structure]]", 1, "[[checks.struktur]]", &[("unused-name", Edit)]),
     mutant("cycle.due and cycle.limit ==", 1, "cycle.due and cycle.limt ==", &[("unknown-name", Edit)]),
@@ -116,7 +115,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
     // Misspelled templates, filters, tests, invocations, events and types.
     mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
-    mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unused-name", Line("[config.instructions]")), ("unknown-template", Edit)]),
+    mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unused-name", Line("[config.instructions]")), ("unused-name", Line("[config.prompt]")), ("unknown-template", Edit)]),
     mutant(r#""plugin/taskie"]"#, 1, r#""plugin/taski"]"#, &[
             ("unknown-template", Edit),
             (
@@ -442,11 +441,7 @@ fn findings(charts: &[String]) -> Vec<Vec<(String, String, usize)>> {
 
 fn findings_of(origin: &str, chart: &str) -> Vec<(String, String, usize)> {
     // Tests run in the folder of the root chart.
-    let templates =
-        |folders: &[String]| Templates::Folders(folders.iter().map(PathBuf::from).collect());
-    let linted = taskie::lint::run(origin, chart, templates, Some(&Caps::default()));
-    let checked = Checked::new(origin.to_owned(), chart.to_owned(), linted);
-    let report: Value = serde_json::from_str(&Format::Json.render(&[checked])).unwrap();
+    let report = report(origin, chart, Path::new(""));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
     let findings = report["findings"].as_array().unwrap().iter();

@@ -730,9 +730,18 @@ fn records_that_came_with_a_project_are_not_trusted() {
     git(&project.root, &["init", "-q"]);
     git(&project.root, &["add", "-f", ".taskie/.locks"]);
     git(&project.root, &["commit", "-q", "-m", "Records"]);
-    let why = "No review was started: .taskie/.locks is tracked by git, so its records of sessions are not trusted. `git rm -r --cached .taskie/.locks` removes it from the repository.";
+    let why = "No review was started: .taskie/.locks is tracked by git, so its records of sessions are not trusted. `git rm -rf --cached .taskie/.locks` removes it from the repository.";
     assert_eq!(stop_of(&project, "mine").json(), allowed(why));
+    let next = as_session(&project, "mine", &["next"]).stderr;
+    let flaw = why.strip_prefix("No review was started: ").unwrap();
+    assert_eq!(next, format!("taskie: {flaw}\n"));
     assert_eq!(project.calls().len(), 0);
+    assert!(
+        project
+            .run(&["doctor", "--json"])
+            .stdout
+            .contains("its records of sessions are not trusted")
+    );
     git(
         &project.root,
         &["rm", "-r", "-q", "-f", "--cached", ".taskie/.locks"],
@@ -776,19 +785,64 @@ fn no_review_in_plan_mode_or_beside_background_work() {
     );
 }
 
+/// A session id may have a dot, for commands and for the hook.
+#[test]
+fn a_session_with_a_dot_in_its_id() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
+    assert_eq!(stop_of(&project, "a.b").stdout, silent());
+    assert_eq!(as_session(&project, "a.b", &["next"]).code, 0);
+    assert_eq!(stop_of(&project, "a.b").json()["decision"], "block");
+}
+
+/// Whose stop it is must be known: an event with an id that is none is not one without an id.
+#[test]
+fn a_session_id_that_is_no_text() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    let before = project.files();
+    for id in [json!(5), json!(["s"]), json!(true)] {
+        let event = json!({ "session_id": id, "cwd": project.root }).to_string();
+        let ran = project.hook_raw("stop", event);
+        let why = "taskie: Invalid JSON on stdin: the session_id of an event is a string\n";
+        assert_eq!(
+            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            (1, "", why)
+        );
+        assert_eq!(project.files(), before);
+    }
+}
+
+#[test]
+fn a_file_in_place_of_the_lock_folder_is_named() {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    fs::write(project.root.join(".taskie/.locks"), "").unwrap();
+    let ran = project.run(&["enter", "continue-task"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stderr.contains(
+            "/.taskie/.locks/test-plan.state: its folder is not a directory; remove what is there"
+        ),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn sessions_with_invalid_names() {
     let project = Project::valid();
     project.set_state(json!({}));
     let before = project.files();
-    for session in ["a b", "../x", "$(x)", "a\nb", "ü", "a/b", "a.b"] {
+    for session in ["a b", "../x", "$(x)", "a\nb", "ü", "a/b", "a..b"] {
         for ran in [
             as_session(&project, session, &["enter", "continue-task"]),
             project.run(&["enter", "continue-task", "--session", session]),
             project.run(&["run", "pause", "--session", session]),
         ] {
             let stderr = format!(
-                "taskie: invalid session id `{}`: expected letters, digits, _ and -\n  help: pass --session \"${{CLAUDE_SESSION_ID}}\"\n",
+                "taskie: `{}` cannot be the id of a session: a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`\n  help: pass --session \"${{CLAUDE_SESSION_ID}}\"\n",
                 session.escape_debug()
             );
             assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (1, "", stderr));

@@ -261,11 +261,11 @@ fn a_template_about_a_cycle_needs_one() {
         &project,
         &["review.md"],
         "  × no cycle is running, so there is no `cycle.subject`
-   ╭─[review.md:6:7]
- 5 │ 
- 6 │ {% if cycle.subject | join(\"\\n- \") | length > 60000 -%}
+   ╭─[review.md:2:7]
+ 1 │ {% set subject -%}
+ 2 │ {% if cycle.subject | join(\"\\n- \") | length > 60000 -%}
    ·       ─────────────
- 7 │ - {{ cycle.subject | reject(\"startingwith\", scope.path ~ \"/task-\") | join(\"\\n- \") }}
+ 3 │ - {{ cycle.subject | reject(\"startingwith\", scope.path ~ \"/task-\") | join(\"\\n- \") }}
    ╰────
   help: assume one with --set next_phase=plan-review|tasks-review|code-review|
         all-code-review
@@ -415,11 +415,11 @@ fn without_a_plan_one_that_has_not_started_is_shown() {
         )
     );
     let stderr = "  × `current_task` is null, so there is no file name
-   ╭─[review.md:6:7]
- 5 │ 
- 6 │ {% if cycle.subject | join(\"\\n- \") | length > 60000 -%}
+   ╭─[review.md:2:7]
+ 1 │ {% set subject -%}
+ 2 │ {% if cycle.subject | join(\"\\n- \") | length > 60000 -%}
    ·       ─────────────
- 7 │ - {{ cycle.subject | reject(\"startingwith\", scope.path ~ \"/task-\") | join(\"\\n- \") }}
+ 3 │ - {{ cycle.subject | reject(\"startingwith\", scope.path ~ \"/task-\") | join(\"\\n- \") }}
    ╰────
 
 ";
@@ -760,5 +760,30 @@ fn everything_on_the_list_can_be_rendered() {
         let ran = render(&project, &[name, "--set", "review.verdict=PASS"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name}");
         assert!(!ran.stdout.is_empty(), "{name}");
+    }
+}
+
+/// What each reviewer reads, whole: nobody sees it but reviewers. All read the same ground rules, so one shows them.
+#[test]
+fn the_prompts_of_the_reviewers() {
+    let rules = include_str!("../../plugin/taskie/ground-rules.md");
+    for cycle in [
+        "plan-review",
+        "tasks-review",
+        "code-review",
+        "all-code-review",
+    ] {
+        let project = Project::valid();
+        project.set_state(json!({ "phase": "new-plan", "next_phase": cycle }));
+        let ran = project.run(&["render", "--next"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.contains(rules), "{}", ran.stdout);
+        let prompt = match cycle {
+            "plan-review" => ran.stdout,
+            _ => ran.stdout.replace(rules, "(The ground rules.)\n"),
+        };
+        insta::with_settings!({ omit_expression => true }, {
+            insta::assert_snapshot!(format!("prompt-{cycle}"), prompt);
+        });
     }
 }

@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project, Reviewer};
+use crate::bench::copy_of_chart;
+use crate::support::{PLAN, Project, Reviewer, feed};
 
 fn set(project: &Project, settings: &Value) {
     fs::write(
@@ -262,6 +263,7 @@ fn config_says_where_each_value_comes_from() {
                  review_timeout  570  (default)\n\
                  permissions     \"restricted\"  ({user}; the project's own is ignored until you run `taskie trust`)\n\
                  instructions    null  (default)\n\
+                 prompt          null  (default)\n\
                  push            false  ({user})\n"
             ),
             "taskie: .taskie/config.json: `permissions` is ignored until you run `taskie trust`.\n"
@@ -285,6 +287,14 @@ fn nothing_is_decided_with_a_wrong_setting() {
         (
             json!({ "models": ["opus", "opus"] }),
             "`models` is [\"opus\",\"opus\"], but must be a list of one or more different strings",
+        ),
+        (
+            json!({ "models": ["opus", ""] }),
+            "`models` is [\"opus\",\"\"], but must be a list of one or more different strings, none of them empty",
+        ),
+        (
+            json!({ "review_timeout": 99_999_999_999_999_999_999_u128 as f64 }),
+            "but must be an integer from 1 to 570",
         ),
         (
             json!({ "models": "opus" }),
@@ -315,6 +325,22 @@ fn nothing_is_decided_with_a_wrong_setting() {
         assert!(message.contains(why), "{message}");
         assert_eq!(project.read("state.json"), before);
         assert_eq!(project.run(&["config"]).code, 1);
+        let validated = project.run(&["validate"]);
+        assert_eq!(validated.code, 1);
+        assert!(
+            validated
+                .stdout
+                .starts_with("warning: .taskie/config.json: ")
+                && validated.stdout.contains(why),
+            "{}",
+            validated.stdout
+        );
+        let doctor = project.run(&["doctor", "--json"]).json();
+        let lines = doctor["lines"].as_array().unwrap();
+        let is_reported = |line: &Value| {
+            line["level"] == "problem" && line["text"].as_str().unwrap().contains(why)
+        };
+        assert!(lines.iter().any(is_reported), "{doctor}");
     }
 }
 
@@ -326,5 +352,67 @@ fn instructions_are_a_file_of_the_project() {
         let ran = project.run(&["trust", "--yes"]);
         assert_eq!(ran.code, 1, "{path}");
         assert!(ran.stderr.contains("`instructions`: "), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_project_replaces_what_its_reviewer_reads() {
+    let project = due(json!({}));
+    fs::write(
+        project.root.join("reviewer.md"),
+        "Judge {{cycle}} of {{plan}}:\n{{subject}}\n{{steps}}\n{{unknown}}\n",
+    )
+    .unwrap();
+    set(&project, &json!({ "prompt": "reviewer.md" }));
+    let prompt = || {
+        let _ = fs::remove_file(project.bin.join("calls"));
+        project.set_state(json!({}));
+        project.stop();
+        arguments(&project).last().unwrap().replace("\\n", "\n")
+    };
+    // It gives orders, so it needs trust.
+    let built_in = prompt();
+    assert!(
+        built_in.starts_with("You are an independent reviewer."),
+        "{built_in}"
+    );
+    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+    let own = prompt();
+    let start = format!(
+        "Judge code-review of {PLAN}:\n- .taskie/plans/{PLAN}/plan.md\n- .taskie/plans/{PLAN}/task-1.md\n"
+    );
+    assert!(own.starts_with(&start), "{own}");
+    let (_, steps) = built_in.split_once("# actions/code-review.md\n\n").unwrap();
+    let (steps, end) = steps.split_once("\n\n# Your review\n").unwrap();
+    assert!(
+        own.contains(steps) && own.contains("\n{{unknown}}\n\n# Your review\n"),
+        "{own}"
+    );
+    // What the hook needs stays.
+    let (_, kept) = own.split_once("# Your review\n\n").unwrap();
+    assert!(
+        kept.starts_with("Do not run `taskie enter`") && end.ends_with(kept),
+        "{own}"
+    );
+}
+
+/// A chart with two invocations: the setting chooses.
+#[test]
+fn the_reviewer_is_one_of_the_invocations() {
+    let project = due(json!({}));
+    let second = "\n[invoke.second]\nargv = [\"claude\", \"--second\", \"{% include 'review.md' %}\"]\nverdicts = [\"PASS\", \"FAIL\"]\n\
+                  verdict = [\"/structured_output/verdict\"]\nerror = \"/is_error\"\nreason = [\"/result\"]\ntimeout = 60\nlog = \".second-{n}.log\"\n";
+    let chart = copy_of_chart(&project, |text| {
+        let text = text.replace("[\"claude\"]", "[\"claude\", \"second\"]");
+        text.replace("\n# ── Stop: rules", &format!("{second}\n# ── Stop: rules"))
+    });
+    for (reviewer, first) in [("second", "--second"), ("claude", "--print")] {
+        set(&project, &json!({ "reviewer": reviewer }));
+        project.set_state(json!({}));
+        let _ = fs::remove_file(project.bin.join("calls"));
+        let args = ["--chart", chart.to_str().unwrap(), "hook", "stop"];
+        let ran = feed(project.command(args), "{}");
+        assert_eq!(ran.json()["decision"], "block", "{}", ran.stdout);
+        assert_eq!(arguments(&project)[0], first);
     }
 }

@@ -154,6 +154,11 @@ impl Resolver<'_> {
                 let path = at!["args", name, "default"];
                 self.flaw(Code::BadDefault, path, message, "");
             }
+            if arg.kind == FieldType::List {
+                let help = "make it a string, and split it in the chart: `args.NAME | split(',')`";
+                let message = format!("option `{name}` cannot be a list");
+                self.flaw(Code::WrongType, at!["args", name, "type"], message, help);
+            }
             if arg.one_of.is_some() && !matches!(arg.kind, FieldType::String | FieldType::Phase) {
                 let message = "only a string can have `one_of`";
                 let help = "make the option a string, or remove `one_of`";

@@ -1,5 +1,7 @@
 //! The scope: where instances live. Also names that become paths or words on the command line.
 
+use std::path::Path;
+
 use super::resolver::{Resolver, is_below};
 use crate::chart::model::{Arg, Phase, Scope as ScopeSource, Source};
 use crate::chart::names::sources;
@@ -8,6 +10,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
 use crate::expr::source::Literal;
 use crate::files::pattern::{Pattern, is_slug};
+use crate::text::shown;
 
 /// The options and arguments that commands have in every chart.
 const RESERVED: &[&str] = &[
@@ -158,7 +161,23 @@ impl Resolver<'_> {
                 self.flaw(Code::BadName, at!["prompts", "names", index], message, help);
             }
         }
+        if !is_slug(&source.id) {
+            let message = format!("`{}` cannot be the id of a chart", shown(&source.id));
+            let help =
+                "an id consists of letters, digits, `-` and `_`: it is also part of a file name";
+            self.flaw(Code::BadName, at!["id"], message, help);
+        }
+        if source.hook_timeout == 0 {
+            let help = "write the seconds after which the host ends the hook, or remove it";
+            let message = "a hook that is ended after 0 seconds cannot answer";
+            self.flaw(Code::WrongType, at!["hook_timeout"], message, help);
+        }
         let home = source.scope.home.as_str();
+        if Path::new(home).iter().any(|part| part == ".git") {
+            let message = format!("`{home}` belongs to git");
+            let help = "choose a folder of your own: home = \".notes\"";
+            self.flaw(Code::BadPattern, at!["scope", "home"], message, help);
+        }
         if !is_below(home) {
             let message = format!("`{home}` must be a folder below the project");
             let help = "write a relative path without `.` and `..`: home = \".notes\"";

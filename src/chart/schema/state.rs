@@ -96,7 +96,10 @@ fn property(chart: &Chart, field: &Field) -> Json {
             }
         }
         FieldType::List => {
-            property.insert("items".to_owned(), json!({ "type": "string" }));
+            property.insert(
+                "items".to_owned(),
+                json!({ "type": "string", "minLength": 1 }),
+            );
             property.insert("uniqueItems".to_owned(), json!(true));
             if let Some(minimum) = field.minimum {
                 property.insert("minItems".to_owned(), json!(minimum));

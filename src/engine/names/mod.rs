@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use indexmap::IndexMap;
-use minijinja::value::Value;
+use minijinja::value::{Value, ValueKind};
 use serde_json::Value as Json;
 
 use super::context::{self, Context};
@@ -70,6 +70,18 @@ struct Moving {
 pub struct Preview {
     /// The text may be rendered for a time at which no review has run.
     pub may_lack_review: bool,
+}
+
+/// Returns how much of `room` a value leaves, with the lists in its lists; `None` if it takes more.
+fn room_left(value: &Value, room: usize) -> Option<usize> {
+    let mut room = room.checked_sub(value.len().unwrap_or(1))?;
+    // A record's fields are looked at when they are needed.
+    if value.kind() == ValueKind::Seq {
+        for item in value.try_iter().into_iter().flatten() {
+            room = room_left(&item, room)?;
+        }
+    }
+    Some(room)
 }
 
 impl Names {
@@ -314,11 +326,11 @@ impl Names {
                 .expressions
                 .value(&expr.0, &self.root())
                 .map_err(Fault::at(format_args!("let.{name}")))?;
-            match value.len() {
-                Some(length) if length > MAX_LENGTH => Err(Fault::World(format!(
+            match room_left(&value, MAX_LENGTH) {
+                None => Err(Fault::World(format!(
                     "`{name}` has more than {MAX_LENGTH} characters or items"
                 ))),
-                _ => Ok(value),
+                Some(_) => Ok(value),
             }
         }))
     }
