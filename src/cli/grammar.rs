@@ -273,6 +273,13 @@ fn check_chart() -> Command {
                 .help("Explore at most N states of a chart [default: 100000]"),
         )
         .arg(
+            Arg::new("diagram")
+                .long("diagram")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("Draw the chart with the first counterexample: FILE ends with .svg, .html, .mmd or .dot"),
+        )
+        .arg(
             Arg::new("explain")
                 .long("explain")
                 .value_name("CODE")
