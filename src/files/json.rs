@@ -27,7 +27,7 @@ pub enum Unread {
 impl fmt::Display for Unread {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TooManyValues => write!(out, "it holds more than {MAX_VALUES} values"),
+            Self::TooManyValues => write!(out, "it contains more than {MAX_VALUES} values"),
             Self::Invalid(error) => write!(out, "it is not valid JSON: {error}"),
         }
     }
