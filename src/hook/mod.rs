@@ -141,7 +141,7 @@ fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
         Err(Unread::Invalid(error)) => return Err(invalid(&error.to_string())),
         Err(why) => return Err(format!("The event on stdin cannot be used: {why}")),
     };
-    // Whose stop it is must be known, or known to be nobody's.
+    // A stop names its session, or none; anything else is refused.
     let session = fields.get("session_id").unwrap_or(&Json::Null);
     if !session.is_string() && !session.is_null() {
         return Err(invalid("the session_id of an event is a string"));
