@@ -590,6 +590,14 @@ impl Reader<'_> {
                 }
                 value
             }
+            Stmt::SetBlock(set) if set.filter.is_none() => {
+                let value = self.body(&set.body);
+                let value = Val::computed(self.inputs(&value));
+                if let Expr::Var(var) = &set.target {
+                    self.scopes.push((var.id.to_owned(), value));
+                }
+                Val::default()
+            }
             // Blocks, filters over blocks, macros: whatever they look at may make them fail.
             _ => {
                 self.fails.insert("a block of a text".to_owned());

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use serde_json::{Value as Json, json};
 
-use super::domain::{Choice, Domain, NO_SLUG, config_path};
+use super::domain::{Choice, Domain, config_path};
 use crate::chart::field::name_part;
 use crate::chart::model::{Check, FieldType};
 use crate::chart::{Chart, RowShape};
@@ -661,22 +661,9 @@ impl TableView {
         !self.rows().is_empty() || self.exists() && self.content("head") == json!(true)
     }
 
-    /// True where a row has no id that can be used: it counts as open, and is none of the rows.
+    /// True where a row has no id that can be used. It is none of the rows; that it counts as open is not tried.
     fn has_unusable(&self) -> bool {
         self.has_id() && self.has_head() && self.content("unusable") == json!(true)
-    }
-
-    /// A row whose id cannot be used.
-    fn unusable(&self) -> Json {
-        let table = self.fork.ground.chart.tables.get(&self.name);
-        let columns = table.into_iter().flat_map(|table| match &table.rows {
-            RowShape::Columns(columns) => columns.keys().cloned().collect(),
-            RowShape::Line(_) => Vec::new(),
-        });
-        let fields = columns.map(|column| (column, json!(NO_SLUG)));
-        let made = [("done", json!(false)), ("path", Json::Null)];
-        let made = made.map(|(name, value)| (name.to_owned(), value));
-        fields.chain(made).collect::<serde_json::Map<_, _>>().into()
     }
 
     fn exists(&self) -> bool {
@@ -699,7 +686,6 @@ impl Object for TableView {
             "open" => {
                 let mut rows = self.rows();
                 rows.retain(|row| row.get("done") == Some(&json!(false)));
-                rows.extend(self.has_unusable().then(|| self.unusable()));
                 Json::Array(rows)
             }
             "exists" => json!(self.exists()),

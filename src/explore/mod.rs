@@ -9,6 +9,7 @@ pub mod decision_tree;
 pub mod dependence;
 pub mod domain;
 mod domain_in_words;
+mod fold;
 mod graph;
 pub mod imagined_world;
 pub mod items;
@@ -28,7 +29,8 @@ mod user_fields;
 use std::sync::Arc;
 
 use crate::chart::Chart;
-use budget::{Caps, Cut};
+pub use budget::Caps;
+use budget::Cut;
 use report::Report;
 use search::Search;
 

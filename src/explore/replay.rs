@@ -468,6 +468,7 @@ impl Replay {
         let world = self.world(before, disk);
         let names = || self.names(search, &world, event);
         let mut step = decide_with(names(), &event.trigger, None);
+        let is_invoked = matches!(step, Ok(Step::Invoke(_)));
         if let Ok(Step::Invoke(invocation)) = &step {
             let outcome = tree.runs[edge.review? as usize].outcome.clone();
             let ended = Ended::new((**invocation).clone(), outcome);
@@ -478,7 +479,9 @@ impl Replay {
             let is_same = match step {
                 Err(found) => place_of(&found) == place_of(fault),
                 // A fault in a text for a reviewer is a review that fails.
-                Ok(_) => place_of(fault).is_some_and(|place| place.starts_with("invoke.")),
+                Ok(_) => {
+                    !is_invoked && place_of(fault).is_some_and(|place| place.starts_with("invoke."))
+                }
             };
             return is_same.then(|| before.clone());
         }

@@ -1,6 +1,6 @@
 //! Opens files in folders that others may write to.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -8,8 +8,8 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// Opens a regular file. A symbolic link is not followed, and a FIFO does not block.
-pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+/// Opens a regular file, and returns it with its metadata. A symbolic link is not followed, and a FIFO does not block.
+pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<(File, Metadata)> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options
         .custom_flags(flags.bits().cast_signed())
@@ -21,8 +21,9 @@ pub fn open_regular(options: &mut OpenOptions, path: &Path) -> io::Result<File> 
                 error
             }
         })?;
-    if file.metadata()?.is_file() {
-        Ok(file)
+    let meta = file.metadata()?;
+    if meta.is_file() {
+        Ok((file, meta))
     } else {
         Err(io::Error::other("it is not a regular file"))
     }

@@ -21,9 +21,8 @@ const MAX_LINE: usize = 300;
 /// Reads the file's last 64 KiB only. `None` if there is no such line, if the file cannot be read,
 /// or if it is a symbolic link.
 pub(crate) fn last_line(log: &Path) -> Option<String> {
-    let mut file = open_regular(OpenOptions::new().read(true), log).ok()?;
-    let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))
+    let (mut file, meta) = open_regular(OpenOptions::new().read(true), log).ok()?;
+    file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL)))
         .ok()?;
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail).ok()?;

@@ -172,6 +172,7 @@ fn open_log(spec: &Spec<'_>) -> Result<File, String> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
     open_regular(&mut options, spec.log)
+        .map(|(file, _)| file)
         .map_err(|error| format!("the log {} cannot be written: {error}", spec.log.display()))
 }
 

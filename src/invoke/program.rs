@@ -101,3 +101,31 @@ pub(super) fn why_not_started(
         _ => format!("`{program}` cannot be started: {error}"),
     }
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::fs::{self, Permissions};
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_may_not_be_run_hides_no_later_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = |name: &str, mode| {
+            let folder = temp.path().join(name);
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join("tool"), "").unwrap();
+            fs::set_permissions(folder.join("tool"), Permissions::from_mode(mode)).unwrap();
+            folder
+        };
+        let (text, tool) = (folder("text", 0o644), folder("tools", 0o755));
+        let found = |folders: &[&PathBuf]| {
+            let path = std::env::join_paths(folders).unwrap();
+            locate("tool", &path, Path::new("/project"))
+        };
+        assert_eq!(found(&[&text, &tool]), Ok(tool.join("tool")));
+        // Where it is the only one, the system says what is wrong with it.
+        assert_eq!(found(&[&text]), Ok(text.join("tool")));
+    }
+}

@@ -13,7 +13,7 @@ mod subject;
 
 use std::sync::Arc;
 
-use crate::chart::{check, load};
+use crate::chart::{Chart, check, load};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
 use crate::explore::budget::Caps;
@@ -53,6 +53,8 @@ pub struct Linted {
     pub flaws: Vec<Flaw>,
     /// The result of exploring its states; `None` if flaws prevent it.
     pub explored: Option<Report>,
+    /// The chart, if it could be loaded.
+    pub chart: Option<Arc<Chart>>,
 }
 
 /// Returns everything that is wrong with the chart in `text`, and everything that is proved. `origin` names the
@@ -67,6 +69,7 @@ pub fn run(
     let reading = structure::read(text);
     let mut flaws = reading.flaws;
     let mut explored = None;
+    let mut loaded = None;
     if let Some(source) = reading.source {
         let text = reading.text.as_str();
         let templates = templates(&source.templates);
@@ -75,6 +78,7 @@ pub fn run(
             let inspection = check::inspect(&chart, text);
             more.extend(inspection.flaws);
             let chart = Arc::new(chart);
+            loaded = Some(Arc::clone(&chart));
             let subject = Subject {
                 chart: &chart,
                 text,
@@ -122,7 +126,11 @@ pub fn run(
             flaw.code,
         )
     });
-    Linted { flaws, explored }
+    Linted {
+        flaws,
+        explored,
+        chart: loaded,
+    }
 }
 
 /// The codes of places where a placeholder replaces the value in the chart.

@@ -4,6 +4,9 @@
 //! Neither the parser nor this module stops at an error: wrong parts are reported and removed, and the rest is read
 //! as a chart.
 
+use std::sync::LazyLock;
+
+use jsonschema::Validator;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json, json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
@@ -15,6 +18,14 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::suggest;
 use crate::diagnostic::toml::{Step, locate};
+
+/// The compiled schema of charts, and all keys in it.
+static SCHEMA: LazyLock<Result<(Validator, Vec<String>), String>> = LazyLock::new(|| {
+    let schema = statechart::of_charts();
+    jsonschema::draft7::new(&schema)
+        .map(|validator| (validator, keys(&schema)))
+        .map_err(|error| error.to_string())
+});
 
 /// The result of reading the file, for the checks that follow.
 #[derive(Debug)]
@@ -62,9 +73,8 @@ pub(super) fn read(text: &str) -> Reading {
         flaws,
     };
     let text = repaired.as_str();
-    let schema = statechart::of_charts();
-    let validator = match jsonschema::draft7::new(&schema) {
-        Ok(validator) => validator,
+    let (validator, known) = match &*SCHEMA {
+        Ok(compiled) => compiled,
         Err(error) => {
             flaws.push(Flaw::new(
                 Code::WrongType,
@@ -73,7 +83,6 @@ pub(super) fn read(text: &str) -> Reading {
             return reading(None, flaws);
         }
     };
-    let known = keys(&schema);
     let mut wrong: Vec<Vec<Step>> = Vec::new();
     let mut misspelled: Vec<(Vec<Step>, String)> = Vec::new();
     let mut missing: Vec<(Vec<Step>, String)> = Vec::new();

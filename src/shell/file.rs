@@ -25,32 +25,33 @@ const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
 /// Returns the contents of a file in the project at `root`; `None` if there is no such file.
 pub(crate) fn read(root: &Path, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let is_link = match path.symlink_metadata() {
-        Ok(meta) => meta.is_symlink(),
+    match read_regular(path, limit) {
+        Err(_) if path.is_symlink() => {}
+        result => return result,
+    }
+    let target = path.canonicalize().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            io::Error::other("it is a symbolic link to a file that does not exist")
+        }
+        _ => error,
+    })?;
+    if !target.starts_with(root.canonicalize()?) {
+        return Err(io::Error::other("it is a symbolic link out of the project"));
+    }
+    read_regular(&target, limit)
+}
+
+/// Does the same, but follows no symbolic link.
+pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    let (file, meta) = match open_regular(OpenOptions::new().read(true), path) {
+        Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let target;
-    let file = match is_link {
-        true => {
-            target = path.canonicalize().map_err(|error| match error.kind() {
-                ErrorKind::NotFound => {
-                    io::Error::other("it is a symbolic link to a file that does not exist")
-                }
-                _ => error,
-            })?;
-            if !target.starts_with(root.canonicalize()?) {
-                return Err(io::Error::other("it is a symbolic link out of the project"));
-            }
-            target.as_path()
-        }
-        false => path,
-    };
-    let mut bytes = Vec::new();
-    // The size in the metadata of a special file means nothing.
-    open_regular(OpenOptions::new().read(true), file)?
-        .take(limit + 1)
-        .read_to_end(&mut bytes)?;
+    // With room to spare, so that the read that finds the end needs no larger buffer.
+    let size = usize::try_from(meta.len().min(limit)).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(size + 64);
+    file.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         let limit = limit / (1024 * 1024);
         return Err(io::Error::other(format!("it is larger than {limit} MiB")));

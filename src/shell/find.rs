@@ -133,6 +133,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         };
     }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
+    let mut dirs: Vec<(PathBuf, OsString)> = Vec::new();
     let mut found: Vec<(SystemTime, OsString)> = Vec::new();
     let entries = match fs::read_dir(root.join(&folder)) {
         Ok(entries) => Some(entries),
@@ -168,7 +169,12 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         } else if !kind.is_dir() {
             continue;
         }
-        let touched = match touched(&entry.path(), &scope.choice) {
+        dirs.push((entry.path(), name));
+    }
+    // If there is only one, it does not matter when it was last modified.
+    let is_alone = dirs.len() == 1;
+    for (dir, name) in dirs {
+        let touched = match touched(&dir, &scope.choice, is_alone) {
             Ok(Some(touched)) => touched,
             Ok(None) => continue,
             Err(error) => {
@@ -314,8 +320,8 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     }
 }
 
-/// Returns when a matching file in `dir` was last modified; `None` if none matches.
-fn touched(dir: &Path, choice: &InstanceChoice) -> io::Result<Option<SystemTime>> {
+/// Returns when a matching file in `dir` was last modified, or with `any`, when the first one was; `None` if none matches.
+fn touched(dir: &Path, choice: &InstanceChoice, any: bool) -> io::Result<Option<SystemTime>> {
     let touch: &[Pattern] = match choice {
         InstanceChoice::Newest { touch } => touch,
         InstanceChoice::Session => &[],
@@ -329,6 +335,9 @@ fn touched(dir: &Path, choice: &InstanceChoice) -> io::Result<Option<SystemTime>
             match entry.metadata().and_then(|meta| meta.modified()) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 modified => last = last.max(Some(modified?)),
+            }
+            if any && last.is_some() {
+                break;
             }
         }
     }

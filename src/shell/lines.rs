@@ -5,7 +5,7 @@
 //! because a file that came with the project is not trusted. A full file is renamed, and kept until the next one is
 //! full.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
@@ -71,16 +71,16 @@ fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
     }
     for _ in 0..TRIES {
         let mut options = OpenOptions::new();
-        let file = match open_regular(options.read(true).append(true), &path) {
-            Ok(file) => file,
+        let (file, meta) = match open_regular(options.read(true).append(true), &path) {
+            Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make(home, &path)?;
                 continue;
             }
             Err(error) => return Err(error),
         };
-        let is_ours = is_believed(&file);
-        if is_ours && file.metadata()?.len() < FULL {
+        let is_ours = is_believed(&file, &meta);
+        if is_ours && meta.len() < FULL {
             return Ok(file);
         }
         // One process replaces the file; those that have it open write to the old one.
@@ -110,20 +110,20 @@ fn make(home: &Path, path: &Path) -> io::Result<()> {
 
 /// Opens the file for reading, if it was made on this machine.
 fn believed(home: &Path, name: &str, kind: &str) -> Option<File> {
-    let mut file = lock::open_existing(home, name, kind).ok()?;
+    let (mut file, meta) = lock::open_existing(home, name, kind).ok()?;
     let is_at_start = file.seek(SeekFrom::Start(0)).is_ok();
-    (is_at_start && is_believed(&file)).then_some(file)
+    (is_at_start && is_believed(&file, &meta)).then_some(file)
 }
 
 /// Returns whether the first line of the file has the file's own number.
-fn is_believed(file: &File) -> bool {
+fn is_believed(file: &File, meta: &Metadata) -> bool {
     let mut start = [0; 64];
     let Ok(length) = file.read_at(&mut start, 0) else {
         return false;
     };
     let line = start[..length].split(|byte| *byte == b'\n').next();
     let head = line.and_then(|line| serde_json::from_slice::<Head>(line).ok());
-    head.is_some_and(|head| record::is_made_here(file, head.inode))
+    head.is_some_and(|head| record::is_made_here(meta, head.inode))
 }
 
 /// Returns the extension of the previous full file.

@@ -6,7 +6,7 @@
 //! lock on the instance's directory itself. The notes of [`super::reviews`] and the [records](super::record) are in
 //! `.locks` too.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -107,7 +107,8 @@ impl ReviewLock {
         let is_held = |file: io::Result<File>| {
             file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
         };
-        is_held(File::open(dir)) || is_held(open_existing(home, instance, REVIEW))
+        let file = || open_existing(home, instance, REVIEW).map(|(file, _)| file);
+        is_held(File::open(dir)) || is_held(file())
     }
 }
 
@@ -127,12 +128,16 @@ fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
 
 /// Returns whether `path` is this very file.
 pub(super) fn is_at(file: &File, path: &Path) -> bool {
-    let id = |meta: io::Result<fs::Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
+    let id = |meta: io::Result<Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
     id(file.metadata()) == id(path.symlink_metadata())
 }
 
-/// Opens a file of the lock folder for reading.
-pub(super) fn open_existing(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
+/// Opens a file of the lock folder for reading, and returns it with its metadata.
+pub(super) fn open_existing(
+    home: &Path,
+    instance: &str,
+    kind: &str,
+) -> io::Result<(File, Metadata)> {
     refuse_link(&folder(home))?;
     open_regular(OpenOptions::new().read(true), &path(home, instance, kind))
 }
@@ -146,9 +151,6 @@ pub(super) fn path(home: &Path, instance: &str, kind: &str) -> PathBuf {
 /// deleted. An existing file stays as it is.
 fn ignore(folder: &Path) -> io::Result<()> {
     let path = folder.join(".gitignore");
-    if path.symlink_metadata().is_ok() {
-        return Ok(());
-    }
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(mut file) => file.write_all(b"*\n"),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -191,5 +193,6 @@ pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> 
     options.read(true).write(true).create(true).truncate(false);
     make_folder(home)
         .and_then(|()| open_regular(&mut options, &path))
+        .map(|(file, _)| file)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }

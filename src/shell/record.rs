@@ -4,7 +4,7 @@
 //! file system and its time): a copy, a clone or a checkout is a different file, and is not trusted. Neither is a
 //! file that belongs to another user.
 
-use std::fs::{self, File};
+use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -54,20 +54,18 @@ pub(super) fn try_read<T: DeserializeOwned>(
     name: &str,
     kind: &str,
 ) -> io::Result<Option<T>> {
-    let file = match lock::open_existing(home, name, kind) {
+    let (file, meta) = match lock::open_existing(home, name, kind) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }
         file => file?,
     };
-    let meta = file.metadata()?;
     let mut text = Vec::new();
     file.take(LIMIT).read_to_end(&mut text)?;
     let Ok(record) = serde_json::from_slice::<Record<T>>(&text) else {
         return Ok(None);
     };
-    let is_ours = meta.uid() == geteuid().as_raw()
-        && meta.ino() == record.inode
+    let is_ours = is_made_here(&meta, record.inode)
         && meta.modified()? == UNIX_EPOCH + Duration::from_secs(record.modified);
     Ok(is_ours.then_some(record.value))
 }
@@ -78,10 +76,9 @@ pub(super) fn remove(home: &Path, name: &str, kind: &str) {
     let _ = fs::remove_file(lock::path(home, name, kind));
 }
 
-/// Returns whether `file` was made on this machine: it starts with its own number on the file system.
-pub(super) fn is_made_here(file: &File, inode: u64) -> bool {
-    file.metadata()
-        .is_ok_and(|meta| meta.ino() == inode && meta.uid() == geteuid().as_raw())
+/// Returns whether a file was made on this machine: `inode`, with which it starts, is its own number.
+pub(super) fn is_made_here(meta: &Metadata, inode: u64) -> bool {
+    meta.ino() == inode && meta.uid() == geteuid().as_raw()
 }
 
 /// Returns the time since 1970.

@@ -42,7 +42,7 @@ impl Running {
     /// Reads the note about the running review. The note of a review that was killed doesn't count: its lock is
     /// released, unless the reviewer itself is still alive.
     pub(crate) fn read(home: &Path, instance: &str, dir: &Path) -> Option<Self> {
-        let file = lock::open_existing(home, instance, RUNNING).ok()?;
+        let (file, _) = lock::open_existing(home, instance, RUNNING).ok()?;
         let running = serde_json::from_reader(file.take(MAX_NOTE)).ok()?;
         ReviewLock::is_held(home, instance, dir).then_some(running)
     }

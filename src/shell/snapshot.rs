@@ -2,6 +2,7 @@
 //! answers.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ pub(crate) struct Snapshot {
     /// The contents of `state.json`.
     pub(crate) state: Reading,
     context: Context,
-    names: OnceLock<Result<Vec<String>, Fault>>,
+    listing: OnceLock<Result<Listing, Fault>>,
     nested: OnceLock<Result<Vec<String>, Fault>>,
     tables: Mutex<HashMap<String, Result<Value, Fault>>>,
     config: OnceLock<Result<Context, String>>,
@@ -119,7 +120,7 @@ impl Snapshot {
             instance: instance.clone(),
             state,
             context,
-            names: OnceLock::new(),
+            listing: OnceLock::new(),
             nested: OnceLock::new(),
             tables: Mutex::new(HashMap::new()),
             config: OnceLock::new(),
@@ -174,12 +175,17 @@ impl Snapshot {
         self.root.join(&self.chart.scope.home)
     }
 
+    /// Returns the contents of the directory itself.
+    fn listing(&self) -> Result<&Listing, Fault> {
+        let listing = self.listing.get_or_init(|| {
+            Listing::of(&self.dir()).map_err(|error| unreadable(&self.instance.dir, &error))
+        });
+        listing.as_ref().map_err(Clone::clone)
+    }
+
     /// Returns the files directly in the directory, sorted.
     pub(crate) fn names(&self) -> Result<&[String], Fault> {
-        let names = self.names.get_or_init(|| {
-            files_in(&self.dir()).map_err(|error| unreadable(&self.instance.dir, &error))
-        });
-        names.as_deref().map_err(Clone::clone)
+        Ok(&self.listing()?.files)
     }
 
     /// Returns the files in subfolders, relative to the directory, sorted.
@@ -187,7 +193,8 @@ impl Snapshot {
         let nested = self.nested.get_or_init(|| {
             let dir = self.dir();
             let mut names = Vec::new();
-            for entry in WalkDir::new(&dir).min_depth(2) {
+            let folders = self.listing()?.folders.iter();
+            for entry in folders.flat_map(|folder| WalkDir::new(dir.join(folder))) {
                 let entry = entry.map_err(|error| {
                     let below = error.path().and_then(|path| path.strip_prefix(&dir).ok());
                     let path = self.instance.dir.join(below.unwrap_or(Path::new("")));
@@ -349,7 +356,9 @@ impl Snapshot {
             value.map_or_else(|| Value::from(()), context::to_value)
         };
         let fields = chart.context.keys();
-        let mut listed = files_in(&whole).map_err(|error| unreadable(&dir, &error));
+        let mut listed = Listing::of(&whole)
+            .map(|listing| listing.files)
+            .map_err(|error| unreadable(&dir, &error));
         if let Ok(names) = &mut listed {
             // Such a file stays where it is: no path that could be written here would reach it.
             names.retain(|name| !is_odd(name));
@@ -501,23 +510,35 @@ impl Snapshot {
     }
 }
 
-/// Returns the files directly in a directory, sorted; none if the directory does not exist.
-fn files_in(dir: &Path) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        let entry = entry?;
-        let kind = entry.file_type()?;
-        if kind.is_file() || kind.is_symlink() && entry.path().is_file() {
-            names.push(entry.file_name().to_string_lossy().into_owned());
+/// The files and folders directly in a directory; none if the directory does not exist.
+#[derive(Debug, Default)]
+struct Listing {
+    /// The names of files, sorted.
+    files: Vec<String>,
+    folders: Vec<OsString>,
+}
+
+impl Listing {
+    fn of(dir: &Path) -> io::Result<Self> {
+        let mut listing = Self::default();
+        let entries = match fs::read_dir(dir) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
+            Err(error) => return Err(error),
+        };
+        for entry in entries {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_file() || kind.is_symlink() && entry.path().is_file() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                listing.files.push(name);
+            } else if kind.is_dir() {
+                listing.folders.push(entry.file_name());
+            }
         }
+        listing.files.sort_unstable();
+        Ok(listing)
     }
-    names.sort_unstable();
-    Ok(names)
 }
 
 /// Returns whether a name is not UTF-8, or would change the text around it.

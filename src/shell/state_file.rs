@@ -65,11 +65,7 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
 
 /// Returns the contents of the state file. No link is followed.
 fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
-    let path = dir.join(FILE);
-    if path.is_symlink() {
-        return Err("it is a symbolic link".to_owned());
-    }
-    file::read(dir, &path, file::LIMIT).map_err(|error| match error.raw_os_error() {
+    file::read_regular(&dir.join(FILE), file::LIMIT).map_err(|error| match error.raw_os_error() {
         Some(_) => format!("it cannot be read: {error}"),
         None => error.to_string(),
     })
@@ -137,10 +133,16 @@ pub(crate) fn parse_config(
     chart: &Chart,
     bytes: Option<&[u8]>,
 ) -> Result<(Map<String, Json>, Vec<String>), String> {
+    let bytes = bytes.map(|bytes| bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
+    if let Some(key) = bytes.and_then(json::repeated_key) {
+        return Err(format!(
+            "`{}` is set twice; remove one of them",
+            crate::text::shown(&key)
+        ));
+    }
     let json: Json = match bytes {
         None => Json::Object(Map::new()),
-        Some(bytes) => json::parse(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
-            .map_err(|why| why.to_string())?,
+        Some(bytes) => json::parse(bytes).map_err(|why| why.to_string())?,
     };
     let Json::Object(raw) = &json else {
         return Err(not_an_object(&json));

@@ -218,6 +218,11 @@ fn git_ignores_the_notes_of_a_machine_again_when_its_ignore_file_was_lost() {
     assert_eq!(project.stop().json()["decision"], "block");
     assert_eq!(fs::read_to_string(locks.join(".gitignore")).unwrap(), "*\n");
     // Whatever somebody has put there is left as it is, especially a link that leads out of the project.
+    fs::write(locks.join(".gitignore"), "*.state\n").unwrap();
+    project.set_state(json!({}));
+    assert_eq!(project.stop().json()["decision"], "block");
+    let kept = fs::read_to_string(locks.join(".gitignore")).unwrap();
+    assert_eq!(kept, "*.state\n");
     fs::remove_file(locks.join(".gitignore")).unwrap();
     let outside = project.bin.join("outside");
     std::os::unix::fs::symlink(&outside, locks.join(".gitignore")).unwrap();

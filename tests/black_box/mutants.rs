@@ -3,15 +3,14 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
 use serde_json::Value;
-use taskie::explore::budget::Caps;
-use taskie::expr::templates::Templates;
-use taskie::lint::report::{Checked, Format};
+
+use crate::support::report;
 
 /// Where a finding is expected.
 enum At {
@@ -442,11 +441,7 @@ fn findings(charts: &[String]) -> Vec<Vec<(String, String, usize)>> {
 
 fn findings_of(origin: &str, chart: &str) -> Vec<(String, String, usize)> {
     // Tests run in the folder of the root chart.
-    let templates =
-        |folders: &[String]| Templates::Folders(folders.iter().map(PathBuf::from).collect());
-    let linted = taskie::lint::run(origin, chart, templates, Some(&Caps::default()));
-    let checked = Checked::new(origin.to_owned(), chart.to_owned(), linted);
-    let report: Value = serde_json::from_str(&Format::Json.render(&[checked])).unwrap();
+    let report = report(origin, chart, Path::new(""));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
     let findings = report["findings"].as_array().unwrap().iter();

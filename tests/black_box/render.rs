@@ -762,3 +762,28 @@ fn everything_on_the_list_can_be_rendered() {
         assert!(!ran.stdout.is_empty(), "{name}");
     }
 }
+
+/// What each reviewer reads, whole: nobody sees it but reviewers. All read the same ground rules, so one shows them.
+#[test]
+fn the_prompts_of_the_reviewers() {
+    let rules = include_str!("../../plugin/taskie/ground-rules.md");
+    for cycle in [
+        "plan-review",
+        "tasks-review",
+        "code-review",
+        "all-code-review",
+    ] {
+        let project = Project::valid();
+        project.set_state(json!({ "phase": "new-plan", "next_phase": cycle }));
+        let ran = project.run(&["render", "--next"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.contains(rules), "{}", ran.stdout);
+        let prompt = match cycle {
+            "plan-review" => ran.stdout,
+            _ => ran.stdout.replace(rules, "(The ground rules.)\n"),
+        };
+        insta::with_settings!({ omit_expression => true }, {
+            insta::assert_snapshot!(format!("prompt-{cycle}"), prompt);
+        });
+    }
+}

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
+use taskie::explore::Caps;
+use taskie::expr::templates::Templates;
+use taskie::lint::report::{Checked, Format};
 
 /// The name of the plan in a new [`Project`].
 pub const PLAN: &str = "test-plan";
@@ -202,7 +205,7 @@ impl Project {
         let mut command = Command::new(env!("CARGO_BIN_EXE_taskie"));
         for (name, _) in std::env::vars_os() {
             let name_text = name.to_string_lossy();
-            let of_a_host = ["CLAUDE", "TASKIE", "CODEX", "COPILOT"];
+            let of_a_host = ["CLAUDE", "TASKIE", "CODEX", "COPILOT", "GEMINI", "PLUGIN"];
             if of_a_host.iter().any(|start| name_text.starts_with(start)) {
                 command.env_remove(&name);
             }
@@ -321,6 +324,16 @@ pub fn git(dir: &Path, args: &[&str]) -> String {
         String::from_utf8_lossy(&output.stderr)
     );
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// Returns what `taskie check-chart --format json` prints about a chart. Its template folders are in `beside`.
+pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
+    let templates = |folders: &[String]| {
+        Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
+    };
+    let linted = taskie::lint::run(origin, chart, templates, Some(&Caps::default()));
+    let checked = Checked::new(origin.to_owned(), chart.to_owned(), linted);
+    serde_json::from_str(&Format::Json.render(&[checked])).unwrap()
 }
 
 /// The answer that allows a stop without a message.

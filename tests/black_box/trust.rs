@@ -218,6 +218,27 @@ fn a_state_directory_inside_the_project_is_not_trusted() {
     assert_eq!(with(&link), ignored());
     fs::rename(&brought, home.join("state")).unwrap();
     assert_eq!(with(&home.join("state")), own());
+    // Nor is a way through the project to where the user's own yes is: the project can turn it elsewhere.
+    std::os::unix::fs::symlink(home.join("state"), &brought).unwrap();
+    assert_eq!(with(&brought), ignored());
+}
+
+#[test]
+fn a_chart_uses_a_thousand_files_at_most() {
+    let project = project();
+    let templates = project.root.join(".taskie/templates");
+    // With the chart and its own template that makes a thousand.
+    for n in 0..998 {
+        fs::write(templates.join(format!("{n}.md")), "").unwrap();
+    }
+    trust(&project);
+    assert_eq!(project.stop().json(), own());
+    fs::write(templates.join("one-more.md"), "").unwrap();
+    let why = "it uses more than 1000 files";
+    let ran = project.run(&["trust", "--yes"]);
+    assert_eq!((ran.code, ran.stderr), (1, format!("taskie: {why}\n")));
+    let stderr = project.stop().stderr;
+    assert!(stderr.contains(&format!("is ignored: {why}.")), "{stderr}");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::diagnostic::toml::at;
 use crate::expr::templates::Templates;
 use resolver::Resolver;
 
-/// The most phases of a chart. From each of them each can be entered, so checking takes the square of their number.
+/// The most phases of a chart. Each can be entered from every other one, so the time of checking grows with the square of their number.
 const MAX_PHASES: usize = 500;
 
 /// Loads the chart at `path` and checks its expressions. Its template folders are looked up next to the file.
@@ -41,10 +41,11 @@ pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
 
 /// Loads a chart from its TOML. `origin` names it in messages.
 pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
-    resolve(origin, parse(origin, text)?, text, templates)
+    let (chart, flaws) = resolve_all(origin, parse(origin, text)?, text, templates);
+    usable(origin, text, chart, flaws)
 }
 
-/// Loads a chart from the JSON into which the build has converted its TOML.
+/// Loads a chart from the JSON into which the build has converted its TOML. A test has checked it for flaws.
 pub fn from_json(
     origin: &str,
     json: &str,
@@ -53,16 +54,22 @@ pub fn from_json(
 ) -> Result<Chart, ChartError> {
     let source = serde_json::from_str(json)
         .map_err(|error| ChartError::unreadable(origin, error.to_string()))?;
-    resolve(origin, source, text, templates)
+    let mut resolver = Resolver {
+        text,
+        is_checked: true,
+        flaws: Vec::new(),
+    };
+    let chart = resolver.chart(origin, source, templates);
+    usable(origin, text, chart, resolver.flaws)
 }
 
-fn resolve(
+/// Returns the chart if it has no flaws.
+fn usable(
     origin: &str,
-    source: Source,
     text: &str,
-    templates: Templates,
+    chart: Option<Chart>,
+    flaws: Vec<Flaw>,
 ) -> Result<Chart, ChartError> {
-    let (chart, flaws) = resolve_all(origin, source, text, templates);
     match chart {
         Some(chart) if flaws.is_empty() => Ok(chart),
         _ => Err(ChartError {
@@ -82,6 +89,7 @@ pub fn resolve_all(
 ) -> (Option<Chart>, Vec<Flaw>) {
     let mut resolver = Resolver {
         text,
+        is_checked: false,
         flaws: Vec::new(),
     };
     let chart = resolver.chart(origin, source, templates);
@@ -136,8 +144,10 @@ fn misfit(message: &str) -> Code {
 impl Resolver<'_> {
     fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
         self.cleared(&mut source);
-        self.names(&source);
-        self.properties(&source);
+        if !self.is_checked {
+            self.names(&source);
+            self.properties(&source);
+        }
         let cycles = self.cycles(&source);
         let phases = self.phases(&source);
         if phases.len() > MAX_PHASES {
@@ -149,8 +159,10 @@ impl Resolver<'_> {
             self.flaw(Code::WrongType, at!["phases"], message, help);
             return None;
         }
-        self.fields(&source, &phases);
-        self.targets(&source, &phases);
+        if !self.is_checked {
+            self.fields(&source, &phases);
+            self.targets(&source, &phases);
+        }
         let files = self.files(&source);
         let (tables, broken_tables) = self.tables(&source);
         let scope = self.scope(&source.scope);
