@@ -247,7 +247,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("{% endif %}", 2, "{% endfi %}", &[("expression-syntax", Edit)]),
     mutant("consecutive_clean + 1", 1, "now() + 1", &[("expression-syntax", Edit)]),
     // A missing rule: a due review never runs, or a reached limit is silently ignored.
-    mutant(r#"guard = "cycle.due and cycle.n <= cycle.limit""#, 1, r#"guard = "cycle.due and cycle.n <= cycle.limit and cycle.n < 3""#, &[("cycle-falls-short", Rule("a review is due: run it"))]),
+    mutant("spent.over is none", 1, "spent.over is none and cycle.n < 3", &[("cycle-falls-short", Rule("a review is due: run it"))]),
     mutant(r#"guard = "cycle.due and cycle.n > cycle.limit""#, 1, r#"guard = "cycle.due and cycle.n > cycle.limit and cycle.n < 0""#, &[("rule-never-fires", Rule("the limit is reached: the"))]),
     // A final phase that is not marked as final.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),

@@ -256,15 +256,18 @@ fn config_says_where_each_value_comes_from() {
         (
             0,
             format!(
-                "models          [\"opus\",\"sonnet\"]  (default)\n\
-                 max_reviews     8  (default)\n\
-                 clean           1  (.taskie/config.json)\n\
-                 reviewer        \"claude\"  (default)\n\
-                 review_timeout  570  (default)\n\
-                 permissions     \"restricted\"  ({user}; the project's own is ignored until you run `taskie trust`)\n\
-                 instructions    null  (default)\n\
-                 prompt          null  (default)\n\
-                 push            false  ({user})\n"
+                "models               [\"opus\",\"sonnet\"]  (default)\n\
+                 max_reviews          8  (default)\n\
+                 clean                1  (.taskie/config.json)\n\
+                 reviewer             \"claude\"  (default)\n\
+                 review_timeout       570  (default)\n\
+                 max_cost_usd         null  (default)\n\
+                 max_cost_usd_cycle   null  (default)\n\
+                 max_cost_usd_review  null  (default)\n\
+                 permissions          \"restricted\"  ({user}; the project's own is ignored until you run `taskie trust`)\n\
+                 instructions         null  (default)\n\
+                 prompt               null  (default)\n\
+                 push                 false  ({user})\n"
             ),
             "taskie: .taskie/config.json: `permissions` is ignored until you run `taskie trust`.\n"
                 .to_owned()
