@@ -108,7 +108,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("tables.NAME.prose", "it has lines outside tables", ""),
     ("tables.NAME.lines", "the number of its lines", ""),
     ("tables.NAME.lacks", "a table in it has no column for `id`", ""),
-    ("tables.NAME.unusable", "a row has an `id` that cannot be used: it is among `open`, and not among `rows`", ""),
+    ("tables.NAME.unusable", "a row has an unusable `id`; such a row is in `open`, but not in `rows`", ""),
     ("tables.NAME.rows", "its rows, or the lines that match", ""),
     ("tables.NAME.open", "the rows whose `status` is not one of `finished`", ""),
     ("tables.NAME.rows[].HOLE", "the column, or what the hole of the pattern matched", ""),

@@ -13,10 +13,14 @@ use crate::chart::embedded::{CHARTS, Choice, Embedded};
 use crate::chart::outdated;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
+use crate::diagram::Format as DiagramFormat;
+use crate::diagram::picture::Picture;
 use crate::explore::Caps;
+use crate::explore::report::Verdict;
 use crate::expr::templates::Templates;
 use crate::lint;
 use crate::lint::report::{Checked, Format};
+use crate::text::shown;
 
 /// The exit code for wrong usage, the same as clap's.
 const WRONG_USAGE: u8 = 2;
@@ -86,6 +90,9 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
             }
         }
     }
+    if let Some(file) = matches.get_one::<PathBuf>("diagram") {
+        draw(file, &checked)?;
+    }
     let text = format.render(&checked);
     if !text.is_empty() {
         say(text.trim_end());
@@ -96,6 +103,44 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         (0, true) => ExitCode::FAILURE,
         (0, false) => ExitCode::SUCCESS,
     })
+}
+
+/// Draws the first chart that has a counterexample, with the path that it takes; else the first chart.
+fn draw(file: &Path, checked: &[Checked]) -> Result<(), CliError> {
+    let format = file
+        .extension()
+        .and_then(|end| DiagramFormat::named(end.to_str()?));
+    let Some(format) = format else {
+        return Err(CliError::with_help(
+            format!("{} cannot be drawn: its format is unknown", file.display()),
+            "end its name with .svg, .html, .mmd or .dot",
+        ));
+    };
+    let drawn = checked.iter().filter_map(|checked| {
+        let chart = checked.chart.as_ref()?;
+        let results = checked.explored.iter().flat_map(|report| &report.results);
+        let mut traces = results.filter_map(|result| match &result.verdict {
+            Verdict::Refuted { trace, .. } if !trace.steps.is_empty() => Some(trace),
+            _ => None,
+        });
+        Some((chart, traces.next()))
+    });
+    let drawn: Vec<_> = drawn.collect();
+    let with_path = drawn.iter().find(|(_, trace)| trace.is_some());
+    let Some((chart, trace)) = with_path.or_else(|| drawn.first()) else {
+        return Ok(());
+    };
+    let mut picture = Picture::of(chart);
+    if let Some(trace) = trace {
+        let phases = trace.phases(&chart.state).map(str::to_owned);
+        let path: Vec<String> = std::iter::once(chart.initial.clone())
+            .chain(phases)
+            .collect();
+        picture.follow(&path);
+        picture.caption = Some(shown(&trace.claim).into_owned());
+    }
+    std::fs::write(file, format.write(&picture))
+        .map_err(|error| CliError::new(format!("{} cannot be written: {error}", file.display())))
 }
 
 /// Returns the chart that `--chart` names, if it is given.

@@ -169,7 +169,7 @@ fn events(chart: &Chart, line: &str, stdin: &str) -> Result<Vec<Event>, String> 
             let names = names.map(|name| event(Trigger::Command(name.to_owned()), given.clone()));
             Ok(names.collect())
         }
-        _ => Err("a scenario runs only `taskie enter` and `taskie run`".to_owned()),
+        _ => Err("a scenario can run only `taskie enter` and `taskie run`".to_owned()),
     }
 }
 

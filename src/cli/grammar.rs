@@ -14,7 +14,8 @@ use crate::chart::model::{self, FieldType};
 use crate::diagram;
 use crate::expr::Expressions;
 use crate::expr::source::Literal;
-use crate::host::events::{EVENTS, SESSION_VARIABLES};
+use crate::host::events::EVENTS;
+use crate::host::hosts::{self, HOSTS};
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 
@@ -36,12 +37,21 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .help(format!("The workflow: {} or the path of a statechart.toml", ids.join(", "))),
         )
         .subcommand(
-            Command::new("hook").about("Answer a hook event, read as JSON from stdin").arg(
-                Arg::new("event")
-                    .required(true)
-                    .value_name("EVENT")
-                    .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
-            ),
+            Command::new("hook")
+                .about("Answer a hook event, read as JSON from stdin")
+                .arg(
+                    Arg::new("event")
+                        .required(true)
+                        .value_name("EVENT")
+                        .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
+                )
+                .arg(
+                    Arg::new("host")
+                        .long("host")
+                        .value_name("HOST")
+                        .value_parser(PossibleValuesParser::new(HOSTS.iter().map(|host| host.id)))
+                        .help("The program that sends the event [default: as the event shows]"),
+                ),
         )
         .subcommand(check_chart())
         .subcommand(enter(chart))
@@ -273,6 +283,13 @@ fn check_chart() -> Command {
                 .help("Explore at most N states of a chart [default: 100000]"),
         )
         .arg(
+            Arg::new("diagram")
+                .long("diagram")
+                .value_name("FILE")
+                .value_parser(value_parser!(PathBuf))
+                .help("Draw the chart with the first counterexample: FILE ends with .svg, .html, .mmd or .dot"),
+        )
+        .arg(
             Arg::new("explain")
                 .long("explain")
                 .value_name("CODE")
@@ -407,7 +424,7 @@ fn simulate(chart: &Chart) -> Command {
     let verdicts = verdicts.into_iter().map(String::as_str);
     let verdicts: Vec<String> = verdicts.chain(["crash"]).map(str::to_owned).collect();
     Command::new("simulate")
-        .about("Play the chart without an agent, a reviewer or files: what would happen, stop by stop")
+        .about("Simulate the chart without an agent, a reviewer or files, stop by stop")
         .after_help(format!(
             "The agent is made up: it enters what comes next, and writes what a review is about. Without a {noun} on \
              the command line, it begins a new one."
@@ -418,7 +435,7 @@ fn simulate(chart: &Chart) -> Command {
                 .value_name("LIST")
                 .value_delimiter(',')
                 .value_parser(PossibleValuesParser::new(verdicts))
-                .help("What the reviews say, in order [default: the best verdict, always]"),
+                .help("Give the reviews these verdicts, in order [default: always the best one]"),
         )
         .arg(
             Arg::new("tasks")
@@ -426,30 +443,30 @@ fn simulate(chart: &Chart) -> Command {
                 .value_name("N")
                 .default_value("2")
                 .value_parser(value_parser!(u16).range(0..=1000))
-                .help("How many rows the agent writes into a table"),
+                .help("Write this many rows into each table"),
         )
         .arg(
             Arg::new("save")
                 .long("save")
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .help("Save the walk as a scenario for `taskie test`"),
+                .help("Save the simulation as a scenario for `taskie test`"),
         )
         .arg(
-            flag("interactive", "Choose each step by hand: what can happen, what it would do, undo, save")
+            flag("interactive", "Choose each step by hand, with its effect; undo, save")
                 .short('i')
                 .conflicts_with_all(["json", "save"]),
         )
         .arg(json())
         .args(instance_args(chart).into_iter().map(|arg| match arg.get_id() == "instance" {
-            true => arg.help(format!("Start from this {noun} as it is now; nothing of it changes")),
+            true => arg.help(format!("Start from the current state of this {noun}, without changing it")),
             false => arg,
         }))
 }
 
 fn test() -> Command {
     Command::new("test")
-        .about("Play scenarios and compare: a chart's tests, without a process")
+        .about("Test a chart: play scenarios in memory and compare the results")
         .after_help("Exit codes: 0 all passed, 1 some failed, 2 wrong usage")
         .arg(
             Arg::new("file")
@@ -457,7 +474,7 @@ fn test() -> Command {
                 .num_args(1..)
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
-                .help("Scenarios, as `taskie simulate --save` and `check-chart --scenarios` write them"),
+                .help("Scenario files, as written by `taskie simulate --save` and `check-chart --scenarios`"),
         )
         .arg(json())
 }
@@ -628,8 +645,7 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
 }
 
 fn session_help(what: &str) -> String {
-    let variables: Vec<String> = SESSION_VARIABLES
-        .iter()
+    let variables: Vec<String> = hosts::session_variables()
         .map(|name| format!("${name}"))
         .collect();
     format!("{what} [default: {}]", variables.join(", else "))

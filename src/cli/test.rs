@@ -1,4 +1,4 @@
-//! `taskie test FILE…`: plays scenarios in memory, and says what differs from what they expect.
+//! `taskie test FILE…`: plays scenarios in memory, and says what differs from their expectations.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -84,7 +84,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(code)
 }
 
-/// Plays one scenario, and returns how many steps it has. The error comes with the step that failed, as it is shown.
+/// Plays one scenario, and returns how many steps it has. The error comes with the output of the step that failed.
 fn play(
     chart: &Arc<Chart>,
     file: &Path,

@@ -241,7 +241,7 @@ impl Stage for Project {
             .spawn()
             .map_err(at(&self.exe))?;
         if let Some(mut stdin) = child.stdin.take() {
-            // A hook that does not read its event closes the pipe, and its answer will tell.
+            // A hook that does not read its event closes the pipe; its answer will show that.
             let _ = stdin.write_all(event.as_bytes());
         }
         let output = child.wait_with_output().map_err(at(&self.exe))?;

@@ -22,7 +22,7 @@ pub fn quoted(word: &str) -> String {
     format!("$'{}'", word.chars().map(escaped).collect::<String>())
 }
 
-/// Returns the words of a shell line that has no quotes but single ones; `None` if one is not closed.
+/// Returns the words of a shell line that has only single quotes; `None` if a quote is not closed.
 pub fn words(line: &str) -> Option<Vec<String>> {
     let mut words: Vec<String> = Vec::new();
     let mut word: Option<String> = None;

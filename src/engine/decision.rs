@@ -113,7 +113,7 @@ pub enum Answer {
     Pass,
     /// The stop is allowed.
     Allow,
-    /// The stop is blocked: the agent goes on, with this text.
+    /// The stop is blocked: the agent continues, with this text.
     Block(String),
     /// The answer to `next`: what to do now, and why.
     Action { action: String, why: String },

@@ -1,6 +1,6 @@
-//! What files come to as values that expressions see: the records of a set of files, the rows of a table.
+//! Files as values for expressions: the records of a set of files, the rows of a table.
 //!
-//! Nothing is read here: the shell brings what lies on the disk, the model checker what could lie there.
+//! Nothing is read here: the shell passes what is on the disk, and the model checker what could be there.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::chart::{FileSet, Table};
 use crate::files::pattern::{Capture, is_slug};
 use crate::files::table::{self, Content, Row};
 
-/// The files of a set among `names`, which are those in `dir`. `text` reads one of them.
+/// Returns the records of the files of a set among `names`, which are those in `dir`. `text` reads one of them.
 pub fn files(set: &FileSet, dir: &Path, names: &[String], text: impl Fn(&str) -> Vec<u8>) -> Value {
     let file = |name: &String| {
         let captures = set.matches(name)?;
-        // A control character in a name must not shape the message that names it.
+        // A control character in a name must not change the message that contains it.
         let shown: String = if name.chars().any(char::is_control) {
             name.escape_debug().to_string()
         } else {
@@ -46,7 +46,7 @@ fn record(row: &Row) -> Value {
     Value::from_pairs(fields.map(|(name, value)| (name.as_str(), Value::from(value.as_str()))))
 }
 
-/// The rows of a table and what else its file holds.
+/// Returns a table as a record: its rows, and other facts about its file.
 pub fn table(table: &Table, content: &Content) -> Value {
     let mut open = Vec::new();
     let row = |row: &Row| {
@@ -69,24 +69,26 @@ pub fn table(table: &Table, content: &Content) -> Value {
             .map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
         let made = [("done", Value::from(done)), ("path", Value::from(path))];
         let value = Value::from_pairs(fields.chain(made));
-        if !done {
+        if !done || !row.is_usable {
             open.push(value.clone());
         }
-        value
+        row.is_usable.then_some(value)
     };
-    let rows: Vec<Value> = content.rows.iter().map(row).collect();
+    let rows: Vec<Value> = content.rows.iter().filter_map(row).collect();
+    let unusable = content.rows.iter().any(|row| !row.is_usable);
     Value::from_pairs([
         ("exists", Value::from(content.exists)),
         ("head", Value::from(content.head)),
         ("prose", Value::from(content.prose)),
         ("lacks", Value::from(content.lacks)),
+        ("unusable", Value::from(unusable)),
         ("lines", Value::from(content.lines)),
         ("rows", Value::from(rows)),
         ("open", Value::from(open)),
     ])
 }
 
-/// The content of a table's file; none where there is no such file.
+/// Returns the content of a table's file; it is empty if there is no such file.
 pub fn content(table: &Table, text: Option<&[u8]>) -> Content {
     let Some(text) = text.map(String::from_utf8_lossy) else {
         return Content::default();

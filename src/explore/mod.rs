@@ -6,6 +6,7 @@
 
 pub mod decision_tree;
 pub mod domain;
+mod fold;
 mod graph;
 pub mod imagined_world;
 mod judge;

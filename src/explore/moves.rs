@@ -19,7 +19,7 @@ use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use rustc_hash::FxHashMap;
 
-/// The field of a Stop event that says that the agent goes on because of a block.
+/// The field of a Stop event that says that the agent continues because of a block.
 const ACTIVE: &str = "stop_hook_active";
 
 /// Who makes a move.

@@ -1,17 +1,21 @@
 //! How a state is reached, as a story that a person can follow: one numbered step for each event, with
 //! the rules that fired and what changed.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::ops::Range;
 
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::domain::Choice;
+use super::fold;
 use super::imagined_world::Question;
 use super::moves::Move;
 use super::plain::plain;
 use super::search::Search;
-use crate::engine::decision::Outcome;
+use crate::engine::decision::{Invocation, Outcome};
 use crate::engine::event::Trigger;
 
 /// Why a property does not hold, and the shortest way there.
@@ -31,14 +35,39 @@ pub struct Trace {
 pub struct TraceStep {
     /// What happened, in words.
     pub(crate) event: String,
+    /// The review that it ran, and how that ended: `plan-review 2`, `gives PASS`.
+    pub(crate) review: Option<(String, String)>,
     /// What else was the case that the decision looked at.
     pub(crate) given: Vec<String>,
     /// The rules that fired, in order.
     pub(crate) fired: Vec<String>,
-    /// `field: before → after`.
-    pub(crate) changes: Vec<String>,
+    pub(crate) changes: Vec<Change>,
     /// The agent was not let go.
     pub(crate) blocked: bool,
+}
+
+/// A part of a story: a step by its index, or a note between steps.
+enum Part {
+    Step(usize),
+    Note(String),
+}
+
+/// A field that changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    pub(crate) field: String,
+    /// Its value before; `None` if the user sets it.
+    pub(crate) before: Option<String>,
+    pub(crate) after: String,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.before {
+            Some(before) => write!(out, "{}: {before} → {}", self.field, self.after),
+            None => write!(out, "{}: {}", self.field, self.after),
+        }
+    }
 }
 
 impl Trace {
@@ -56,14 +85,96 @@ impl Trace {
     /// rule at some place (`on.Stop[2]`) is called.
     pub(crate) fn story(&self, name: &dyn Fn(&str) -> String) -> Option<String> {
         let start = self.start.as_ref()?;
+        // A loop without end is told in full, so that its first step has its number.
+        let way = self
+            .again
+            .map_or(self.steps.len(), |step| step.saturating_sub(1));
+        let way = way.min(self.steps.len());
+        let keys: Vec<String> = self.steps[..way].iter().map(TraceStep::key).collect();
+        let mut parts = Vec::new();
+        for run in fold::runs(&keys) {
+            let steps = run.start..run.start + run.length;
+            parts.extend(steps.clone().map(Part::Step));
+            if run.times > 1 {
+                let end = run.start + run.length * run.times;
+                parts.push(Part::Note(self.repeated(steps, run.times - 1, end)));
+            }
+        }
+        parts.extend((way..self.steps.len()).map(Part::Step));
+        let lines = |part: &Part| match part {
+            Part::Step(step) => self.steps[*step].tell(&str::to_owned).lines().count(),
+            Part::Note(note) => note.lines().count(),
+        };
+        let left_out = fold::middle(&parts, lines);
+        let gap = Part::Note(format!("… {} more steps …", left_out.len()));
+        if !left_out.is_empty() {
+            parts.splice(left_out, [gap]);
+        }
         let mut story = format!("0. {start}");
-        for (index, step) in self.steps.iter().enumerate() {
-            story.push_str(&format!("\n{}. {}", index + 1, step.tell(name)));
+        // What a rule is about is said when it fires for the first time.
+        let named = RefCell::new(HashSet::new());
+        let name = |place: &str| match named.borrow_mut().insert(place.to_owned()) {
+            true => name(place),
+            false => place.to_owned(),
+        };
+        for part in parts {
+            story.push('\n');
+            story.push_str(&match part {
+                Part::Step(step) => format!("{}. {}", step + 1, self.steps[step].tell(&name)),
+                Part::Note(note) => note,
+            });
         }
         if let Some(step) = self.again {
             story.push_str(&format!("\nAnd again from step {step}, without end."));
         }
         Some(story)
+    }
+
+    /// Says that steps happen so many times more, until the step before `end`, and what that changes.
+    fn repeated(&self, steps: Range<usize>, times: usize, end: usize) -> String {
+        let which = match steps.len() {
+            1 => format!("step {} is", steps.end),
+            _ => format!("steps {} to {} are", steps.start + 1, steps.end),
+        };
+        let steps_again = steps.end..end;
+        // By field, its value before the first repetition and after the last one.
+        let mut changes: IndexMap<&str, (Option<&str>, &str)> = IndexMap::new();
+        for change in self.steps[steps.start..end]
+            .iter()
+            .flat_map(|step| &step.changes)
+        {
+            changes.entry(&change.field).or_default().1 = &change.after;
+        }
+        for change in self.steps[steps].iter().flat_map(|step| &step.changes) {
+            changes.entry(&change.field).or_default().0 = Some(&change.after);
+        }
+        let changes = changes.iter().filter_map(|(field, (before, after))| {
+            let before = before.filter(|before| before != after)?;
+            Some(format!("{field}: {before} → {after}"))
+        });
+        let changes: Vec<String> = changes.collect();
+        let changes = match changes.is_empty() {
+            true => String::new(),
+            false => format!("\n   {}", changes.join(", ")),
+        };
+        let ends = self.steps[steps_again].iter();
+        let ends = ends.filter_map(|step| Some(step.review.as_ref()?.1.as_str()));
+        let ends: Vec<&str> = ends.collect();
+        let reviews = match ends.first() {
+            None => String::new(),
+            Some(first) if ends.iter().all(|end| end == first) => {
+                format!("; each review {first}")
+            }
+            Some(_) => format!("; the reviews: {}", ends.join(", ").replace("gives ", "")),
+        };
+        format!("… {which} repeated {times} times, up to step {end}{reviews}.{changes}")
+    }
+
+    /// The phases that it goes through; `state` is the field that holds the phase.
+    pub(crate) fn phases(&self, state: &str) -> impl Iterator<Item = &str> {
+        let changes = self.steps.iter().flat_map(|step| &step.changes);
+        let changes = changes.filter(move |change| change.field == state);
+        changes.map(|change| change.after.as_str())
     }
 
     /// What is wrong at the end of a way, which goes on from the first state by (state, edge).
@@ -88,8 +199,11 @@ impl Trace {
             for (field, value) in &edge.sets {
                 parameters.insert(*field, *value);
                 if let Some((name, _)) = tree.default_of(*field) {
-                    step.changes
-                        .push(format!("{name}: {}", plain(tree.value(*value))));
+                    step.changes.push(Change {
+                        field: name.to_owned(),
+                        before: None,
+                        after: plain(tree.value(*value)),
+                    });
                 }
             }
             step
@@ -115,8 +229,22 @@ fn opening(search: &Search) -> String {
 }
 
 impl TraceStep {
+    /// Returns what makes two steps the same in a loop: the event, and what fires.
+    fn key(&self) -> String {
+        let review = self.review.as_ref().map(|(review, _)| review.as_str());
+        format!(
+            "{} {} {:?}",
+            self.event,
+            review.unwrap_or_default(),
+            self.fired
+        )
+    }
+
     fn tell(&self, name: &dyn Fn(&str) -> String) -> String {
         let mut shown = self.event.clone();
+        if let Some((review, end)) = &self.review {
+            shown.push_str(&format!("; {review} {end}"));
+        }
         if !self.given.is_empty() {
             shown.push_str(&format!(" ({})", self.given.join(", ")));
         }
@@ -126,7 +254,8 @@ impl TraceStep {
             shown.push_str(&format!("\n   fires: {}", fired.join(", ")));
         }
         if !self.changes.is_empty() {
-            shown.push_str(&format!("\n   {}", self.changes.join(", ")));
+            let changes: Vec<String> = self.changes.iter().map(Change::to_string).collect();
+            shown.push_str(&format!("\n   {}", changes.join(", ")));
         }
         if self.blocked {
             shown.push_str("\n   the agent is blocked");
@@ -138,7 +267,7 @@ impl TraceStep {
         let tree = &search.moves.tree;
         let (edge, story) = &search.edges[number];
         let chart = &tree.chart;
-        let mut event = match &search.moves.all[edge.mover] {
+        let event = match &search.moves.all[edge.mover] {
             Move {
                 trigger: Some(Trigger::Hook(name)),
                 ..
@@ -161,30 +290,33 @@ impl TraceStep {
                 }
             }
         };
-        if let Some(run) = edge.review.map(|run| &tree.runs[run as usize]) {
-            let outcome = match &run.outcome {
+        let review = edge.review.map(|run| {
+            let run = &tree.runs[run as usize];
+            let end = match &run.outcome {
                 Outcome::Ran {
                     verdict: Some(verdict),
                 } => format!("gives {verdict}"),
                 Outcome::Ran { verdict: None } => "gives no verdict".to_owned(),
                 Outcome::Failed(_) => "fails".to_owned(),
             };
-            event = format!(
-                "{event}; {} {} {outcome}",
-                run.invocation.cycle, run.invocation.n
-            );
-        }
+            let Invocation { cycle, n, .. } = &run.invocation;
+            (format!("{cycle} {n}"), end)
+        });
         let given = story.choices.iter().filter_map(|(question, value)| {
             words(&tree.questions[*question as usize], tree.value(*value))
         });
         let changes = edge.assigned.iter().filter_map(|(field, value)| {
             let before = search.states.get(state).fields()[*field];
             let name = chart.context.get_index(*field)?.0;
-            let (before_text, after) = (plain(tree.value(before)), plain(tree.value(*value)));
-            (before != *value).then(|| format!("{name}: {before_text} → {after}"))
+            (before != *value).then(|| Change {
+                field: name.clone(),
+                before: Some(plain(tree.value(before))),
+                after: plain(tree.value(*value)),
+            })
         });
         Self {
             event,
+            review,
             given: given.collect(),
             fired: story
                 .fired

@@ -13,7 +13,7 @@ mod subject;
 
 use std::sync::Arc;
 
-use crate::chart::{check, load};
+use crate::chart::{Chart, check, load};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
 use crate::explore::report::Report;
@@ -52,6 +52,8 @@ pub struct Linted {
     pub flaws: Vec<Flaw>,
     /// The result of exploring its states; `None` if flaws prevent it.
     pub explored: Option<Report>,
+    /// The chart, if it could be loaded.
+    pub chart: Option<Arc<Chart>>,
 }
 
 /// Returns everything that is wrong with the chart in `text`, and everything that is proved. `origin` names the
@@ -66,6 +68,7 @@ pub fn run(
     let reading = structure::read(text);
     let mut flaws = reading.flaws;
     let mut explored = None;
+    let mut loaded = None;
     if let Some(source) = reading.source {
         let text = reading.text.as_str();
         let templates = templates(&source.templates);
@@ -74,6 +77,7 @@ pub fn run(
             let inspection = check::inspect(&chart, text);
             more.extend(inspection.flaws);
             let chart = Arc::new(chart);
+            loaded = Some(Arc::clone(&chart));
             let subject = Subject {
                 chart: &chart,
                 text,
@@ -121,7 +125,11 @@ pub fn run(
             flaw.code,
         )
     });
-    Linted { flaws, explored }
+    Linted {
+        flaws,
+        explored,
+        chart: loaded,
+    }
 }
 
 /// The codes of places where a placeholder replaces the value in the chart.

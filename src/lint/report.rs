@@ -4,11 +4,13 @@
 //! are never renamed or removed.
 
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use serde_json::{Value as Json, json};
 
 use super::Linted;
+use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::explore::report::{Report, Verdict};
@@ -23,6 +25,8 @@ pub struct Checked {
     pub flaws: Vec<Flaw>,
     /// The result of exploring its states, if it was explored.
     pub explored: Option<Report>,
+    /// The chart, if it could be loaded.
+    pub chart: Option<Arc<Chart>>,
 }
 
 impl Checked {
@@ -33,6 +37,7 @@ impl Checked {
             text,
             flaws: linted.flaws,
             explored: linted.explored,
+            chart: linted.chart,
         }
     }
 }

@@ -1,8 +1,7 @@
-//! An agent that is made up: what it does next, for any chart.
+//! A simulated agent: decides what to do next, for any chart.
 //!
 //! It knows no workflow. It enters the phase that comes next, writes the files that a review is about and the answers that a
-//! review waits for, and says of what it works on that it is done. Where a chart asks for more than that, it gives up and
-//! says so.
+//! review waits for, and marks its work as done. If a chart asks for more than that, it gives up and says so.
 
 use std::collections::VecDeque;
 
@@ -22,7 +21,7 @@ use crate::files::table::is_finished;
 /// The most steps of a simulation.
 const STEPS: usize = 1_000;
 
-/// How often in a row it is blocked without knowing what to do; the host stops blocking after as many.
+/// How often in a row it may be blocked without knowing what to do; the host accepts as many blocks.
 const IDLE: usize = 8;
 
 /// The most files that it writes before one stop.
@@ -31,13 +30,13 @@ const FILES: usize = 1_000;
 /// The agent, and the reviewer's verdicts.
 #[derive(Debug, Clone)]
 pub(crate) struct Agent {
-    /// What the next reviews say; after the last one, all are of the best verdict.
+    /// The verdicts of the next reviews; after the last one, all have the best verdict.
     verdicts: VecDeque<String>,
-    /// How many rows a table gets that it writes.
+    /// How many rows it writes into a table.
     tasks: usize,
     steps: usize,
     idle: usize,
-    /// It has entered a phase, and the work is to be done.
+    /// It has entered a phase, but not done its work yet.
     is_at_work: bool,
 }
 
@@ -53,7 +52,7 @@ impl Agent {
         }
     }
 
-    /// Takes note of a step that was taken, which may be its own. `last` is the answer before it.
+    /// Takes into account a step that was played, which may be its own. `last` is the answer before it.
     pub(crate) fn has_seen(&mut self, step: &Step, last: Option<&Answer>) {
         self.steps += 1;
         let enters = |line: &String| line.split_whitespace().nth(1) == Some("enter");
@@ -122,7 +121,7 @@ impl Agent {
         }
     }
 
-    /// Returns what the state says comes next.
+    /// Returns what comes next according to the state.
     fn due(&self, instance: &Instance) -> Option<String> {
         let field = instance.chart.next.as_ref()?;
         instance.context.get(field)?.as_str().map(str::to_owned)
@@ -146,7 +145,7 @@ impl Agent {
         }
     }
 
-    /// Enters a phase; what is to be done there comes with the next step.
+    /// Enters a phase; the next step does its work.
     fn enter(
         &self,
         instance: &Instance,
@@ -167,7 +166,7 @@ impl Agent {
         let mut trial = instance.clone();
         let entered = play(&mut trial, &step);
         if entered.is_err() {
-            // What must be there before may be what the chart's tables list.
+            // Perhaps the tables of the chart must exist first.
             step.write.extend(self.tables(&instance.chart, instance));
             trial = instance.clone();
             play(&mut trial, &step)?;
@@ -231,13 +230,13 @@ impl Agent {
         }
         if self.idle >= IDLE {
             return Err(format!(
-                "it was blocked {IDLE} times and does not know what to do; `--interactive` lets you do it"
+                "it was blocked {IDLE} times and does not know what to do; with `--interactive`, you can do it"
             ));
         }
         Ok(step)
     }
 
-    /// Returns the tables that are not there yet, each with its rows.
+    /// Returns the tables that don't exist yet, each with its rows.
     fn tables(&self, chart: &Chart, instance: &Instance) -> IndexMap<String, String> {
         let tables = chart.tables.values().filter_map(|table| {
             let RowShape::Columns(columns) = &table.rows else {
@@ -304,7 +303,7 @@ fn play(trial: &mut Instance, step: &Step) -> Result<(), String> {
     }
     for line in &step.run {
         let ran = trial.run(line, step);
-        ran.map_err(|failure| format!("the agent cannot go on: {failure}"))?;
+        ran.map_err(|failure| format!("the agent cannot continue: {failure}"))?;
     }
     Ok(())
 }
@@ -338,7 +337,7 @@ fn finished(instance: &Instance) -> IndexMap<String, String> {
     tables.collect()
 }
 
-/// Returns the text of a table with the rows of these ids finished; `None` if nothing of it can be.
+/// Returns the text of a table with the rows of these ids finished; `None` if that is impossible.
 fn finish(table: &Table, text: &str, ids: &[&str]) -> Option<String> {
     let (RowShape::Columns(columns), Some(done)) = (&table.rows, table.finished.first()) else {
         return None;
@@ -373,7 +372,7 @@ fn finish(table: &Table, text: &str, ids: &[&str]) -> Option<String> {
     Some(lines.collect())
 }
 
-/// Returns the first file that the chart names by its whole name and that is not there yet.
+/// Returns the first file that the chart names without holes and that does not exist yet.
 fn lone_file(instance: &Instance) -> IndexMap<String, String> {
     let patterns = instance.chart.files.values().flat_map(|set| &set.with);
     let names = patterns.filter(|pattern| !pattern.has_wildcard());

@@ -1,18 +1,18 @@
-//! Which rules, commands and phases of a chart some decisions have used.
+//! The coverage of a chart: which of its rules, commands and phases were used.
 
 use std::collections::HashSet;
 
 use crate::chart::Chart;
 use crate::shell::journal::Decided;
 
-/// What has been used, by its place in the chart: `on.Stop[2]`, `commands.pause`, `phases.done`.
+/// The parts that were used, by their place in the chart: `on.Stop[2]`, `commands.pause`, `phases.done`.
 #[derive(Debug, Default)]
 pub(crate) struct Coverage {
     used: HashSet<String>,
 }
 
 impl Coverage {
-    /// Adds what a decision has used.
+    /// Adds the parts that a decision has used.
     pub(crate) fn add(&mut self, decided: &Decided) {
         if decided.answer == "refuse" {
             return;
@@ -45,7 +45,7 @@ impl Coverage {
     }
 }
 
-/// Returns how much of a chart is covered if so much is missing: "31 of 45 … (68 %)".
+/// Returns how much of a chart is covered if this many parts are missing: "31 of 45 … (68 %)".
 pub(crate) fn share(chart: &Chart, missing: usize) -> String {
     let all = Coverage::all(chart).len();
     let covered = all.saturating_sub(missing);

@@ -1,4 +1,4 @@
-//! An instance in memory: its state, and a disk that is a table of names. It decides by the hook's own `decide`. Nothing is
+//! An instance in memory: its state, and its files as a table of names. It calls the same `decide` as the hook. Nothing is
 //! started, and nothing on a real disk is read or written.
 
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::files::timestamp;
 use crate::shell::journal::Decided;
 
-/// Reads a command line: the events that it stands for, in order. The second argument is what is on stdin.
+/// Parses a command line into its events, in order. The second argument is its stdin.
 pub(crate) type Typist = dyn Fn(&str, &str) -> Result<Vec<Event>, String>;
 
 /// An instance in memory.
@@ -38,9 +38,9 @@ pub(crate) struct Instance {
     pub(crate) disk: Disk,
     /// The files outside the instance's directory, by their path from the project's root.
     outside: BTreeMap<String, (String, u64)>,
-    /// Counts what is written, so that it is known what is newer.
+    /// The number of writes, which says which file is newer.
     clock: u64,
-    /// A stop of this turn was answered already.
+    /// Whether a stop of this turn has already been answered.
     active: bool,
     decision: Option<Decided>,
 }
@@ -96,7 +96,7 @@ impl Instance {
         decide(&self.chart, &self.world(), event, None)
     }
 
-    /// Returns the event of that name that a step sends.
+    /// Returns the event of that name with the fields of a step.
     pub(crate) fn event(&self, name: &str, step: &Step) -> Event {
         let session = step.session.as_ref().unwrap_or(&self.session);
         let mut fields = Map::new();
@@ -198,7 +198,7 @@ impl Instance {
         Ok((decision, call))
     }
 
-    /// Does to the files in memory what the shell does to those on disk.
+    /// Changes the files in memory the way the shell changes those on disk.
     fn carry_out(&mut self, effect: &Effect) {
         let at = self.tick();
         match effect {
@@ -240,7 +240,7 @@ impl Instance {
         })
     }
 
-    /// Returns the files among which a path from the project's root is, and its name there.
+    /// Returns the table of files that contains a path from the project's root, and the name in that table.
     fn place(&mut self, path: &str) -> (&mut BTreeMap<String, (String, u64)>, String) {
         let dir = PossibleWorld::dir(&self.chart, INSTANCE);
         let name = Path::new(path)

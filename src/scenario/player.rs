@@ -38,7 +38,7 @@ struct Change {
 pub(crate) struct Player<'c, S> {
     chart: &'c Chart,
     pub(crate) stage: S,
-    /// What there is to see of it.
+    /// The output.
     pub(crate) page: Page,
     /// The rules whose labels, and those whose full messages, have been shown.
     seen: HashSet<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Player<'c, S> {
     failed: usize,
     /// What was decided in the last step, one for each command and event.
     pub(crate) decided: Vec<Decided>,
-    /// The last step had no event.
+    /// Whether the last step had no event.
     is_open: bool,
 }
 
@@ -100,7 +100,7 @@ impl<'c, S: Stage> Player<'c, S> {
     /// Plays one step, and returns how its event was answered, if it has one.
     pub(crate) fn step(&mut self, number: usize, step: &Step) -> Result<Option<Answer>, Failure> {
         self.decided.clear();
-        // What led to no event belongs to the next one.
+        // Steps without an event belong to the next event.
         if !std::mem::take(&mut self.is_open) {
             self.page.blank();
         }
@@ -328,7 +328,7 @@ impl<'c, S: Stage> Player<'c, S> {
         format!("{}{}", paint(FAINT, head), paint(NEW, new))
     }
 
-    /// Says how it ended: the phase, and how often what was answered. `files` are counted where there are any.
+    /// Prints how it ended: the phase, and how often each answer was given; `files` too, if there are any.
     pub(crate) fn sum_up(&mut self, files: Option<&str>) {
         let list = |counts: Vec<(String, usize)>| {
             let sum: usize = counts.iter().map(|(_, count)| count).sum();

@@ -1,4 +1,4 @@
-//! Writes a scenario as TOML: what was played, with what came of each step as what is expected of it.
+//! Writes a scenario as TOML: the steps that were played, with their results as expectations.
 
 use serde_json::{Map, Value as Json};
 
@@ -6,13 +6,13 @@ use super::script::{Review, Sibling, Step};
 use super::stage::State;
 use crate::shell::journal::{Decided, Tried};
 
-/// Returns a step as it was played, with what is expected of it from now on.
+/// Returns a step that was played, with its results as expectations.
 pub(crate) fn expecting(step: &Step, decided: &[Decided], state: &State, before: &State) -> Step {
     let last = decided.last();
     let mut expected = step.clone();
     expected.answer = last.map(|decided| decided.answer.clone());
     let fired = last.into_iter().flat_map(Decided::fired);
-    // What a rule is about stays if another one is added before it.
+    // The `about` of a rule stays the same if another rule is added before it.
     let name = |rule: &Tried| rule.about.clone().unwrap_or_else(|| rule.rule.clone());
     expected.rules = Some(fired.map(name).collect());
     let old = |name: &String| before.as_ref().and_then(|before| before.get(name));
@@ -131,7 +131,7 @@ fn fields(text: &mut String, fields: &Map<String, Json>) {
     }
 }
 
-/// Returns a value as TOML; `None` for null, which TOML has not.
+/// Returns a value as TOML; `None` for null, which TOML doesn't have.
 fn value(json: &Json) -> Option<String> {
     Some(match json {
         Json::Null => return None,
@@ -164,12 +164,12 @@ fn key(name: &str) -> String {
     }
 }
 
-/// Returns a string on one line. What JSON escapes, TOML reads; it escapes one character more.
+/// Returns a string on one line. TOML can read JSON's escapes, but has to escape one more character.
 fn string(text: &str) -> String {
     Json::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
-/// Returns a string, on several lines where that is easier to read.
+/// Returns a string, on several lines if that is easier to read.
 fn block(text: &str) -> String {
     let is_plain = |sign: char| !sign.is_control() || sign == '\n';
     match text.contains('\n') && text.chars().all(is_plain) && !text.contains(['\\', '"']) {

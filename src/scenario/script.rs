@@ -1,7 +1,7 @@
-//! A scenario as a file: what the user types, what the agent does, what the reviewer finds, and what comes of it.
+//! A scenario as a file: what the user types, what the agent does, what the reviewer finds, and the expected results.
 //!
-//! A step is what the agent does up to one event, which is a stop unless it says otherwise. It is data, so that a scenario
-//! can be read, and changed, without knowing Rust; a doc comment here is what its key means.
+//! A step is everything that the agent does up to one event, which is a stop unless the step says otherwise. It is data, so
+//! that you can read and change a scenario without knowing Rust. The doc comments here explain the keys.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -14,26 +14,26 @@ use crate::host::events::is_stop;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Script {
-    /// Said before the first step.
+    /// Printed before the first step.
     #[serde(default)]
     pub(crate) intro: String,
-    /// Said after the last one.
+    /// Printed after the last step.
     #[serde(default)]
     pub(crate) outro: String,
     /// The directory of the instance, from the project's root. Only a demo needs it.
     #[serde(default)]
     pub(crate) dir: String,
-    /// The session that it takes place in: a UUID, as the host gives one.
+    /// The id of its session: a UUID, like those of the host.
     #[serde(default = "some_session")]
     pub(crate) session: String,
     /// The phase that the instance must be in after the last step.
     pub(crate) ends: Option<String>,
-    /// The state that the instance has before the first step. Left out: none yet.
+    /// The state of the instance before the first step; none yet if this is omitted.
     pub(crate) begins: Option<Map<String, Json>>,
     /// The fields of that state that are null.
     #[serde(default)]
     pub(crate) null: Vec<String>,
-    /// In order.
+    /// The steps, in order.
     #[serde(rename = "step")]
     pub(crate) steps: Vec<Step>,
 }
@@ -42,18 +42,18 @@ fn some_session() -> String {
     "scenario".to_owned()
 }
 
-/// What the agent does up to one event, and what comes of it.
+/// What the agent does up to one event, and the expected result.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Step {
-    /// A heading: a new chapter begins.
+    /// A heading, which starts a new chapter.
     pub(crate) chapter: Option<String>,
-    /// What the user types. It begins a turn.
+    /// What the user types. It starts a turn.
     pub(crate) user: Option<String>,
     /// What the agent does, in words: "writes the plan".
     pub(crate) agent: String,
-    /// Files that it writes: name → text. A name is below the instance's directory; one that begins with
-    /// `/` is below the project's root.
+    /// Files that it writes: name → text. A name is relative to the instance's directory; one that begins with `/` is
+    /// relative to the project's root.
     pub(crate) write: IndexMap<String, String>,
     /// Files that it changes: name → the old text, the new text.
     pub(crate) edit: IndexMap<String, [String; 2]>,
@@ -61,35 +61,36 @@ pub(crate) struct Step {
     pub(crate) remove: Vec<String>,
     /// Fields of the state that the user changes in `state.json`.
     pub(crate) set: Map<String, Json>,
-    /// Settings that the user makes, from here on.
+    /// Settings that the user changes, from here on.
     pub(crate) config: Map<String, Json>,
-    /// Who drives the instance, as the session of this step sees it: `this`, `other` or `nobody`. Left out: as before.
+    /// Who drives the instance, from the point of view of this step's session: `this`, `other` or `nobody`. If this is
+    /// omitted, it stays the same.
     pub(crate) driver: Option<Driver>,
     /// Whether there are uncommitted changes, from here on.
     pub(crate) dirty: Option<bool>,
     /// The other instances, from here on.
     pub(crate) siblings: Option<Vec<Sibling>>,
-    /// Commands that it runs after that: `taskie …`, in words of a shell.
+    /// Commands that it runs after that: `taskie …`, as shell lines.
     pub(crate) run: Vec<String>,
     /// What these commands read from stdin.
     pub(crate) stdin: String,
-    /// The event that comes then, by the host's name, or `next`. Left out: `Stop` if there is `stop`, else none.
+    /// The event that follows, by the host's name, or `next`. If this is omitted: `Stop` if there is `stop`, else none.
     pub(crate) event: Option<String>,
-    /// The session that it is about; empty: none. Left out: the scenario's.
+    /// The session of the event; empty: none. If this is omitted: the scenario's.
     pub(crate) session: Option<String>,
-    /// What else the event says: field → value.
+    /// The other fields of the event: field → value.
     pub(crate) says: Map<String, Json>,
-    /// What the reviewer does that this event is to start: verdict → the text of its review, or
-    /// `crash` → why it could not work, or `none` → the text of a review without a verdict. A word alone is a verdict.
-    /// Left out: it must start none.
+    /// What the reviewer that this event starts does: verdict → the text of its review, or `crash` → why it failed, or
+    /// `none` → the text of a review without a verdict. A single word is a verdict. If this is omitted, the event must
+    /// start no review.
     pub(crate) review: Option<Review>,
-    /// What the hook must answer to the event. In a demo each step has it.
+    /// The answer that the hook must give. Every step of a demo has one.
     pub(crate) stop: Option<Expected>,
-    /// What the last command or event must be answered: `allow`, `block`, `pass`, `action` or `refuse`.
+    /// The required answer to the last command or event: `allow`, `block`, `pass`, `action` or `refuse`.
     pub(crate) answer: Option<String>,
-    /// The rules that it must fire, and no others: their `about`, or their place (`on.Stop[2]`, `phases.done`).
+    /// Exactly the rules that must fire: their `about`, or their place (`on.Stop[2]`, `phases.done`).
     pub(crate) rules: Option<Vec<String>>,
-    /// What the state must hold afterward: field → value.
+    /// What the state must contain afterward: field → value.
     pub(crate) state: Map<String, Json>,
     /// The fields that must be null afterward.
     pub(crate) null: Vec<String>,
@@ -128,9 +129,9 @@ impl Driver {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Sibling {
     pub(crate) name: String,
-    /// Left out: it cannot be read.
+    /// If this is omitted, it cannot be read.
     pub(crate) state: Option<Map<String, Json>>,
-    /// The fields of it that are null.
+    /// The fields in it that are null.
     pub(crate) null: Vec<String>,
     pub(crate) files: IndexMap<String, String>,
     pub(crate) idle_hours: u64,
@@ -231,7 +232,7 @@ impl Script {
         Ok(script)
     }
 
-    /// Reads a scenario that a demo can play, and sees to it that its turns fit its answers.
+    /// Reads a scenario that a demo can play, and checks that its turns match its answers.
     pub(crate) fn parse_demo(text: &str) -> Result<Self, Failure> {
         let script = Self::parse(text)?;
         let mut allowed = true;

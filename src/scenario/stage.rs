@@ -14,13 +14,13 @@ pub(crate) trait Stage {
     /// Starts a turn: the user has typed something.
     fn begin_turn(&mut self);
 
-    /// Makes true what a step says about everything but files and commands.
+    /// Sets everything that a step changes, except files and commands.
     fn arrange(&mut self, step: &Step) -> Result<(), Failure>;
 
     /// Returns the text of a file.
     fn read(&self, name: &str) -> Result<String, Failure>;
 
-    /// Writes a file, and the folders it is in.
+    /// Writes a file, and creates its folders.
     fn write(&mut self, name: &str, text: &str) -> Result<(), Failure>;
 
     /// Removes a file.
@@ -35,10 +35,10 @@ pub(crate) trait Stage {
     /// Returns the state; `None` if there is none yet.
     fn state(&self) -> State;
 
-    /// Returns what was decided last.
+    /// Returns the last decision.
     fn decision(&self) -> Option<Decided>;
 
-    /// Replaces a text that occurs in a file once.
+    /// Replaces text that occurs once in a file.
     fn edit(&mut self, name: &str, from: &str, to: &str) -> Result<(), Failure> {
         let text = self.read(name)?;
         match text.matches(from).count() {
@@ -50,7 +50,7 @@ pub(crate) trait Stage {
     }
 }
 
-/// How an event was answered.
+/// The answer to an event.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) answer: Expected,
@@ -58,18 +58,18 @@ pub(crate) struct Answer {
     pub(crate) reason: Option<String>,
     /// The message to the user.
     pub(crate) message: Option<String>,
-    /// What was decided and why.
+    /// The decision and its reasons.
     pub(crate) decision: Option<Decided>,
     /// How a reviewer was called, if one was.
     pub(crate) call: Option<Call>,
-    /// What was run and what it said.
+    /// The commands and their output.
     pub(crate) transcript: String,
 }
 
 /// How a reviewer was called.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Call {
-    /// The model that the command line names.
+    /// The model on the command line.
     pub(crate) model: Option<String>,
     /// The file that it has to write.
     pub(crate) file: String,

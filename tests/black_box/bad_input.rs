@@ -141,7 +141,7 @@ fn states_that_cannot_be_used() {
             b"{\"phase\": \"\xff\"}".to_vec(),
             "it is not valid JSON: invalid unicode code point at line 1 column 12".to_owned(),
         ),
-        ("deep nesting", big.into_bytes(), "it holds more than 100000 values".to_owned()),
+        ("deep nesting", big.into_bytes(), "it contains more than 100000 values".to_owned()),
         (
             "a number too large for anything",
             field("max_reviews", "1e999").into_bytes(),
@@ -450,7 +450,7 @@ fn an_id_that_cannot_be_used() {
     let project = Project::valid();
     let table =
         |rows: &str| project.write("tasks.md", format!("| Id | Status |\n|---|---|\n{rows}"));
-    let finding = "tasks.md has ids that cannot be used: 2.1 (an id has letters, digits, _ and - only; a task's file is task-ID.md)";
+    let finding = "tasks.md has ids that cannot be used: 2.1 (an id consists of letters, digits, _ and -; a task's file is task-ID.md)";
     project.set_state(
         json!({ "phase": "code-review", "next_phase": "complete-task", "consecutive_clean": 2 }),
     );
@@ -1103,7 +1103,7 @@ fn stdin_that_is_not_an_event() {
         }
     }
     let many = project.hook_raw("stop", "[".repeat(1_000_000));
-    let why = "taskie: The event on stdin cannot be used: it holds more than 100000 values\n";
+    let why = "taskie: The event on stdin cannot be used: it contains more than 100000 values\n";
     assert_eq!((many.code, many.stderr.as_str()), (1, why));
     let deep = "[".repeat(50_000);
     let ran = project.hook_raw("stop", &deep);

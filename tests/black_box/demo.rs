@@ -161,3 +161,63 @@ fn a_demo_that_cannot_be_played_fails() {
         ran.stderr
     );
 }
+
+/// The rules of each stop, as the demo shows them: `12 stop   on.Stop[4] → [5] → [7] …`.
+fn shown_rules(printed: &str) -> Vec<Vec<String>> {
+    let mut stops: Vec<String> = Vec::new();
+    for line in printed.lines() {
+        if let Some((number, rules)) = line.split_once(" stop   ")
+            && number.trim().parse::<u32>().is_ok()
+        {
+            stops.push(rules.to_owned());
+        } else if let (Some(more), Some(stop)) = (line.strip_prefix("          "), stops.last_mut())
+            && !stop.ends_with('\n')
+        {
+            // A list of rules that is too long for one line.
+            stop.push(' ');
+            stop.push_str(more);
+        } else if let Some(stop) = stops.last_mut() {
+            stop.push('\n');
+        }
+    }
+    let numbers = |stop: &String| {
+        let parts = stop.trim_start_matches("on.Stop").split(" → ");
+        let numbers = parts.filter_map(|part| part.strip_prefix('[')?.split_once(']'));
+        numbers
+            .map(|(number, _)| format!("on.Stop[{number}]"))
+            .collect()
+    };
+    stops.iter().map(numbers).collect()
+}
+
+/// `taskie why` of each stop names the rules that the demo has shown, and of the others a part of their own guard.
+#[test]
+fn why_explains_each_stop_of_the_demo() {
+    let demo = Demo::new();
+    let printed = demo.run(&["demo", "--keep"]).stdout;
+    let kept = demo.left().pop().unwrap();
+    let stops = shown_rules(&printed);
+    assert_eq!(stops.len(), 14, "{printed}");
+    let chart =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/statechart.toml")).unwrap();
+    let one_line = chart.split_whitespace().collect::<Vec<_>>().join(" ");
+    let answers = ["blocked", "allowed"];
+    for (at, shown) in stops.iter().enumerate() {
+        let n = (stops.len() - at).to_string();
+        let mut why = demo.command(&["why", &n, "--plan", "words", "--json"]);
+        let why = Ran::of(why.current_dir(&kept).output().unwrap()).json();
+        let rules = why["rules"].as_array().unwrap();
+        let fired = rules.iter().filter(|rule| rule["fired"] == true);
+        let fired: Vec<&str> = fired.map(|rule| rule["rule"].as_str().unwrap()).collect();
+        assert_eq!(&fired, shown, "{n}");
+        assert!(answers.contains(&why["answer"].as_str().unwrap()), "{why}");
+        for rule in rules.iter().filter(|rule| rule["fired"] == false) {
+            let part = rule["false"].as_str().unwrap();
+            assert!(!part.is_empty() && one_line.contains(part), "{n}: {rule}");
+            assert!(
+                !rule["values"].as_object().unwrap().is_empty(),
+                "{n}: {rule}"
+            );
+        }
+    }
+}

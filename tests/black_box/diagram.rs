@@ -85,3 +85,42 @@ fn the_picture_in_the_readme_is_fresh() {
             .contains("](docs/chart.svg)")
     );
 }
+
+/// A chart in which a text may be read eight times, although its property says seven.
+fn chart_with_a_counterexample(project: &Project) {
+    let base = include_str!("../charts/base.toml").replace("default = 3 }", "default = 8 }");
+    let property = "\n[[properties]]\nabout = \"a text is read at most seven times\"\nnever = \"reviews == 8\"\n";
+    fs::write(project.root.join("chart.toml"), base + property).unwrap();
+    fs::create_dir(project.root.join("templates")).unwrap();
+    fs::write(
+        project.root.join("templates/review.md"),
+        "Review the text.\n",
+    )
+    .unwrap();
+}
+
+#[test]
+fn a_counterexample_is_short_and_can_be_drawn() {
+    let project = Project::empty();
+    chart_with_a_counterexample(&project);
+    let ran = project.run(&["check-chart", "--diagram", "found.dot", "chart.toml"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    insta::assert_snapshot!("counterexample", ran.stdout);
+    let dot = fs::read_to_string(project.root.join("found.dot")).unwrap();
+    insta::assert_snapshot!("counterexample-dot", dot);
+    // Without a counterexample the chart is drawn, and nothing is marked.
+    let ran = project.run(&["check-chart", "--diagram", "all.svg", "--max-states", "10"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let drawn = fs::read_to_string(project.root.join("all.svg")).unwrap();
+    let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/chart.svg");
+    assert_eq!(drawn, fs::read_to_string(chart).unwrap());
+    let ran = project.run(&["check-chart", "--diagram", "all.png", "--max-states", "10"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (
+            1,
+            "",
+            "taskie: all.png cannot be drawn: its format is unknown\n  help: end its name with .svg, .html, .mmd or .dot\n"
+        )
+    );
+}

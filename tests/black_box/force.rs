@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 
 use crate::bench::{is_running, stop_event, wait_for, wait_until_gone};
-use crate::support::{Project, Ran, Reviewer, feed, git, silent, state, validated};
+use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, silent, state, validated};
 
 /// Returns how many rounds to run: the number in the environment, or a few.
 fn rounds(few: u64) -> u64 {
@@ -186,6 +186,89 @@ fn everything_at_once() {
         stop();
         assert_eq!(stop().stdout, silent(), "{session}");
     }
+}
+
+/// How many lines of the journal are whole, and how many are not.
+fn journal(project: &Project) -> (usize, usize) {
+    let path = project.root.join(format!(".taskie/.locks/{PLAN}.journal"));
+    let text = fs::read_to_string(path).unwrap();
+    let is_whole = |line: &&str| serde_json::from_str::<Value>(line).is_ok();
+    let (whole, torn): (Vec<&str>, Vec<&str>) = text.lines().skip(1).partition(is_whole);
+    (whole.len(), torn.len())
+}
+
+#[test]
+fn a_journal_that_32_hooks_write_at_once() {
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    let event = json!({ "cwd": project.root }).to_string();
+    let all = rounds(2);
+    for _ in 0..all {
+        let hooks: Vec<_> = (0..32)
+            .map(|_| {
+                let mut hook = project
+                    .command(["hook", "stop"])
+                    .stdin(Stdio::piped())
+                    .spawn()
+                    .unwrap();
+                let _ = hook.stdin.take().unwrap().write_all(event.as_bytes());
+                hook
+            })
+            .collect();
+        for hook in hooks {
+            let ran = Ran::of(hook.wait_with_output().unwrap());
+            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        }
+    }
+    // A full journal begins a new one.
+    let (whole, torn) = journal(&project);
+    assert!(
+        torn == 0 && (whole as u64 == 32 * all || all > 50),
+        "{whole}, {torn}"
+    );
+}
+
+/// The kernel can stop a write between two pages when it kills the process: what is left is a line of its own, which no
+/// reader shows, and every other line stays whole.
+#[test]
+fn a_journal_whose_writers_are_killed() {
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    let event = json!({ "cwd": project.root }).to_string();
+    let start = Instant::now();
+    project.hook_raw("stop", &event);
+    let time = start.elapsed();
+    let (mut before, mut killed) = (journal(&project), 0);
+    for round in 0..rounds(60) {
+        let mut hook = project
+            .command(["hook", "stop"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let _ = hook.stdin.take().unwrap().write_all(event.as_bytes());
+        let part = u32::try_from(scattered(round, 1_500)).unwrap();
+        std::thread::sleep(time * part / 1_000);
+        let _ = hook.kill();
+        hook.wait().unwrap();
+        let now = journal(&project);
+        let added = (now.0.wrapping_sub(before.0), now.1.wrapping_sub(before.1));
+        let is_new_file = now.0 < 10;
+        assert!(
+            matches!(added, (0 | 1, 0) | (0, 1)) || is_new_file,
+            "{round}: {before:?}, {now:?}"
+        );
+        killed += u64::from(added.0 == 0);
+        before = now;
+    }
+    let log = project.run(&["log", "--json"]).stdout;
+    assert!(
+        log.lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok())
+    );
+    let is_short = rounds(60) <= 60;
+    assert!(!is_short || log.lines().count() == before.0, "{before:?}");
+    assert!(killed > 0 && before.0 > 1, "{before:?}, {killed} killed");
+    println!("{before:?} lines (whole, torn), {killed} without one");
 }
 
 /// Failures around a process: shell commands that run before it is started.

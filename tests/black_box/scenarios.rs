@@ -1,4 +1,4 @@
-//! `taskie simulate` and `taskie test`: a chart that is played in memory, and what is expected of it.
+//! `taskie simulate` and `taskie test`: a chart is played in memory, and the results are compared.
 
 use std::fs;
 use std::path::Path;
@@ -115,7 +115,7 @@ fn a_saved_walk_is_a_test() {
     let ran = untouched(&project, &["test", "walk.toml"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     insta::assert_snapshot!("test-passed", ran.stdout);
-    // A chart with another rule does something else, and says at which step.
+    // A chart with a different rule behaves differently, and the output says at which step.
     let text = fs::read_to_string(repository().join("statechart.toml")).unwrap();
     let changed = text.replace("default = [\"opus\", \"sonnet\"]", "default = [\"haiku\"]");
     assert_ne!(text, changed);
@@ -203,7 +203,7 @@ fn what_differs_from_a_scenario() {
         ),
         (
             "[[step]]\nrun = [\"taskie status\"]\n".to_owned(),
-            "the scenario cannot be played: `taskie status`: a scenario runs only `taskie enter` and `taskie run`",
+            "the scenario cannot be played: `taskie status`: a scenario can run only `taskie enter` and `taskie run`",
         ),
         (
             "[[step]]\nset = { phase = 'nowhere' }\nstop = 'allow'\n".to_owned(),

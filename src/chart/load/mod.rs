@@ -19,7 +19,7 @@ use crate::diagnostic::toml::at;
 use crate::expr::templates::Templates;
 use resolver::Resolver;
 
-/// The most phases of a chart. From each of them each can be entered, so checking takes the square of their number.
+/// The most phases of a chart. Each can be entered from every other one, so the time of checking grows with the square of their number.
 const MAX_PHASES: usize = 500;
 
 /// Loads the chart at `path` and checks its expressions. Its template folders are looked up next to the file.

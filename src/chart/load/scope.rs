@@ -169,7 +169,7 @@ impl Resolver<'_> {
         }
         if source.hook_timeout == 0 {
             let help = "write the seconds after which the host ends the hook, or remove it";
-            let message = "a hook that is ended after 0 seconds cannot answer";
+            let message = "a hook that is killed after 0 seconds cannot answer";
             self.flaw(Code::WrongType, at!["hook_timeout"], message, help);
         }
         let home = source.scope.home.as_str();

@@ -1,4 +1,4 @@
-//! `taskie simulate --interactive`: what can happen next and what each of it would do, chosen by hand.
+//! `taskie simulate --interactive`: lists everything that can happen next, with its effect, and lets the user choose.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
@@ -44,13 +44,13 @@ pub(super) fn run(walk: &mut Walk<'_>) -> Result<ExitCode, CliError> {
             (None, "q") => return Ok(ExitCode::SUCCESS),
             (None, "u") => {
                 match walk.undo() {
-                    true => tell(PLAIN, "The last step is taken back."),
-                    false => tell(BAD, "There is no step to take back."),
+                    true => tell(PLAIN, "The last step is undone."),
+                    false => tell(BAD, "There is no step to undo."),
                 }
                 continue;
             }
             (None, "s") if !rest.is_empty() => {
-                match walk.save(Path::new(rest), "A walk, step by step.") {
+                match walk.save(Path::new(rest), "A simulation, step by step.") {
                     Ok(()) => tell(PLAIN, &format!("Saved as {rest}: `taskie test {rest}`.")),
                     Err(CliError::Message { message, .. }) => tell(BAD, &message),
                     Err(other) => return Err(other),
@@ -94,7 +94,7 @@ struct Choice {
     step: Step,
 }
 
-/// Returns what can happen now: what the agent would do, how the agent's stop can end, and what can be run.
+/// Returns everything that can happen now: the agent's next step, the ways in which its stop can end, and the commands.
 fn options(walk: &Walk<'_>) -> Vec<Choice> {
     let instance = &walk.player.stage;
     let chart = &instance.chart;
@@ -102,7 +102,7 @@ fn options(walk: &Walk<'_>) -> Vec<Choice> {
     steps.extend(
         walk.proposal()
             .ok()
-            .map(|step| ("the agent goes on".to_owned(), step)),
+            .map(|step| ("the agent continues".to_owned(), step)),
     );
     let last = walk.last.as_ref().map(|last| last.answer);
     let stop = Step {
@@ -163,7 +163,7 @@ fn command(line: &str) -> Step {
     }
 }
 
-/// Returns what a decision does, in a few words.
+/// Returns the effect of a decision, in a few words.
 fn effect(decided: &Decided) -> String {
     let mut parts = Vec::new();
     match decided.answer.as_str() {

@@ -1,4 +1,4 @@
-//! `taskie simulate`: plays a chart in memory, with an agent and verdicts that are made up.
+//! `taskie simulate`: plays a chart in memory, with a simulated agent and given verdicts.
 
 mod interactive;
 mod walk;
@@ -92,7 +92,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns an instance that has not started, or the one that the command line names, as it stands on disk.
+/// Returns an instance that has not started, or the named one in its current state on disk.
 fn instance(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<Instance, CliError> {
     let mut instance = Instance::new(chart, enter::typist(chart), SESSION);
     let is_given = |name: &str| {
@@ -154,7 +154,7 @@ fn files(place: &Place) -> Result<Vec<(String, String)>, CliError> {
         .collect())
 }
 
-/// Returns a decision for programs.
+/// Returns a decision as JSON, for programs.
 fn in_json(decided: &Decided) -> Json {
     let rules = decided.fired();
     let rules = rules.map(|rule| json!({ "rule": rule.rule, "about": rule.about }));

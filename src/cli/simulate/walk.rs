@@ -1,4 +1,4 @@
-//! What was played so far, and the made-up agent that goes on.
+//! The steps played so far, and the simulated agent that continues.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ pub(super) struct Walk<'c> {
     pub(super) last: Option<Answer>,
     agent: Agent,
     begins: State,
-    /// The files that were there before.
+    /// The files that existed before.
     found: Option<Step>,
-    /// The steps, with what is expected of them from now on.
+    /// The steps, with their results as expectations.
     steps: Vec<Step>,
-    /// How everything stood before each of them.
+    /// The situation before each step.
     before: Vec<(Instance, Agent, Option<Answer>, usize)>,
     /// The number of the next event.
     number: usize,
@@ -60,7 +60,7 @@ impl<'c> Walk<'c> {
         self.agent.next(&self.player.stage, self.last.as_ref())
     }
 
-    /// Plays a step, and keeps what came of it.
+    /// Plays a step, and records its results.
     pub(super) fn take(&mut self, step: &Step) -> Result<(), Failure> {
         let (agent, last) = (self.agent.clone(), self.last.clone());
         let before = (self.player.stage.clone(), agent, last, self.number);
@@ -79,7 +79,7 @@ impl<'c> Walk<'c> {
         Ok(())
     }
 
-    /// Takes the last step back; false if there is none.
+    /// Undoes the last step; returns false if there is none.
     pub(super) fn undo(&mut self) -> bool {
         let Some((instance, agent, last, number)) = self.before.pop() else {
             return false;
