@@ -1,4 +1,4 @@
-//! Compiles the charts into the binary, with their templates.
+//! Compiles the charts into the binary, with their templates, and the table of hosts.
 //!
 //! The table below is the only place in Rust that names a workflow. A chart's `home` and `quiet` are read here too,
 //! so that a hook in a project without that home doesn't have to parse the chart.
@@ -78,6 +78,51 @@ fn main() -> Result<(), Box<dyn Error>> {
         "/// The charts compiled in; the first is the default one.\npub static CHARTS: &[Embedded] = &[\n{table}];"
     );
     fs::write(Path::new(&env::var("OUT_DIR")?).join("embedded.rs"), code)?;
+    compile_hosts(&root.join("src/host/hosts.toml"))
+}
+
+/// Writes the table of hosts as Rust: a hook answers in the way of its host, and has no time to read TOML.
+fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
+    watch(path);
+    let hosts: toml::Table = fs::read_to_string(path)?.parse()?;
+    let mut rows = String::new();
+    for (id, host) in &hosts {
+        let text = |key, default| {
+            host.get(key)
+                .and_then(toml::Value::as_str)
+                .unwrap_or(default)
+        };
+        let list = |key| {
+            host.get(key)
+                .map_or_else(|| Ok("[]".to_owned()), serde_json::to_string)
+        };
+        writeln!(
+            rows,
+            "    Host {{ id: {id:?}, name: {:?}, variables: &{}, fields: &{}, sessions: &{}, context: Context::{}, \
+             command: {:?}, blocks: {:?}, is_active_always: {} }},",
+            text("name", id),
+            list("variables")?,
+            list("fields")?,
+            list("sessions")?,
+            match text("context", "text") {
+                "text" => "Text",
+                "nested" => "Nested",
+                "top" => "Top",
+                other => return Err(format!("{id}: unknown context {other}").into()),
+            },
+            text("command", "/PLUGIN:"),
+            host.get("blocks").and_then(toml::Value::as_integer),
+            host.get("is_active_always")
+                .is_some_and(|always| always.as_bool() == Some(true)),
+        )?;
+    }
+    let code = format!(
+        "/// The hosts, in the order in which an event is held against their marks.\n\
+         pub static HOSTS: &[Host] = &[\n{rows}];\n\
+         static DEFAULT: &Host = &HOSTS[{}];\n",
+        hosts.len() - 1
+    );
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("hosts.rs"), code)?;
     Ok(())
 }
 

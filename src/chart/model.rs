@@ -367,6 +367,9 @@ impl Seconds {
 pub struct Invoke {
     /// The program, looked up on PATH, and its arguments. There is no shell.
     pub argv: Vec<Text>,
+    /// What the process prints on stdout.
+    #[serde(default)]
+    pub answer: AnswerForm,
     /// The verdicts that the process may give.
     pub verdicts: Vec<String>,
     /// JSON pointers into its stdout: the first one that points to a verdict counts. A string on the way is parsed as
@@ -390,6 +393,17 @@ pub struct Invoke {
     pub timeout: Seconds,
     /// The file for its stderr, in the instance's directory. It is removed after a run that succeeds.
     pub log: FilePattern,
+}
+
+/// What a process prints on stdout.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AnswerForm {
+    /// JSON and nothing else.
+    #[default]
+    Json,
+    /// Text; the last JSON object in it is the answer.
+    Text,
 }
 
 /// Runs that fail because of a usage limit or an outage. In all instances of the project, `postponed` says until when that

@@ -14,7 +14,8 @@ use crate::chart::model::{self, FieldType};
 use crate::diagram;
 use crate::expr::Expressions;
 use crate::expr::source::Literal;
-use crate::host::events::{EVENTS, SESSION_VARIABLES};
+use crate::host::events::EVENTS;
+use crate::host::hosts::{self, HOSTS};
 use crate::lint::report::Format;
 use crate::render::assumptions::settable;
 
@@ -36,12 +37,21 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .help(format!("The workflow: {} or the path of a statechart.toml", ids.join(", "))),
         )
         .subcommand(
-            Command::new("hook").about("Answer a hook event, read as JSON from stdin").arg(
-                Arg::new("event")
-                    .required(true)
-                    .value_name("EVENT")
-                    .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
-            ),
+            Command::new("hook")
+                .about("Answer a hook event, read as JSON from stdin")
+                .arg(
+                    Arg::new("event")
+                        .required(true)
+                        .value_name("EVENT")
+                        .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
+                )
+                .arg(
+                    Arg::new("host")
+                        .long("host")
+                        .value_name("HOST")
+                        .value_parser(PossibleValuesParser::new(HOSTS.iter().map(|host| host.id)))
+                        .help("The program that sends the event [default: as the event shows]"),
+                ),
         )
         .subcommand(check_chart())
         .subcommand(enter(chart))
@@ -635,8 +645,7 @@ fn instance_args(chart: &Chart) -> Vec<Arg> {
 }
 
 fn session_help(what: &str) -> String {
-    let variables: Vec<String> = SESSION_VARIABLES
-        .iter()
+    let variables: Vec<String> = hosts::session_variables()
         .map(|name| format!("${name}"))
         .collect();
     format!("{what} [default: {}]", variables.join(", else "))

@@ -41,8 +41,8 @@ pub fn run() -> ExitCode {
     if args.get(1).is_some_and(|word| word == supervisor::ARGUMENT) {
         return supervisor::main();
     }
-    if let Some((event, chart)) = as_hook(&args) {
-        return hook::run(event, chart);
+    if let Some(call) = as_hook(&args) {
+        return hook::run(&call);
     }
     if let Some(code) = reviewer::stand_in(&args) {
         return code;
@@ -75,19 +75,31 @@ pub fn command() -> Option<clap::Command> {
     Some(grammar::command(&chart))
 }
 
-/// Recognizes `[--chart C] hook EVENT [--chart C]` and nothing else; clap handles the rest.
-fn as_hook(args: &[OsString]) -> Option<(&str, Option<&str>)> {
-    let words: Option<Vec<&str>> = args.iter().skip(1).map(|arg| arg.to_str()).collect();
-    match words?.as_slice() {
-        ["hook", event] if !event.starts_with('-') => Some((event, None)),
-        ["--chart", chart, "hook", event] | ["hook", event, "--chart", chart]
-            if !event.starts_with('-') =>
-        {
-            Some((event, Some(chart)))
+/// Recognizes `hook EVENT` with `--chart C` and `--host H`, and nothing else; clap handles the rest.
+fn as_hook(args: &[OsString]) -> Option<hook::Call<'_>> {
+    let mut words = args.iter().skip(1).map(|arg| arg.to_str());
+    let (mut plain, mut chart, mut host) = (Vec::new(), None, None);
+    while let Some(word) = words.next() {
+        let word = word?;
+        let Some(option) = word.strip_prefix("--") else {
+            plain.push(word);
+            continue;
+        };
+        let (name, value) = match option.split_once('=') {
+            Some(parts) => parts,
+            None => (option, words.next()??),
+        };
+        let given = match name {
+            "chart" => &mut chart,
+            "host" if !plain.is_empty() => &mut host,
+            _ => return None,
+        };
+        if given.replace(value).is_some() {
+            return None;
         }
-        [option, "hook", event] | ["hook", event, option] if !event.starts_with('-') => option
-            .strip_prefix("--chart=")
-            .map(|chart| (*event, Some(chart))),
+    }
+    match plain.as_slice() {
+        ["hook", event] if !event.starts_with('-') => Some(hook::Call { event, chart, host }),
         _ => None,
     }
 }
@@ -124,8 +136,12 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     };
     match matches.subcommand() {
         Some(("hook", sub)) => {
-            let event = sub.get_one::<String>("event").map_or("", String::as_str);
-            Ok(hook::run(event, name.as_deref()))
+            let text = |id| sub.get_one::<String>(id).map(String::as_str);
+            Ok(hook::run(&hook::Call {
+                event: text("event").unwrap_or_default(),
+                chart: name.as_deref(),
+                host: text("host"),
+            }))
         }
         Some(("check-chart", sub)) => check_chart::run(sub),
         Some(("enter", sub)) => enter::enter(&chart, sub),

@@ -10,7 +10,7 @@ use super::error::CliError;
 use super::output::tell;
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::did_you_mean;
-use crate::host::events::SESSION_VARIABLES;
+use crate::host::hosts;
 use crate::shell::find::{self, Instance, Newest, Surroundings};
 use crate::shell::place::Place;
 use crate::shell::{driver, file, state_file};
@@ -232,14 +232,9 @@ fn newest(chart: &Chart, root: &Path, session: Option<&str>) -> Newest {
 
 /// Returns the current session: `--session`, or else the one that the host puts into the environment of its tools.
 pub(crate) fn session(matches: &ArgMatches) -> Result<Option<String>, CliError> {
+    // A host that does not know the name in `--session "${CLAUDE_SESSION_ID}"` leaves it to the shell, and it is empty.
     let given = matches.get_one::<String>("session").cloned();
-    let Some(session) = given
-        .or_else(|| {
-            let mut variables = SESSION_VARIABLES.iter();
-            variables.find_map(|name| std::env::var(name).ok().filter(|id| !id.is_empty()))
-        })
-        .filter(|id| !id.is_empty())
-    else {
+    let Some(session) = given.filter(|id| !id.is_empty()).or_else(hosts::session) else {
         return Ok(None);
     };
     let Some(flaw) = find::name_flaw(&session) else {

@@ -11,7 +11,7 @@ use super::output::{is_reviewer, say, tell};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
-use crate::host::events::SESSION_VARIABLES;
+use crate::host::hosts;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::settings;
 use crate::shell::trust::{self, OwnChart, Part};
@@ -59,10 +59,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         say("All of this is already trusted.");
         return Ok(ExitCode::SUCCESS);
     }
-    if SESSION_VARIABLES
-        .iter()
-        .any(|name| std::env::var_os(name).is_some())
-    {
+    if hosts::session().is_some() {
         let message = "an agent's session cannot agree for the user";
         let help = "run `taskie trust` in a terminal of your own";
         return Err(CliError::with_help(message, help));

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::diagnosis::{Diagnosis, shown};
 use super::installed;
 use crate::chart::Chart;
+use crate::chart::model::Invoke;
 use crate::invoke::process::{self, End};
 use crate::invoke::spec::Spec;
 
@@ -106,6 +107,13 @@ pub(super) fn own() -> Vec<Diagnosis> {
 pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
     let mut found = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
+    let program_of = |invoke: &Invoke| invoke.argv.first().map(|program| program.0.clone());
+    let is_there = |program: &String| locate(program).is_some();
+    let has_one = chart
+        .invoke
+        .values()
+        .filter_map(program_of)
+        .any(|program| is_there(&program));
     for invoke in chart.invoke.values() {
         let program = invoke.argv.first().map_or("", |program| program.0.as_str());
         // A program whose name is known only at run time cannot be looked up.
@@ -113,6 +121,10 @@ pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
             continue;
         }
         seen.push(program);
+        // One of several is enough, and the first one stands for all.
+        if locate(program).is_none() && (has_one || seen.len() > 1) {
+            continue;
+        }
         found.push(program_on_path(program));
         // In the argument itself, or in a name that it uses.
         let lets = chart.lets.iter();
@@ -130,12 +142,16 @@ pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
     found
 }
 
-fn program_on_path(program: &str) -> Diagnosis {
-    let path = match program.contains('/') {
+/// Returns the file of a program that a chart names.
+fn locate(program: &str) -> Option<PathBuf> {
+    match program.contains('/') {
         true => Some(PathBuf::from(program)).filter(|path| path.is_file()),
         false => on_path(program),
-    };
-    let Some(path) = path else {
+    }
+}
+
+fn program_on_path(program: &str) -> Diagnosis {
+    let Some(path) = locate(program) else {
         return Diagnosis::problem(
             "program",
             format!("`{program}` is not on PATH, so no review can run"),

@@ -1,7 +1,9 @@
 //! JSON from outside: refused before it takes many times its size.
 
+use std::collections::HashSet;
 use std::fmt;
 
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value as Json;
 
 /// The most values that a text may hold: each takes dozens of bytes, however short it is.
@@ -28,6 +30,39 @@ impl fmt::Display for Unread {
             Self::TooManyValues => write!(out, "it contains more than {MAX_VALUES} values"),
             Self::Invalid(error) => write!(out, "it is not valid JSON: {error}"),
         }
+    }
+}
+
+/// Returns a key that an object has twice. Readers disagree about which of the two counts.
+pub fn repeated_key(text: &[u8]) -> Option<String> {
+    let Keys(repeated) = serde_json::from_slice(text).ok()?;
+    repeated
+}
+
+/// The first key of an object that is there a second time.
+struct Keys(Option<String>);
+
+impl<'de> Deserialize<'de> for Keys {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(Self(None))
+    }
+}
+
+impl<'de> Visitor<'de> for Keys {
+    type Value = Self;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(mut self, mut map: M) -> Result<Self, M::Error> {
+        let mut seen = HashSet::new();
+        while let Some((key, _)) = map.next_entry::<String, IgnoredAny>()? {
+            if !seen.insert(key.clone()) && self.0.is_none() {
+                self.0 = Some(key);
+            }
+        }
+        Ok(self)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::engine::decision::Answer;
 use crate::engine::event::Event;
 use crate::files::json::{self, Unread};
 use crate::host::events::{EVENTS, REVIEWER, is_stop};
+use crate::host::hosts::{HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::invoke::supervisor;
 use crate::shell::find::{self, Newest, Surroundings};
@@ -24,31 +25,44 @@ use crate::shell::perform::perform;
 use crate::shell::place::Place;
 use crate::shell::stuck::Stuck;
 use crate::shell::trust::{self, OwnChart};
-use crate::shell::{driver, file};
+use crate::shell::{driver, file, journal};
 use crate::text::{shown, shown_lines};
+
+/// The field of a stop that says whether the stop before it was blocked.
+const ACTIVE: &str = "stop_hook_active";
 
 /// The most bytes of an event.
 const EVENT_LIMIT: u64 = 16 * 1024 * 1024;
 
-/// Runs one hook. `event` is the subcommand, `chart` the value of `--chart`.
+/// How the hook was called.
+pub(crate) struct Call<'a> {
+    /// The subcommand.
+    pub(crate) event: &'a str,
+    /// The value of `--chart`.
+    pub(crate) chart: Option<&'a str>,
+    /// The value of `--host`.
+    pub(crate) host: Option<&'a str>,
+}
+
+/// Runs one hook.
 ///
 /// If the input is not an event, the exit code is 1: on some hosts, 2 would block the stop, and not every host stops
 /// blocking at some point.
-pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
+pub(crate) fn run(call: &Call<'_>) -> ExitCode {
+    let (event, chart) = (call.event, call.chart);
     supervisor::remember_host();
     let choice = Choice::of(chart);
     let quiet = matches!(choice, Choice::Embedded(chart) if chart.quiet);
     let Some((_, name)) = EVENTS.iter().copied().find(|(word, _)| *word == event) else {
-        let words = EVENTS.iter().map(|(word, _)| *word);
-        let hint = suggest(event, words)
-            .map(|word| format!("; did you mean `{word}`?"))
-            .unwrap_or_default();
-        tell(&format!("unknown hook event `{}`{hint}", shown(event)));
-        return ExitCode::FAILURE;
+        return unknown("hook event", event, EVENTS.iter().map(|(word, _)| *word));
     };
+    let named = call.host.map(|id| (id, Host::named(id)));
+    if let Some((id, None)) = named {
+        return unknown("host", id, HOSTS.iter().map(|host| host.id));
+    }
     // The reviewer is a session of its own and fires the same hooks: they must do nothing.
     if std::env::var_os(REVIEWER).is_some() {
-        print(&Reply::silent(name, quiet));
+        print(&Reply::silent(name, quiet).render(Host::of(&Json::Null)));
         return ExitCode::SUCCESS;
     }
     let fields = match event_from_stdin(event, name) {
@@ -58,10 +72,12 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    match reply_to(name, fields, chart, quiet) {
+    let host = named.and_then(|(_, host)| host);
+    let host = host.unwrap_or_else(|| Host::of(&fields));
+    match reply_to(name, fields, chart, quiet, host) {
         Ok((reply, debt)) => {
             // The answer comes first: a host that does not read our warnings still gets it.
-            let is_delivered = print(&reply);
+            let is_delivered = print(&reply.render(host));
             if let Some(debt) = debt.filter(|_| is_delivered) {
                 debt.settle();
             }
@@ -81,6 +97,15 @@ pub(crate) fn run(event: &str, chart: Option<&str>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Says that there is no such thing, and what may have been meant.
+fn unknown<'a>(what: &str, given: &str, known: impl Iterator<Item = &'a str>) -> ExitCode {
+    let hint = suggest(given, known)
+        .map(|word| format!("; did you mean `{word}`?"))
+        .unwrap_or_default();
+    tell(&format!("unknown {what} `{}`{hint}", shown(given)));
+    ExitCode::FAILURE
 }
 
 /// Why there is no answer.
@@ -182,10 +207,12 @@ fn reply_to(
     fields: Json,
     named: Option<&str>,
     quiet: bool,
+    host: &Host,
 ) -> Result<(Reply, Option<Debt>), Ended> {
     let mut choice = Choice::of(named);
-    let event = Event::hook(name, fields);
-    let session = event.session.as_deref();
+    let mut event = Event::hook(name, fields);
+    let session = event.session.clone();
+    let session = session.as_deref();
     let silent = |quiet| Ok((Reply::silent(name, quiet), None));
     // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
     // is.
@@ -241,14 +268,24 @@ fn reply_to(
     } = distrusting(&root, &scope.home, found);
     let quiet = chart.quiet;
     warnings.splice(0..0, ignored);
+    // Where tools are not told which session is theirs, only the agent can say it.
+    let known_to_tools = !host.sessions.is_empty() || name != "SessionStart";
+    let named = session.filter(|_| !known_to_tools).map(|id| {
+        format!("The id of this session is {id}: add `--session {id}` to every `taskie` command.")
+    });
     let Some(instance) = instance else {
-        return Ok((Reply::silent(name, quiet).with_warnings(warnings), None));
+        let reply = Reply::new(name, quiet, None, Vec::new(), named.into_iter().collect());
+        return Ok((reply.with_warnings(warnings), None));
     };
     let place = Place {
         chart,
         root,
         instance,
     };
+    if host.is_active_always && is_stop(name) {
+        event.fields[ACTIVE] = Json::from(journal::was_blocked(&place, &event));
+    }
+    let plugin = place.chart.id.clone();
     let result = perform(&place, &event);
     // The process is about to end, so the memory of the chart is not freed piece by piece.
     std::mem::forget(place);
@@ -264,7 +301,9 @@ fn reply_to(
                 Answer::Block(reason) => Some(reason),
                 Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
             };
-            let reply = Reply::new(name, quiet, block, decision.messages, decision.says);
+            let says = decision.says.into_iter().chain(named).collect();
+            let reply = Reply::new(name, quiet, block, decision.messages, says)
+                .map_texts(|text| host.rename_commands(text, &plugin));
             let mut reply = reply.with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));
             Ok((reply.with_warnings(warnings), performed.debt))
@@ -293,9 +332,9 @@ fn distrusting(root: &Path, home: &str, found: Newest) -> Newest {
 }
 
 /// Prints the answer; returns false if the host did not get it.
-fn print(reply: &Reply) -> bool {
+fn print(answer: &str) -> bool {
     let mut out = std::io::stdout().lock();
-    out.write_all(reply.render().as_bytes())
+    out.write_all(answer.as_bytes())
         .and_then(|()| out.flush())
         .is_ok()
 }

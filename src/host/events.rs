@@ -1,4 +1,4 @@
-//! The hook events of the host: their names and fields.
+//! The hook events of the hosts: their names and fields.
 
 /// This variable is set for every process that a chart invokes: in it, hooks and commands do nothing.
 pub const REVIEWER: &str = "TASKIE_REVIEWER";
@@ -14,14 +14,7 @@ pub const EVENTS: &[(&str, &str)] = &[
     ("session-end", "SessionEnd"),
 ];
 
-/// The variables in which hosts pass the session id to the tools of a session.
-pub const SESSION_VARIABLES: &[&str] = &[
-    "CLAUDE_CODE_SESSION_ID",
-    "CODEX_SESSION_ID",
-    "COPILOT_AGENT_SESSION_ID",
-];
-
-/// Returns whether this is an event of the host.
+/// Returns whether this is an event of a host.
 pub fn is_event(name: &str) -> bool {
     EVENTS.iter().any(|(_, event)| *event == name)
 }

@@ -1,4 +1,5 @@
-//! The protocol between the host and this program: hook events in, answers out.
+//! The protocol between the hosts and this program: hook events in, answers out.
 
 pub mod events;
+pub mod hosts;
 pub mod reply;

@@ -8,8 +8,9 @@ use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use super::events::{is_stop, takes_context};
+use super::hosts::{Context, Host};
 
-/// The host truncates longer texts.
+/// Every host shows so many characters of a text. (Codex counts bytes, and keeps the rest in a file.)
 const TEXT_LIMIT: usize = 9_900;
 
 /// An answer to the host.
@@ -80,10 +81,10 @@ impl Reply {
         (!messages.is_empty()).then(|| cut(&messages.join("\n")))
     }
 
-    /// Returns the text for stdout.
-    pub fn render(&self) -> String {
+    /// Returns the text for stdout, in the form that `host` takes.
+    pub fn render(&self, host: &Host) -> String {
         if !is_stop(&self.event) {
-            return self.context();
+            return self.context(host);
         }
         let mut object = Map::new();
         if let Some(reason) = self.reason() {
@@ -107,27 +108,42 @@ impl Reply {
 
 impl Reply {
     /// Returns the text for stdout if nothing can be blocked: the text for the agent, and the one for the user if the
-    /// host accepts both. (Plain text reaches only the agent.)
-    fn context(&self) -> String {
+    /// event takes both. (Plain text reaches only the agent, and on some hosts nobody.)
+    fn context(&self, host: &Host) -> String {
         let text = cut(&self.says.join("\n"));
-        if !self.messages.is_empty() && takes_context(&self.event) {
+        let is_json =
+            !self.messages.is_empty() || !text.is_empty() && host.context != Context::Text;
+        if !is_json || !takes_context(&self.event) {
+            return match text.is_empty() {
+                true => text,
+                false => format!("{text}\n"),
+            };
+        }
+        let mut object = Map::new();
+        if !self.messages.is_empty() {
             let message = cut(&self.messages.join("\n"));
-            let mut object = Map::new();
             object.insert("systemMessage".to_owned(), Json::from(message));
-            if !text.is_empty() {
-                let context = json!({ "hookEventName": self.event, "additionalContext": text });
-                object.insert("hookSpecificOutput".to_owned(), context);
-            }
-            return one_line(&Json::Object(object));
         }
-        match text.is_empty() {
-            true => text,
-            false => format!("{text}\n"),
+        if !text.is_empty() && host.context == Context::Top {
+            object.insert("additionalContext".to_owned(), Json::from(text));
+        } else if !text.is_empty() {
+            let context = json!({ "hookEventName": self.event, "additionalContext": text });
+            object.insert("hookSpecificOutput".to_owned(), context);
         }
+        one_line(&Json::Object(object))
+    }
+
+    /// Changes each text that is shown.
+    pub fn map_texts(mut self, change: impl Fn(&str) -> String) -> Self {
+        let texts = self.block.iter_mut().chain(&mut self.messages);
+        for text in texts.chain(&mut self.says) {
+            *text = change(text);
+        }
+        self
     }
 }
 
-/// Cuts a text to the length that the host shows.
+/// Cuts a text to the length that every host shows.
 pub fn cut(text: &str) -> String {
     match text.char_indices().nth(TEXT_LIMIT) {
         Some((end, _)) => format!("{}… (cut)", &text[..end]),

@@ -9,8 +9,11 @@ use serde_json::value::RawValue;
 
 use super::log::plain;
 use super::zone;
-use crate::chart::model::Invoke;
+use crate::chart::model::{AnswerForm, Invoke};
 use crate::files::clock::{self, Moment};
+
+/// So many bytes at the end of a text are searched for an answer.
+const ANSWER_LIMIT: usize = 64 * 1024;
 
 /// The most characters of a reason that a message shows.
 const REASON_LIMIT: usize = 300;
@@ -21,7 +24,7 @@ pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, 
     if stdout.trim_ascii().is_empty() {
         return Err("it printed nothing".to_owned());
     }
-    let json = json(stdout)?;
+    let json = answer(invoke, stdout)?;
     let is_error = invoke
         .error
         .as_deref()
@@ -38,12 +41,12 @@ pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, 
 
 /// Returns the reason for the failure that is in a process's stdout.
 pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
-    reason(invoke, json(stdout).ok()?)
+    reason(invoke, answer(invoke, stdout).ok()?)
 }
 
 /// Returns what a process says that it cost, in millionths of a dollar.
 pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
-    let cost = number(json(stdout).ok()?, invoke.cost.as_deref()?)? * 1e6;
+    let cost = number(answer(invoke, stdout).ok()?, invoke.cost.as_deref()?)? * 1e6;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -54,7 +57,7 @@ pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
 
 /// Returns how many tokens a process says that it used.
 pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
-    let json = json(stdout).ok()?;
+    let json = answer(invoke, stdout).ok()?;
     let counts = invoke.tokens.iter().filter_map(|pointer| {
         let count: u64 = serde_json::from_str(&find(json, pointer)?).ok()?;
         Some(count)
@@ -65,7 +68,7 @@ pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
 /// Until when every other run would fail too, if a process that has failed says so.
 pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
     let postpone = invoke.postpone.as_ref()?;
-    let json = json(stdout).ok()?;
+    let json = answer(invoke, stdout).ok()?;
     let status: i64 = serde_json::from_str(&find(json, &postpone.status)?).ok()?;
     if !postpone.codes.contains(&status) {
         return None;
@@ -85,13 +88,40 @@ fn number(json: &str, pointer: &str) -> Option<f64> {
     serde_json::from_str(&find(json, pointer)?).ok()
 }
 
-/// Returns the output as text that is valid JSON. It is never parsed into values: many small values take 25 times its
+/// Returns the answer as text that is valid JSON. It is never parsed into values: many small values take 25 times its
 /// size.
-fn json(bytes: &[u8]) -> Result<&str, String> {
+fn answer<'o>(invoke: &Invoke, stdout: &'o [u8]) -> Result<&'o str, String> {
     let not_json = |error: &dyn std::fmt::Display| format!("its output is not JSON ({error})");
-    let text = std::str::from_utf8(bytes).map_err(|error| not_json(&error))?;
-    serde_json::from_str::<IgnoredAny>(text).map_err(|error| not_json(&error))?;
-    Ok(text)
+    let text = std::str::from_utf8(stdout).map_err(|error| not_json(&error))?;
+    match invoke.answer {
+        AnswerForm::Json => match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(_) => Ok(text),
+            Err(error) => Err(not_json(&error)),
+        },
+        AnswerForm::Text => last_object(text)
+            .ok_or_else(|| "its output ends without the JSON object that was asked for".to_owned()),
+    }
+}
+
+/// The last JSON object in a text, alone, in a sentence or in a code fence.
+fn last_object(text: &str) -> Option<&str> {
+    let start = text.len().saturating_sub(ANSWER_LIMIT);
+    let start = (start..=text.len()).find(|at| text.is_char_boundary(*at))?;
+    let mut rest = &text[start..];
+    let mut last = None;
+    while let Some(at) = rest.find('{') {
+        rest = &rest[at..];
+        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+        let length = match objects.next() {
+            Some(Ok(_)) => {
+                last = Some(&rest[..objects.byte_offset()]);
+                objects.byte_offset()
+            }
+            _ => 1,
+        };
+        rest = &rest[length..];
+    }
+    last
 }
 
 fn reason(invoke: &Invoke, json: &str) -> Option<String> {
@@ -180,6 +210,7 @@ mod tests {
             postpone: None,
             by: None,
             argv: Vec::new(),
+            answer: AnswerForm::Json,
             verdicts: vec!["PASS".to_owned(), "FAIL".to_owned()],
             verdict: vec![
                 "/structured_output/verdict".to_owned(),

@@ -183,6 +183,21 @@ fn parsed(home: &Path, name: &str) -> Vec<Line> {
     lines.collect()
 }
 
+/// Returns true if the last such event of the same session was blocked.
+pub(crate) fn was_blocked(place: &Place, event: &Event) -> bool {
+    let Trigger::Hook(name) = &event.trigger else {
+        return false;
+    };
+    let lines = read(place);
+    let mut decisions = lines.iter().rev().filter_map(|line| match line {
+        Line::Decision(decided) => Some(decided),
+        Line::Review(_) => None,
+    });
+    decisions
+        .find(|decided| decided.event == *name && decided.session == event.session)
+        .is_some_and(|decided| decided.answer == "block")
+}
+
 /// Returns the runs that have ended, oldest first.
 pub(crate) fn reviews(place: &Place) -> Vec<Review> {
     let reviews = read(place).into_iter().filter_map(|line| match line {

@@ -133,10 +133,16 @@ pub(crate) fn parse_config(
     chart: &Chart,
     bytes: Option<&[u8]>,
 ) -> Result<(Map<String, Json>, Vec<String>), String> {
+    let bytes = bytes.map(|bytes| bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes));
+    if let Some(key) = bytes.and_then(json::repeated_key) {
+        return Err(format!(
+            "`{}` is set twice; remove one of them",
+            crate::text::shown(&key)
+        ));
+    }
     let json: Json = match bytes {
         None => Json::Object(Map::new()),
-        Some(bytes) => json::parse(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
-            .map_err(|why| why.to_string())?,
+        Some(bytes) => json::parse(bytes).map_err(|why| why.to_string())?,
     };
     let Json::Object(raw) = &json else {
         return Err(not_an_object(&json));

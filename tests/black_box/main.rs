@@ -29,6 +29,7 @@ mod expressions;
 mod fixtures;
 mod force;
 mod hostile;
+mod hosts;
 mod journal;
 mod launcher;
 mod layers;

@@ -398,7 +398,11 @@ fn type_of(schema: &Json) -> String {
         let options: Vec<String> = options.iter().map(|option| format!("`{option}`")).collect();
         return options.join(" or ");
     }
-    if let Some(branches) = schema.get("anyOf").and_then(Json::as_array) {
+    if let Some(value) = schema.get("const") {
+        return format!("`{value}`");
+    }
+    let branches = schema.get("anyOf").or_else(|| schema.get("oneOf"));
+    if let Some(branches) = branches.and_then(Json::as_array) {
         let mut branches: Vec<String> = branches.iter().map(type_of).collect();
         branches.dedup();
         return branches.join(" or ");

@@ -416,3 +416,14 @@ fn the_reviewer_is_one_of_the_invocations() {
         assert_eq!(arguments(&project)[0], first);
     }
 }
+
+#[test]
+fn a_setting_is_set_once() {
+    let project = due(json!({}));
+    let file = project.root.join(".taskie/config.json");
+    fs::write(file, "{ \"clean\": 1, \"push\": false, \"clean\": 4 }").unwrap();
+    let why = ".taskie/config.json: `clean` is set twice; remove one of them";
+    let message = project.stop().json()["systemMessage"].clone();
+    assert!(message.as_str().unwrap().contains(why), "{message}");
+    assert_eq!(project.calls().len(), 0);
+}

@@ -1,0 +1,161 @@
+// A scripted model on loopback, and a real host talking to it. .ci/hosts says what for; the hosts, `taskie` and `git` are
+// found on PATH.
+//   node hosts.js codex PROJECT      plays the agent and the reviewer in Codex, from $taskie:new-plan until the plan is
+//                                    reviewed, and checks what is on disk then
+//   node hosts.js copilot PROJECT    the same in GitHub Copilot CLI
+const assert = require("node:assert/strict");
+const { execFileSync, spawn } = require("node:child_process");
+const fs = require("node:fs");
+const http = require("node:http");
+const path = require("node:path");
+
+const say = (text) => ({ text });
+const run = (command) => ({ command });
+const skill = (name) => ({ skill: name });
+
+// How each API says what the model answers; `tool` is the name of the shell's tool there.
+const apis = {
+  // OpenAI's Responses API.
+  "/v1/responses": (block, n) => {
+    const id = `resp_${n}`;
+    const item = block.text
+      ? { type: "message", role: "assistant", id: `msg_${n}`, content: [{ type: "output_text", text: block.text }] }
+      : { type: "function_call", id: `fc_${n}`, call_id: `call_${n}`, name: "exec_command", arguments: JSON.stringify({ cmd: block.command, login: false }) };
+    const usage = { input_tokens: 1, input_tokens_details: null, output_tokens: 1, output_tokens_details: null, total_tokens: 2 };
+    return [
+      ["response.created", { response: { id } }],
+      ["response.output_item.done", { item }],
+      ["response.completed", { response: { id, usage } }],
+    ];
+  },
+  // Anthropic's Messages API.
+  "/v1/messages": (block, n) => {
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    const call = (name, input) => [{ type: "tool_use", id: `toolu_${n}`, name, input: {} }, { type: "input_json_delta", partial_json: JSON.stringify(input) }];
+    const [empty, delta] = block.text
+      ? [{ type: "text", text: "" }, { type: "text_delta", text: block.text }]
+      : block.skill
+        ? call("skill", { skill: block.skill })
+        : call("bash", { command: block.command, description: "A step" });
+    const message = { id: `msg_${n}`, type: "message", role: "assistant", model: "m", content: [], stop_reason: null, stop_sequence: null, usage };
+    return [
+      ["message_start", { message }],
+      ["content_block_start", { index: 0, content_block: empty }],
+      ["content_block_delta", { index: 0, delta }],
+      ["content_block_stop", { index: 0 }],
+      ["message_delta", { delta: { stop_reason: block.text ? "end_turn" : "tool_use", stop_sequence: null }, usage }],
+      ["message_stop", {}],
+    ];
+  },
+};
+
+// Serves the APIs: `answer(text, results)` gives one block, where `text` is the request and `results` says how many
+// results of tools are in it.
+async function serve(answer) {
+  let n = 0;
+  const server = http.createServer((request, response) => {
+    let body = "";
+    request.on("data", (part) => (body += part));
+    request.on("end", () => {
+      const events = apis[new URL(request.url, "http://loopback").pathname];
+      if (!events) {
+        response.setHeader("content-type", "application/json");
+        response.end('{"data": [], "models": []}');
+        return;
+      }
+      n += 1;
+      const results = body.split(/"type":"(?:function_call_output|tool_result)"/).length - 1;
+      response.setHeader("content-type", "text/event-stream");
+      for (const [type, rest] of events(answer(body, results), n)) {
+        response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`);
+      }
+      response.end();
+    });
+  });
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+  return { address: `http://127.0.0.1:${server.address().port}`, close: () => (server.closeAllConnections(), server.close()) };
+}
+
+const hosts = {
+  codex: {
+    // Where the model is, in the user's own configuration: the reviewer has the same.
+    prepare: (address) => {
+      const file = path.join(process.env.HOME, ".codex/config.toml");
+      const old = fs.readFileSync(file, "utf8").replace(/^# model\n[^]*?# end\n/, "");
+      fs.writeFileSync(
+        file,
+        `# model\nmodel = "gpt-5"\nmodel_provider = "loopback"\n\n[model_providers.loopback]\nname = "loopback"\nbase_url = "${address}/v1"\nwire_api = "responses"\nenv_key = "LOOPBACK_KEY"\n# end\n${old}`,
+      );
+      return { LOOPBACK_KEY: "none" };
+    },
+    argv: ["codex", "exec", "--dangerously-bypass-hook-trust", "--sandbox", "danger-full-access", "$taskie:new-plan Greet the user"],
+    first: [],
+    command: "$taskie:",
+  },
+  copilot: {
+    // The reviewer is a hook's child, and Copilot keeps these from hooks: .ci/hosts puts them before each `copilot`.
+    prepare: (address) => {
+      fs.writeFileSync(path.join(process.env.HOME, "address"), address);
+      return {};
+    },
+    argv: ["copilot", "--allow-all", "--prompt", "Use the skill new-plan: Greet the user"],
+    first: [skill("new-plan")],
+    command: "/",
+  },
+};
+
+async function played(host, project) {
+  const { prepare, argv, first, command } = hosts[host];
+  execFileSync("git", ["init", "--quiet"], { cwd: project });
+  const plan = ".taskie/plans/greeting";
+  let root = "";
+  const agent = [
+    ...first,
+    // As the skill says: the command's text, and the files that it attaches.
+    () => run(`cd "${root}/agent-skills/new-plan" && cat ../../commands/new-plan.md ../../ground-rules.md ../../actions/new-plan.md`),
+    run(`mkdir -p ${plan} && printf '## Original Prompt\\n\\n> Greet the user\\n\\n## Overview\\n\\nA greeting.\\n' > ${plan}/plan.md`),
+    run("taskie enter new-plan --plan greeting"),
+    say("The plan is written."),
+    run(`printf '# Answer\\n\\nThere were no issues.\\n' > ${plan}/plan-post-review-1.md && taskie enter post-plan-review --plan greeting`),
+    say("The review is answered."),
+  ];
+  const heard = [];
+  const model = await serve((text, results) => {
+    if (text.includes("You are an independent reviewer")) {
+      const [, file] = /Write your review to (\S+?\.md)/.exec(text);
+      return results === 0 ? run(`echo 'No issues.' > ${file}`) : say('I checked all of it.\n\n```json\n{"verdict": "PASS"}\n```');
+    }
+    const [, found] = /(\/[^"\s<>]+)\/agent-skills\/new-plan/.exec(text.replaceAll("\\\\", "\\")) ?? [];
+    root ||= found ?? "";
+    heard.push(text);
+    const step = agent[heard.length - 1] ?? say("Nothing is left to do.");
+    return typeof step === "function" ? step() : step;
+  });
+  const env = { ...process.env, ...prepare(model.address) };
+  const [code, printed] = await new Promise((done, failed) => {
+    const client = spawn(argv[0], argv.slice(1), { cwd: project, env, stdio: ["ignore", "pipe", "pipe"] });
+    let printed = "";
+    for (const stream of [client.stdout, client.stderr]) stream.on("data", (part) => (printed += part));
+    client.on("error", failed);
+    client.on("close", (code) => done([code, printed]));
+  });
+  model.close();
+
+  const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-600)}`).join("\n")}\n${printed}`;
+  assert.equal(code, 0, story());
+  const state = JSON.parse(fs.readFileSync(path.join(project, plan, "state.json"), "utf8"));
+  assert.deepEqual([state.phase, state.phase_iteration, state.next_phase, state.consecutive_clean], ["plan-review", 2, "create-tasks", 2], story());
+  const files = fs.readdirSync(path.join(project, plan)).filter((name) => name.endsWith(".md"));
+  assert.deepEqual(files.sort(), ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md"]);
+  const sessions = fs.readdirSync(path.join(project, ".taskie/.locks")).filter((name) => name.endsWith(".session"));
+  assert.equal(sessions.length, 1, "the plan belongs to the session that made it");
+  assert.ok(root, "the skill's text reached the model");
+  assert.ok(heard.some((text) => text.includes("These rules hold for everyone who works on a Taskie plan")), "so did what it attaches");
+  assert.ok(heard.some((text) => text.includes(`\`${command}post-plan-review\` has the steps`)), "the review names the skill");
+}
+
+const [host, project] = process.argv.slice(2);
+played(host, project).catch((error) => {
+  console.error(error.message);
+  process.exit(1);
+});

@@ -1,0 +1,322 @@
+//! The hosts: what each gets for the events that were captured from it, the files that they read of the plugins, and the
+//! page that says what is known of them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use taskie::host::hosts::HOSTS;
+
+use crate::support::{Project, Ran, Reviewer, feed};
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Set to write the generated files instead of comparing them.
+const UPDATE: &str = "TASKIE_UPDATE_DOCS";
+
+/// (captured event, subcommand, what the hook is called with, a variable of its environment)
+const EVENTS: &[(&str, &str, &[&str], Option<&str>)] = &[
+    ("claude-SessionStart.2.1.330", "session-start", &[], None),
+    ("claude-Stop.2.1.330", "stop", &[], None),
+    (
+        "codex-SessionStart.0.169.0",
+        "session-start",
+        &[],
+        Some("PLUGIN_ROOT"),
+    ),
+    ("codex-Stop.0.169.0", "stop", &[], None),
+    (
+        "copilot-SessionStart.1.0.102",
+        "session-start",
+        &[],
+        Some("COPILOT_PLUGIN_ROOT"),
+    ),
+    ("copilot-Stop.1.0.102", "stop", &[], None),
+    (
+        "gemini-SessionStart.0.61.0",
+        "session-start",
+        &["--host", "gemini"],
+        None,
+    ),
+    ("gemini-AfterAgent.0.61.0", "stop", &["--host=gemini"], None),
+    ("qwen-Stop.0.24.4", "stop", &["--host", "qwen"], None),
+];
+
+/// A captured event of a session that works in the project.
+fn event(name: &str, project: &Project) -> Value {
+    let path = format!("{ROOT}/tests/black_box/host-events/{name}.json");
+    let mut event: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    event["cwd"] = json!(project.root);
+    event["transcript_path"] = Value::Null;
+    event
+}
+
+/// A plan that the session of `event` has taken up.
+fn taken_up(project: &Project, event: &Value) {
+    let session = event["session_id"].as_str().unwrap();
+    let taken = project.run(&["next", "--session", session]);
+    assert_eq!(taken.code, 0, "{}", taken.stderr);
+}
+
+fn answer(
+    project: &Project,
+    event: &Value,
+    word: &str,
+    options: &[&str],
+    variable: Option<&str>,
+) -> Ran {
+    let words = ["hook", word].into_iter().chain(options.iter().copied());
+    let mut command = project.command(words);
+    if let Some(variable) = variable {
+        command.env(variable, "/somewhere");
+    }
+    feed(command, event.to_string())
+}
+
+/// Each host gets the plan that waits, and a review that failed, in the form that it takes and with the commands that its
+/// users can type.
+#[test]
+fn each_host_gets_what_it_takes() {
+    let mut shown = String::new();
+    for (name, word, options, variable) in EVENTS {
+        let project = Project::valid();
+        project.set_state(
+            json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }),
+        );
+        project.reviewer(&Reviewer::fail());
+        let event = event(name, &project);
+        taken_up(&project, &event);
+        let ran = answer(&project, &event, word, options, *variable);
+        assert_eq!((ran.code, &*ran.stderr), (0, ""), "{name}");
+        shown.push_str(&format!("── {name}\n{}", ran.stdout));
+    }
+    // How long the reviewer took.
+    let shown = shown.replace(" in 1 s", " in 0 s");
+    insta::assert_snapshot!(shown);
+}
+
+/// Without a mark, an event is Claude Code's.
+#[test]
+fn a_host_is_known_by_its_marks() {
+    let project = Project::valid();
+    for (name, _, options, variable) in EVENTS {
+        let id = name.split('-').next().unwrap();
+        if options.is_empty() && variable.is_none() {
+            assert_eq!(
+                taskie::host::hosts::Host::of(&event(name, &project)).id,
+                id,
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_host_that_nobody_knows_is_reported() {
+    let project = Project::valid();
+    let ran = answer(&project, &json!({}), "stop", &["--host", "codeks"], None);
+    assert_eq!(
+        (ran.code, &*ran.stdout, &*ran.stderr),
+        (
+            1,
+            "",
+            "taskie: unknown host `codeks`; did you mean `codex`?\n"
+        )
+    );
+}
+
+/// Where every stop says that the one before it was blocked, a flaw still reaches the agent: once.
+#[test]
+fn a_flaw_reaches_the_agent_once_where_the_host_does_not_say_what_it_blocked() {
+    let project = Project::valid();
+    project.set_state(json!({ "next_phase": null }));
+    let event = event("qwen-Stop.0.24.4", &project);
+    taken_up(&project, &event);
+    project.write("notes.md", "");
+    let decisions: Vec<Value> = (0..4)
+        .map(|_| {
+            answer(&project, &event, "stop", &["--host", "qwen"], None).json()["decision"].clone()
+        })
+        .collect();
+    assert_eq!(
+        decisions,
+        [json!("block"), Value::Null, json!("block"), Value::Null]
+    );
+}
+
+/// A reviewer of another vendor: its program, its arguments, and a verdict at the end of what it says.
+#[test]
+fn programs_of_other_vendors_review() {
+    let mut shown = String::new();
+    for (reviewer, permissions, models) in [
+        ("codex", "bypass", json!(["opus", "sonnet"])),
+        ("codex", "restricted", json!(["gpt-5"])),
+        ("copilot", "bypass", json!(["opus", "sonnet"])),
+        ("copilot", "restricted", json!(["gpt-5"])),
+    ] {
+        let project = Project::valid();
+        project.set_state(json!({}));
+        project.write(
+            "task-1.md",
+            "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n",
+        );
+        // The user's own settings need no trust.
+        let settings = project.bin.parent().unwrap().join("home/.config/taskie");
+        fs::create_dir_all(&settings).unwrap();
+        let chosen = json!({ "reviewer": reviewer, "permissions": permissions, "models": models });
+        fs::write(settings.join("taskie.json"), chosen.to_string()).unwrap();
+        let program = project.bin.join(reviewer);
+        fs::write(
+            &program,
+            "#!/bin/sh\nfor word; do last=$word; done\nfile=${last##*Write your review to }\nfile=${file%%.md*}.md\n\
+             echo '# Review' > \"$file\"\n[ \"$1\" != --silent ] || shift\necho \"$@\" | head -n 1 > ../words\n\
+             echo 'I read it all: {a}.'\necho '```json'\necho '{\"verdict\": \"PASS\"}'\necho '```'\n",
+        )
+        .unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&program, executable).unwrap();
+        let stop = project.stop();
+        assert_eq!(
+            (project.state()["consecutive_clean"].clone(), &*stop.stderr),
+            (json!(1), ""),
+            "{}",
+            stop.stdout
+        );
+        let words = fs::read_to_string(project.root.join("../words")).unwrap();
+        let (options, _) = words.split_once(" You are").unwrap();
+        shown.push_str(&format!("{reviewer}, {permissions}: {options}\n"));
+    }
+    insta::assert_snapshot!(shown);
+}
+
+/// The plugins' folders, as the marketplace lists them.
+fn plugins() -> Vec<(String, std::path::PathBuf)> {
+    let text = fs::read_to_string(format!("{ROOT}/.claude-plugin/marketplace.json")).unwrap();
+    let market: Value = serde_json::from_str(&text).unwrap();
+    let entries = market["plugins"].as_array().unwrap().iter();
+    entries
+        .map(|entry| {
+            (
+                entry["name"].as_str().unwrap().to_owned(),
+                Path::new(ROOT).join(entry["source"].as_str().unwrap()),
+            )
+        })
+        .collect()
+}
+
+/// What the file at `path` holds is `fresh`.
+fn is_fresh(path: &Path, fresh: &str) {
+    if std::env::var_os(UPDATE).is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, fresh).unwrap();
+    }
+    let stored = fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        stored == fresh,
+        "{} is stale; update it: {UPDATE}=1 cargo test --test black_box hosts",
+        path.display()
+    );
+}
+
+/// Each command is a skill for the hosts that read skills: how it reads the command's own text there.
+#[test]
+fn each_command_is_a_skill() {
+    for (plugin, dir) in plugins() {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(dir.join("commands")).unwrap().flatten() {
+            let text = fs::read_to_string(entry.path()).unwrap();
+            let name = entry
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_string_lossy()
+                .into_owned();
+            let description = text
+                .lines()
+                .find_map(|line| line.strip_prefix("description: "))
+                .unwrap();
+            is_fresh(
+                &dir.join("agent-skills").join(&name).join("SKILL.md"),
+                &skill(&plugin, &name, description),
+            );
+            names.push(name);
+        }
+        names.sort();
+        let folders = fs::read_dir(dir.join("agent-skills")).unwrap().flatten();
+        let mut skills: Vec<_> = folders
+            .map(|entry| entry.file_name().into_string().unwrap())
+            .collect();
+        skills.sort();
+        assert_eq!(skills, names, "{plugin}");
+    }
+}
+
+fn skill(plugin: &str, name: &str, description: &str) -> String {
+    format!(
+        r#"---
+name: {name}
+description: {description}
+---
+Read `../../commands/{name}.md` (the path starts at this file's folder) and do what it says. It is written for Claude Code. Here:
+
+- A line `@"${{CLAUDE_PLUGIN_ROOT}}/…"` stands for the text of the file `../../…`: read all of it before you go on.
+- `${{CLAUDE_PLUGIN_ROOT}}` is the folder `../..`. `$ARGUMENTS` is what the user wrote beside the name of this skill.
+- `/{plugin}:…` is the skill of that name of this plugin. To perform it, read `../…/SKILL.md` and follow it.
+- If there is no `taskie` on PATH, run the `../../bin/taskie` of this plugin instead.
+- Leave `--session "${{CLAUDE_SESSION_ID}}"` as it is: the shell makes it empty, and taskie finds the session by itself. Anywhere
+  else, `${{CLAUDE_SESSION_ID}}` is the value of `$CODEX_SESSION_ID` or `$COPILOT_AGENT_SESSION_ID`.
+"#
+    )
+}
+
+/// The manifests for Codex and Copilot say what the one for Claude Code says, and where the skills and hooks are.
+#[test]
+fn the_manifests_agree() {
+    for (plugin, dir) in plugins() {
+        let text = fs::read_to_string(dir.join(".claude-plugin/plugin.json")).unwrap();
+        let claude: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
+        for (file, more) in [
+            (
+                ".codex-plugin/plugin.json",
+                json!({ "skills": "./agent-skills/", "hooks": "./hooks/hooks.json" }),
+            ),
+            (
+                ".github/plugin/plugin.json",
+                json!({ "skills": "./agent-skills/", "commands": [], "hooks": "./hooks/hooks.json" }),
+            ),
+        ] {
+            let mut manifest = claude.clone();
+            manifest.extend(more.as_object().unwrap().clone());
+            let fresh = format!("{}\n", serde_json::to_string_pretty(&manifest).unwrap());
+            is_fresh(&dir.join(file), &fresh);
+        }
+        assert!(!plugin.is_empty());
+    }
+}
+
+/// The page's table is what the program goes by.
+#[test]
+fn the_page_says_what_the_table_of_hosts_says() {
+    let text = fs::read_to_string(format!("{ROOT}/docs/hosts.md")).unwrap();
+    let rows: BTreeMap<&str, &str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once("` | "))
+        .collect();
+    for host in HOSTS {
+        let row = rows
+            .get(host.id)
+            .unwrap_or_else(|| panic!("docs/hosts.md has no row for {}", host.id));
+        let cells: Vec<&str> = row.trim_end_matches(" |").split(" | ").collect();
+        let command = host.rename_commands("/taskie:new-plan", "taskie");
+        let blocks = host
+            .blocks
+            .map_or_else(|| "no limit".to_owned(), |blocks| blocks.to_string());
+        assert_eq!(
+            cells[..3],
+            [host.name, &format!("`{command}`"), &blocks],
+            "{}",
+            host.id
+        );
+    }
+}
