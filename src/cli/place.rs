@@ -97,7 +97,9 @@ pub(crate) fn resolve(
 
 /// Returns true if the command line names the instance. What the environment says of a session does not count.
 pub(super) fn is_named(matches: &ArgMatches) -> bool {
-    ["instance", "session"].into_iter().any(|name| is_given(matches, name))
+    ["instance", "session"]
+        .into_iter()
+        .any(|name| is_given(matches, name))
 }
 
 /// Returns true if an option is on the command line. Not every command has it.

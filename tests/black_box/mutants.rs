@@ -115,7 +115,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
     // Misspelled templates, filters, tests, invocations, events and types.
     mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
-    mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unused-name", Line("[config.instructions]")), ("unused-name", Line("[config.prompt]")), ("unknown-template", Edit)]),
+    mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unknown-template", Edit)]),
     mutant(r#""plugin/taskie"]"#, 1, r#""plugin/taski"]"#, &[
             ("unknown-template", Edit),
             (
@@ -130,7 +130,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
     mutant(r#"| list""#, 1, r#"| lst""#, &[("unknown-filter", Edit)]),
     mutant(r#"current_task is not none""#, 1, r#"current_task is not non""#, &[("unknown-test", Edit)]),
-    mutant(r#"one_of = ["claude"]"#, 1, r#"one_of = ["claude", "codex"]"#, &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
+    mutant(r#"one_of = ["claude", "codex", "copilot"]"#, 1, r#"one_of = ["claude", "codex", "copilot", "second"]"#, &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
     mutant("[invoke.claude]", 1, "[invoke.claud]", &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
     mutant("[[on.Stop]]", 3, "[[on.Stpo]]", &[("unknown-event", Edit)]),
     mutant("[[on.enter]]", 1, "[[on.entr]]", &[("unknown-event", Edit)]),
