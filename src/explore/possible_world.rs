@@ -165,6 +165,10 @@ impl World for PossibleWorld {
             },
             Source::Dirty => Value::from(self.disk.dirty),
             Source::Postponed => Value::from(()),
+            Source::Spent { .. } => {
+                let none = || Value::from(());
+                Value::from_pairs([("cycle", none()), ("instance", none()), ("over", none())])
+            }
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings
