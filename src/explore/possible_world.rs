@@ -102,9 +102,9 @@ impl PossibleWorld {
             ("unreadable", Value::from(sibling.context.is_none())),
             (
                 "context",
-                chart.context.keys().map(field).collect::<Value>(),
+                Value::from_pairs(chart.context.keys().map(field)),
             ),
-            ("files", files.collect::<Value>()),
+            ("files", Value::from_pairs(files)),
         ])
     }
 
