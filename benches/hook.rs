@@ -2,7 +2,8 @@
 //! true`. `cargo bench` prints the README's table.
 //!
 //! A time alone says more about the machine than about the program; the ratio says what the hook adds to the cost of
-//! a process. `cargo bench -- 100` runs each case 100 times instead of 400.
+//! a process. `cargo bench -- 100` runs each case 100 times instead of 400, and `cargo bench -- PATH` measures the
+//! program at PATH, such as the one that is shipped, beside the same empty program.
 
 #![allow(
     clippy::expect_used,
@@ -21,35 +22,49 @@ use std::time::{Duration, Instant};
 struct Case {
     name: &'static str,
     project: fn(&Path),
+    kind: Kind,
+}
+
+/// What a case does besides a plain stop.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Plain,
+    /// The session of the stop has started work on a plan, so no plan is searched for.
+    OfSession,
     /// The state is restored before each run, and a scripted reviewer answers at once.
-    reviews: bool,
+    Reviews,
 }
 
 const CASES: &[Case] = &[
     Case {
         name: "no `.taskie` at all",
         project: |_| {},
-        reviews: false,
+        kind: Kind::Plain,
     },
     Case {
         name: "approve: a valid plan",
         project: valid_plan,
-        reviews: false,
+        kind: Kind::Plain,
     },
     Case {
         name: "approve: 202 Markdown files",
         project: many_files,
-        reviews: false,
+        kind: Kind::Plain,
     },
     Case {
         name: "approve: 1,000 plans",
         project: many_plans,
-        reviews: false,
+        kind: Kind::Plain,
+    },
+    Case {
+        name: "approve: 1,000 plans, one the session's",
+        project: many_plans,
+        kind: Kind::OfSession,
     },
     Case {
         name: "review, the reviewer instant",
         project: valid_plan,
-        reviews: true,
+        kind: Kind::Reviews,
     },
 ];
 
@@ -61,6 +76,15 @@ fn main() {
         .skip(1)
         .find_map(|arg| arg.parse().ok())
         .unwrap_or(400);
+    let program = std::env::args()
+        .skip(1)
+        .find(|arg| arg.contains('/'))
+        .map_or_else(
+            || PathBuf::from(env!("CARGO_BIN_EXE_taskie")),
+            PathBuf::from,
+        )
+        .canonicalize()
+        .expect("a program to measure");
     let temp = tempfile::tempdir().expect("a temporary directory");
     let empty = build_empty(temp.path());
     let bin = temp.path().join("bin");
@@ -77,11 +101,24 @@ fn main() {
         fs::create_dir_all(&root).expect("a directory");
         (case.project)(&root);
         let event = temp.path().join(format!("event-{index}.json"));
+        let session = match case.kind {
+            Kind::OfSession => r#", "session_id": "bench""#,
+            Kind::Plain | Kind::Reviews => "",
+        };
         fs::write(
             &event,
-            format!("{{\"cwd\": {root:?}, \"stop_hook_active\": false}}"),
+            format!("{{\"cwd\": {root:?}, \"stop_hook_active\": false{session}}}"),
         )
         .expect("an event");
+        if case.kind == Kind::OfSession {
+            let started = Command::new(&program)
+                .args(["next", "--plan", "plan-7", "--session", "bench"])
+                .current_dir(&root)
+                .stdout(Stdio::null())
+                .status()
+                .expect("taskie");
+            assert!(started.success(), "the session takes no plan up");
+        }
         let hook = |program: &Path, args: &[&str]| {
             let mut command = Command::new(program);
             command
@@ -100,7 +137,7 @@ fn main() {
         };
         let (mut ours, mut none, mut bash) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..rounds {
-            if case.reviews {
+            if case.kind == Kind::Reviews {
                 let state =
                     STATE.replace("\"next_phase\": null", "\"next_phase\": \"code-review\"");
                 let plan = root.join(".taskie/plans/plan");
@@ -108,10 +145,7 @@ fn main() {
                 let _ = fs::remove_file(plan.join("task-1-review-1.md"));
             }
             none.push(hook(&empty, &[]));
-            ours.push(hook(
-                Path::new(env!("CARGO_BIN_EXE_taskie")),
-                &["hook", "stop"],
-            ));
+            ours.push(hook(&program, &["hook", "stop"]));
             bash.push(hook(Path::new("bash"), &["-c", "true"]));
         }
         let _ = writeln!(

@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     taskie::run()
 }

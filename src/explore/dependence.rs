@@ -922,6 +922,9 @@ impl Reader<'_> {
                 self.looks.insert(whole);
                 Val::settled()
             }
+            // Each of its values is tried.
+            ("spent", "over") => Val::settled(),
+            ("spent", _) => Val::computed(BTreeSet::from([whole])),
             ("review", "ok" | "verdict") => Val::settled(),
             // What a review costs, says or takes is not tried.
             ("review", "cost" | "until") => Val::computed(BTreeSet::from([whole])),

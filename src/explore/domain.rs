@@ -37,6 +37,8 @@ pub enum Choice {
     Session,
     /// Until when no reviewer can run.
     Postponed,
+    /// The budget that is used up.
+    Over,
     /// What the checks of `checks.NAME` find.
     Findings(String),
     /// Who drives the instance.
@@ -59,6 +61,7 @@ impl Choice {
             Self::Findings(name) => format!("checks.{name}"),
             Self::Driver => "driver".to_owned(),
             Self::Postponed => "postponed".to_owned(),
+            Self::Over => "spent.over".to_owned(),
             Self::Dirty => "git.dirty".to_owned(),
             Self::Siblings => "siblings".to_owned(),
         }
@@ -141,6 +144,7 @@ impl Domain {
             }
             Choice::Findings(_) => vec![json!([]), json!(["a finding"])],
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
+            Choice::Over => vec![Json::Null, json!("cycle"), json!("instance")],
             Choice::Postponed => vec![Json::Null, json!("18:23")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),

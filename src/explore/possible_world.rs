@@ -31,6 +31,8 @@ pub struct Disk {
     pub driver: Option<String>,
     /// Until when no reviewer can run.
     pub postponed: Option<String>,
+    /// The budget that is used up.
+    pub over: Option<String>,
     pub dirty: bool,
     /// The prompts that a user has replaced.
     pub prompts: BTreeMap<String, String>,
@@ -170,6 +172,14 @@ impl World for PossibleWorld {
                 None => Value::from(()),
             },
             Source::Dirty => Value::from(self.disk.dirty),
+            Source::Spent { .. } => {
+                let none = || Value::from(());
+                let over = match &self.disk.over {
+                    Some(budget) => Value::from(budget.as_str()),
+                    None => none(),
+                };
+                Value::from_pairs([("cycle", none()), ("instance", none()), ("over", over)])
+            }
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings

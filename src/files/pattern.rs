@@ -121,7 +121,9 @@ impl Pattern {
     /// Returns what the holes capture if the whole of `name` matches, otherwise `None`.
     pub fn matches(&self, name: &str) -> Option<Vec<(&str, Capture)>> {
         let mut captures = Vec::new();
-        fit(&self.pieces, name, &mut captures).then_some(captures)
+        let is_match = fit(&self.pieces, name, &mut captures);
+        captures.reverse();
+        is_match.then_some(captures)
     }
 
     /// Returns a pattern for the names that this one renders when `inner` fills the hole `hole`: the hole `number` is
@@ -202,6 +204,7 @@ fn parse_hole(inside: &str) -> Result<Piece, String> {
 }
 
 /// Matches with backtracking, longest first: `{base}-review-{n:int}.md` matches the last `-review-` that it can.
+/// Adds the captures from the last one to the first.
 fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Vec<(&'p str, Capture)>) -> bool {
     let Some((piece, rest)) = pieces.split_first() else {
         return input.is_empty();
@@ -222,17 +225,14 @@ fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Vec<(&'p str, Captur
                 .any(|(at, _)| at > 0 && fit(rest, &input[at + 1..], captures))
         }
         Piece::Hole { name, kind } => {
-            let mark = captures.len();
+            // Most attempts fail, so what is captured is copied last.
             let mut attempt = |length: usize| {
-                let Some(capture) = kind.capture(&input[..length]) else {
+                let (text, after) = input.split_at(length);
+                if !kind.fits(text) || !fit(rest, after, captures) {
                     return false;
-                };
-                captures.push((name, capture));
-                if fit(rest, &input[length..], captures) {
-                    return true;
                 }
-                captures.truncate(mark);
-                false
+                captures.extend(kind.capture(text).map(|capture| (name.as_str(), capture)));
+                true
             };
             match kind {
                 Kind::OneOf(words) => words
@@ -260,6 +260,13 @@ impl Kind {
             Self::Any | Self::Slug => HoleKind::Text,
             Self::Integer => HoleKind::Integer,
             Self::OneOf(words) => HoleKind::OneOf(words),
+        }
+    }
+
+    fn fits(&self, text: &str) -> bool {
+        match self {
+            Self::Any | Self::Slug | Self::OneOf(_) => !text.is_empty(),
+            Self::Integer => self.capture(text).is_some(),
         }
     }
 
