@@ -108,7 +108,7 @@ impl<'s> Judge<'s> {
         path: Vec<Step>,
     ) -> Verdict {
         match self.story(state, tail) {
-            Some((way, _)) => Verdict::Refuted {
+            Some(way) => Verdict::Refuted {
                 trace: self.trace(claim, &way),
                 path,
             },
@@ -124,14 +124,12 @@ impl<'s> Judge<'s> {
         Trace::along(self.search, claim, way, &|edge| replay.given(edge))
     }
 
-    /// The real way to a state and on, and whether it ends as it stood there, but for what the user sets at any time.
-    pub(super) fn story(&self, state: usize, tail: &[(usize, usize)]) -> Option<(Way, bool)> {
+    /// The real way to a state and on.
+    fn story(&self, state: usize, tail: &[(usize, usize)]) -> Option<Way> {
         let mut replay = self.replay.borrow_mut();
         let before = replay.reach(self.search, state)?;
-        let after = replay.follow(self.search, &before, tail)?;
-        let way = [replay.way_to(state).as_slice(), tail].concat();
-        let domain = &self.search.moves.tree.ground.domain;
-        Some((way, after.is_like(&before, domain)))
+        replay.follow(self.search, &before, tail)?;
+        Some([replay.way_to(state).as_slice(), tail].concat())
     }
 
     /// Refuted by a way whose end leads back to one of its steps, by its number.
@@ -145,16 +143,38 @@ impl<'s> Judge<'s> {
         let Some((state, _)) = round.first() else {
             return self.undecided(&claim, stem);
         };
-        match self.story(*state, round) {
-            Some((way, true)) => Verdict::Refuted {
-                trace: Trace {
-                    again: Some(way.len() - round.len() + 1),
-                    ..self.trace(claim, &way)
-                },
-                path,
+        let Some((way, again)) = self.around(*state, round) else {
+            return self.undecided(&claim, way);
+        };
+        Verdict::Refuted {
+            trace: Trace {
+                again: Some(again),
+                ..self.trace(claim, &way)
             },
-            _ => self.undecided(&claim, way),
+            path,
         }
+    }
+
+    /// The real way to a state and round until it stands there as it did before, and the step that then comes again. A
+    /// field of which the search knows nothing can take several rounds to come back to what it was.
+    fn around(&self, state: usize, round: &[(usize, usize)]) -> Option<(Way, usize)> {
+        let domain = &self.search.moves.tree.ground.domain;
+        let mut replay = self.replay.borrow_mut();
+        let mut standings = vec![replay.reach(self.search, state)?];
+        let stem = replay.way_to(state);
+        let mut way = stem.clone();
+        for _ in 0..ROUNDS {
+            let after = replay.follow(self.search, standings.last()?, round)?;
+            way.extend(round);
+            let again = standings
+                .iter()
+                .position(|before| after.is_like(before, domain));
+            if let Some(times) = again {
+                return Some((way, stem.len() + times * round.len() + 1));
+            }
+            standings.push(after);
+        }
+        None
     }
 
     pub(super) fn cut_off(&self) -> Verdict {
@@ -281,6 +301,9 @@ impl<'s> Judge<'s> {
         None
     }
 }
+
+/// So often a round is taken to see whether it goes on without end.
+const ROUNDS: usize = 4;
 
 /// A claim that holds for what was tried, which is not all that can come of these inputs.
 pub(super) fn untried_of(claim: &str, inputs: &BTreeSet<String>) -> Verdict {
