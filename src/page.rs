@@ -49,6 +49,15 @@ pub(crate) fn span(time: Duration) -> String {
     }
 }
 
+/// Returns the price of so many things, of which some are unknown, as a person reads it.
+pub(crate) fn price(known: u64, unknown: usize, all: usize) -> String {
+    match unknown {
+        unknown if unknown == all => "unknown".to_owned(),
+        0 => dollars(known),
+        unknown => format!("{} + {unknown} unknown", dollars(known)),
+    }
+}
+
 /// Returns an amount of money, given in millionths of a dollar, in dollars and cents.
 pub(crate) fn dollars(millionths: u64) -> String {
     let cents = millionths.saturating_add(5_000) / 10_000;

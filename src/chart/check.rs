@@ -217,6 +217,11 @@ impl Checker<'_> {
         for (id, cycle) in &chart.cycles {
             self.cycle(id, cycle, &names);
         }
+        for (key, text) in chart.budget.parts() {
+            if let Some(text) = text {
+                self.value(&top("budget", key), text, &names);
+            }
+        }
         for (name, invoke) in &chart.invoke {
             for (index, text) in invoke.argv.iter().enumerate() {
                 let path = to(&to(&top("invoke", name), "argv"), index);

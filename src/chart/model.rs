@@ -70,6 +70,9 @@ pub struct Source {
     /// Review cycles.
     #[serde(default)]
     pub cycles: IndexMap<String, CycleSource>,
+    /// What reviews may cost: `spent.over`.
+    #[serde(default)]
+    pub budget: Budget,
     /// Processes that a rule can start.
     #[serde(default)]
     pub invoke: IndexMap<String, Invoke>,
@@ -323,6 +326,26 @@ pub struct CycleSource {
     pub text: IndexMap<String, Text>,
     /// Required in one of the two tables. What comes after the cycle: the first target whose guard is true.
     pub advance: Option<Vec<Advance>>,
+}
+
+/// Budgets in US dollars, as settings: `{{ config.NAME }}`. A setting that is null sets no limit.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// What all reviews of an instance may cost.
+    pub instance: Option<Text>,
+    /// What the reviews of a cycle may cost until it is over.
+    pub cycle: Option<Text>,
+}
+
+impl Budget {
+    /// Returns the budgets with their keys.
+    pub fn parts(&self) -> [(&'static str, Option<&Text>); 2] {
+        [
+            ("cycle", self.cycle.as_ref()),
+            ("instance", self.instance.as_ref()),
+        ]
+    }
 }
 
 /// What may come after a cycle.

@@ -103,6 +103,9 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("siblings[].unreadable", "its state cannot be read, and every field of `context` is none", ""),
     ("siblings[].context.NAME", "the field NAME of its state", ""),
     ("siblings[].files.NAME", "its files of the set NAME, without those in subfolders", ""),
+    ("spent.cycle", "what the reviews of the running cycle cost so far; none without a budget", ""),
+    ("spent.instance", "what all reviews of the instance cost: `$3.20`, or `$3.20 + 1 unknown`; none without a budget", ""),
+    ("spent.over", "the budget that is used up: `cycle`, `instance`; none if there is money left", ""),
     ("tables.NAME.exists", "the file exists", ""),
     ("tables.NAME.head", "it has a table", ""),
     ("tables.NAME.prose", "it has lines outside tables", ""),
@@ -442,6 +445,14 @@ impl Scope for ChartNames<'_> {
                     "session" if self.chart.scope.is_per_session() => Type::Text,
                     "session" => Type::Text.or_none(),
                     "driver" | "postponed" => Type::Text.or_none(),
+                    "spent" => {
+                        let over = ["cycle", "instance"].map(str::to_owned);
+                        Type::record([
+                            ("cycle", Type::Text.or_none()),
+                            ("instance", Type::Text.or_none()),
+                            ("over", Type::word(over).or_none()),
+                        ])
+                    }
                     "siblings" => self.siblings(),
                     "touched" => Type::list(Type::Text),
                     "tables" => self.tables(),

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use clap::parser::ValueSource;
 use serde_json::Value as Json;
 
 use super::error::CliError;
@@ -22,11 +21,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let format = matches.get_one::<String>("format");
     let format = format.and_then(|name| Format::named(name));
     let format = format.ok_or_else(|| CliError::new("unknown format"))?;
-    let is_given = |name: &str| {
-        matches.try_contains_id(name).unwrap_or(false)
-            && matches.value_source(name) == Some(ValueSource::CommandLine)
-    };
-    let picture = if is_given("instance") || is_given("session") {
+    let picture = if place::is_named(matches) {
         let session = place::session(matches)?;
         let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
         of_instance(&place)

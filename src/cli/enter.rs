@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use clap::parser::ValueSource;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -61,14 +60,10 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
 fn takes(chart: &Arc<Chart>, phase: &str, matches: &ArgMatches) -> Result<(), CliError> {
     let expressions = Expressions::new(chart.templates.clone());
     let used = grammar::args_of_phase(chart, &expressions, phase);
-    let is_given = |name: &String| {
-        matches.try_contains_id(name).unwrap_or(false)
-            && matches.value_source(name) == Some(ValueSource::CommandLine)
-    };
     let Some(name) = chart
         .args
         .keys()
-        .find(|name| !used.contains(&name.as_str()) && is_given(name))
+        .find(|name| !used.contains(&name.as_str()) && place::is_given(matches, name))
     else {
         return Ok(());
     };

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 
 use super::error::CliError;
 use super::output::tell;
@@ -92,6 +93,19 @@ pub(crate) fn resolve(
         root,
         instance,
     })
+}
+
+/// Returns true if the command line names the instance. What the environment says of a session does not count.
+pub(super) fn is_named(matches: &ArgMatches) -> bool {
+    ["instance", "session"]
+        .into_iter()
+        .any(|name| is_given(matches, name))
+}
+
+/// Returns true if an option is on the command line. Not every command has it.
+pub(super) fn is_given(matches: &ArgMatches, name: &str) -> bool {
+    matches.try_contains_id(name).unwrap_or(false)
+        && matches.value_source(name) == Some(ValueSource::CommandLine)
 }
 
 /// Returns the working directory.

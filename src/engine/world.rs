@@ -27,6 +27,15 @@ pub enum Source {
     },
     /// `postponed`: until when no reviewer can run, in words; none if one can.
     Postponed,
+    /// `spent`: what reviews cost, and which budget is used up.
+    Spent {
+        /// The running cycle.
+        cycle: Option<String>,
+        /// The name of its reviews, with `{n}` for the number.
+        files: String,
+        /// How many of them count.
+        count: i64,
+    },
     /// `git.dirty`: uncommitted changes outside the home; false outside git.
     Dirty,
     /// `siblings`: the other instances, a list of records with `name`, `path`, `idle_hours`, `unreadable`, `context`

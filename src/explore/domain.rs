@@ -41,6 +41,8 @@ pub(crate) enum Choice {
     Driver,
     /// Until when no reviewer can run.
     Postponed,
+    /// The budget that is used up.
+    Over,
     /// What the checks of `checks.NAME` find.
     Findings(String),
     /// `git.dirty`.
@@ -173,6 +175,7 @@ impl Domain {
             }
             Choice::Findings(_) => Vec::new(),
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
+            Choice::Over => vec![Json::Null, json!("cycle"), json!("instance")],
             Choice::Postponed => vec![Json::Null, json!("18:23")],
             Choice::Dirty => vec![json!(false), json!(true)],
             Choice::Siblings => self.siblings(read),
@@ -264,6 +267,7 @@ impl Domain {
                     .replace("left out", "unknown")
             ),
             Choice::Driver => "driver: nobody, this session, another one".to_owned(),
+            Choice::Over => "spent.over: none, cycle, instance".to_owned(),
             Choice::Postponed => "postponed: none, some time".to_owned(),
             Choice::Dirty => "git.dirty: false, true".to_owned(),
             Choice::Siblings => format!("siblings: none, or one of {}", values.len() - 1),

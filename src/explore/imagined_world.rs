@@ -474,6 +474,11 @@ impl World for ImaginedWorld {
             }
             Source::Config(name) => to_value(&self.setting(config_path(name))),
             Source::Driver { .. } => to_value(&self.choose(Choice::Driver)),
+            Source::Spent { .. } => {
+                let cost = || Value::from("$1.00");
+                let over = to_value(&self.choose(Choice::Over));
+                Value::from_pairs([("cycle", cost()), ("instance", cost()), ("over", over)])
+            }
             Source::Postponed => to_value(&self.choose(Choice::Postponed)),
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),

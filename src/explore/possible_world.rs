@@ -102,9 +102,9 @@ impl PossibleWorld {
             ("unreadable", Value::from(sibling.context.is_none())),
             (
                 "context",
-                chart.context.keys().map(field).collect::<Value>(),
+                Value::from_pairs(chart.context.keys().map(field)),
             ),
-            ("files", files.collect::<Value>()),
+            ("files", Value::from_pairs(files)),
         ])
     }
 
@@ -165,6 +165,10 @@ impl World for PossibleWorld {
             },
             Source::Dirty => Value::from(self.disk.dirty),
             Source::Postponed => Value::from(()),
+            Source::Spent { .. } => {
+                let none = || Value::from(());
+                Value::from_pairs([("cycle", none()), ("instance", none()), ("over", none())])
+            }
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings

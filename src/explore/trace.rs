@@ -392,6 +392,8 @@ fn words(question: &Question, value: &Json) -> Option<String> {
             Some(_) => "another session drives the instance".to_owned(),
             None => "no session drives the instance".to_owned(),
         },
+        Choice::Over if value.is_null() => "no budget is used up".to_owned(),
+        Choice::Over => format!("the budget of the {} is used up", plain(value)),
         Choice::Postponed if value.is_null() => "a reviewer can run".to_owned(),
         Choice::Postponed => "no reviewer can run for a while".to_owned(),
         Choice::Dirty if *value == Json::Bool(true) => "there are uncommitted changes".to_owned(),

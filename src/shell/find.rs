@@ -1,6 +1,7 @@
 //! Finds the project and the instance: the home is searched upward, and below it the instance that was modified last.
 //! A directory's name is checked before it becomes part of a path or a prompt.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -19,6 +20,16 @@ pub(crate) struct Instance {
     pub(crate) name: String,
     /// The directory, relative to the project's root.
     pub(crate) dir: PathBuf,
+}
+
+impl Instance {
+    /// Returns the name of its lock and journal, which it shares with others if each session has its own instance.
+    pub(super) fn shared_name(&self, scope: &Scope) -> Cow<'_, str> {
+        match scope.is_per_session() {
+            true => scope.folder.replace('/', "-").into(),
+            false => self.name.as_str().into(),
+        }
+    }
 }
 
 /// The result of a search for the newest instance.

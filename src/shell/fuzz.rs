@@ -236,7 +236,10 @@ impl World for Still {
             Source::Answers { .. } | Source::Dirty => Value::from(false),
             Source::Now => Value::from("20260101T000000"),
             Source::Config(name) => return Err(Fault::File(name.clone())),
-            Source::Prompt(_) | Source::Driver { .. } | Source::Postponed => Value::from(()),
+            Source::Prompt(_)
+            | Source::Driver { .. }
+            | Source::Postponed
+            | Source::Spent { .. } => Value::from(()),
         })
     }
 }

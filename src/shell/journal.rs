@@ -23,9 +23,6 @@ use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Decision, Ended};
 use crate::engine::event::{Event, Trigger};
 
-/// The journal's file extension in the lock folder.
-const KIND: &str = "journal";
-
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "lowercase")]
@@ -150,7 +147,7 @@ pub(super) fn add_review(place: &Place, review: Review) -> io::Result<()> {
 
 fn add(place: &Place, line: &Line) -> io::Result<()> {
     let text = serde_json::to_vec(line)?;
-    lines::append(&place.home(), &place.shared_name(), KIND, &text)
+    lines::append(&place.home(), &place.shared_name(), lines::JOURNAL, &text)
 }
 
 /// Returns the lines about the instance at `place`, oldest first.
@@ -166,7 +163,7 @@ pub(crate) fn read_all(home: &Path) -> Vec<Line> {
     let entries = fs::read_dir(lock::folder(home)).into_iter().flatten();
     let names = entries.flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        name.strip_suffix(KIND)?
+        name.strip_suffix(lines::JOURNAL)?
             .strip_suffix('.')
             .map(str::to_owned)
     });
@@ -176,7 +173,7 @@ pub(crate) fn read_all(home: &Path) -> Vec<Line> {
 }
 
 fn parsed(home: &Path, name: &str) -> Vec<Line> {
-    let text = lines::read(home, name, KIND);
+    let text = lines::read(home, name, lines::JOURNAL);
     let lines = text
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok());
@@ -205,24 +202,6 @@ pub(crate) fn reviews(place: &Place) -> Vec<Review> {
         Line::Decision(_) => None,
     });
     reviews.collect()
-}
-
-/// Returns the runs of the running cycle, newest first: those for its review files since it started over. `file` is their
-/// name with `{n}` for the number, and `count` is how many of them count.
-pub(crate) fn of_cycle<'r>(
-    reviews: &'r [Review],
-    cycle: &str,
-    file: &str,
-    count: i64,
-) -> Vec<&'r Review> {
-    let mut n = count.saturating_add(1);
-    let runs = reviews.iter().rev().filter(|run| run.cycle == cycle);
-    runs.take_while(|run| {
-        let is_of_it = run.n <= n && run.file == file.replace("{n}", &run.n.to_string());
-        n = run.n;
-        is_of_it
-    })
-    .collect()
 }
 
 impl Line {

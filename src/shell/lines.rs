@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::{file, lock, record};
 use crate::files::regular::open_regular;
 
+/// The journal among the files of the lock folder.
+pub(super) const JOURNAL: &str = "journal";
+
 /// The size at which a new file is started.
 const FULL: u64 = 4 * 1024 * 1024;
 

@@ -20,6 +20,7 @@ mod review;
 pub(crate) mod reviews;
 pub(crate) mod settings;
 pub(crate) mod snapshot;
+pub(crate) mod spent;
 pub(crate) mod state_file;
 pub(crate) mod stuck;
 pub(crate) mod trust;

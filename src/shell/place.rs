@@ -41,8 +41,13 @@ impl Place {
 
     /// Takes a snapshot with the answer that git has already given.
     pub(super) fn snapshot_with(&self, git: &Arc<Git>) -> Arc<Snapshot> {
+        self.snapshot_after(git, false)
+    }
+
+    /// Takes the same snapshot; with `has_run`, the outcome of the last run is still to be decided on.
+    pub(super) fn snapshot_after(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance);
-        Arc::new(snapshot.with_git(git))
+        Arc::new(snapshot.with_git(git).after_run(has_run))
     }
 
     /// Returns what prevents an invocation from being started: a file of its subject that does not exist or is
@@ -72,11 +77,7 @@ impl Place {
     /// Returns the name of the instance's lock and journal. If each session has its own instance, they share one of
     /// each, so that no session leaves files behind.
     pub(super) fn shared_name(&self) -> Cow<'_, str> {
-        let scope = &self.chart.scope;
-        match scope.is_per_session() {
-            true => scope.folder.replace('/', "-").into(),
-            false => self.instance.name.as_str().into(),
-        }
+        self.instance.shared_name(&self.chart.scope)
     }
 
     /// Returns the error for a state that cannot be used.

@@ -12,6 +12,7 @@ use minijinja::value::Value;
 use walkdir::WalkDir;
 
 use super::git::Git;
+use super::spent::{self, Sum};
 use super::state_file::{self, Reading};
 use super::{driver, file, postponed, settings};
 use crate::chart::field::name_part;
@@ -21,7 +22,8 @@ use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::names::root::or_invalid;
 use crate::engine::world::{Source, World};
-use crate::expr::prompt;
+use crate::expr::source::Text;
+use crate::expr::{prompt, single_expression};
 use crate::files::pattern::{Capture, Pattern, is_slug};
 use crate::files::table::{self, Content};
 use crate::files::timestamp;
@@ -43,6 +45,8 @@ pub(crate) struct Snapshot {
     config: OnceLock<Result<Context, String>>,
     siblings: OnceLock<Result<Value, Fault>>,
     git: Arc<Git>,
+    /// The last run of the journal is the one that is being decided on.
+    has_run: bool,
     warnings: Mutex<Vec<String>>,
     notes: Mutex<Vec<String>>,
 }
@@ -126,6 +130,7 @@ impl Snapshot {
             config: OnceLock::new(),
             siblings: OnceLock::new(),
             git: Arc::default(),
+            has_run: false,
             warnings: Mutex::new(warnings),
             notes: Mutex::new(Vec::new()),
         }
@@ -134,6 +139,12 @@ impl Snapshot {
     /// Uses the answer that git has already given.
     pub(crate) fn with_git(mut self, git: &Arc<Git>) -> Self {
         self.git = Arc::clone(git);
+        self
+    }
+
+    /// Does not count the last run, whose outcome is still to be decided on: it was allowed, whatever it cost.
+    pub(crate) fn after_run(mut self, has_run: bool) -> Self {
+        self.has_run = has_run;
         self
     }
 
@@ -389,6 +400,50 @@ impl Snapshot {
         ])
     }
 
+    /// What reviews cost, and which budget is used up. Without a budget nobody asks the journal.
+    fn spent(&self, cycle: Option<&str>, files: &str, count: i64) -> Result<Value, Fault> {
+        let budget = |text: Option<&Text>| -> Result<Option<u64>, Fault> {
+            let setting = text.and_then(|text| single_expression(&text.0)?.strip_prefix("config."));
+            let Some(name) = setting else { return Ok(None) };
+            let dollars = self.config()?.get(name).and_then(serde_json::Value::as_u64);
+            Ok(dollars.map(|dollars| dollars.saturating_mul(1_000_000)))
+        };
+        let budgets = self.chart.budget.parts();
+        let budgets = budgets.map(|(name, text)| (name, budget(text)));
+        let mut over = None;
+        let mut prices = [None, None];
+        if budgets
+            .iter()
+            .any(|(_, budget)| !matches!(budget, Ok(None)))
+        {
+            let name = self.instance.shared_name(&self.chart.scope);
+            let mut runs = spent::runs(&self.home(), &name, &self.instance.name);
+            if self.has_run {
+                runs.pop();
+            }
+            let of_cycle = spent::of_cycle(
+                &runs,
+                |run| (&run.cycle, run.n, &run.file),
+                cycle.unwrap_or_default(),
+                files,
+                count,
+            );
+            let sums = [Sum::of(of_cycle.into_iter()), Sum::of(runs.iter())];
+            for (((name, budget), sum), price) in budgets.into_iter().zip(sums).zip(&mut prices) {
+                if budget?.is_some_and(|budget| sum.known >= budget) {
+                    over = over.or(Some(name));
+                }
+                *price = Some(sum.price());
+            }
+        }
+        let [of_cycle, of_instance] = prices;
+        Ok(Value::from_pairs([
+            ("cycle", Value::from(of_cycle)),
+            ("instance", Value::from(of_instance)),
+            ("over", Value::from(over)),
+        ]))
+    }
+
     fn table(&self, name: &str) -> Result<Value, Fault> {
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(value) = tables.get(name) {
@@ -612,6 +667,11 @@ impl World for Snapshot {
             }
             Source::Siblings => self.siblings.get_or_init(|| self.siblings()).clone()?,
             Source::Driver { session } => self.driver(session.as_deref()),
+            Source::Spent {
+                cycle,
+                files,
+                count,
+            } => self.spent(cycle.as_deref(), files, *count)?,
             Source::Postponed => Value::from(postponed::read(&self.home())),
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {

@@ -30,8 +30,8 @@ pub(super) fn write(
     git: &Arc<Git>,
 ) -> Result<Option<Performed>, Stuck> {
     let mut lock = place.lock()?;
-    let snapshot = place.snapshot_with(git);
     let is_reviewed = run.is_some();
+    let snapshot = place.snapshot_after(git, is_reviewed);
     // The review's lock is kept until everything is written.
     let (ended, _review_lock) = match run {
         Some(Run {

@@ -268,7 +268,6 @@ fn a_journal_whose_writers_are_killed() {
     let is_short = rounds(60) <= 60;
     assert!(!is_short || log.lines().count() == before.0, "{before:?}");
     assert!(killed > 0 && before.0 > 1, "{before:?}, {killed} killed");
-    println!("{before:?} lines (whole, torn), {killed} without one");
 }
 
 /// Failures around a process: shell commands that run before it is started.

@@ -158,7 +158,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"{{ review.n }}""#, 1, r#"{{ review.file }}""#, &[("wrong-assignment", Edit)]),
     mutant(r#"next_phase = "{{ cycle.post }}""#, 1, r#"next_phase = "{{ cycle.n }}""#, &[("wrong-assignment", Edit)]),
     mutant("cycle.limit == 0", 1, "cycle.limit == '0'", &[("unlike-types", Edit)]),
-    mutant("cycle.n <= cycle.limit", 2, "cycle.id <= cycle.limit", &[("wrong-operand", Edit)]),
+    mutant("cycle.n <= cycle.limit", 3, "cycle.id <= cycle.limit", &[("wrong-operand", Edit)]),
     mutant("consecutive_clean + 1", 1, "tdd + 1", &[("wrong-operand", Edit)]),
     mutant("phase in ['next-task'", 1, "tdd in ['next-task'", &[("unlike-types", Edit)]),
     mutant(r#"guard = "tdd""#, 1, r#"guard = "review_model""#, &[("not-a-condition", Edit)]),
@@ -249,8 +249,8 @@ const MUTANTS: &[Mutant] = &[
     mutant("{% endif %}", 2, "{% endfi %}", &[("expression-syntax", Edit)]),
     mutant("consecutive_clean + 1", 1, "now() + 1", &[("expression-syntax", Edit)]),
     // A missing rule: a due review never runs, or a reached limit is silently ignored.
-    mutant(r#"guard = "cycle.due and cycle.n <= cycle.limit""#, 1, r#"guard = "cycle.due and cycle.n <= cycle.limit and cycle.n < 3""#, &[("cycle-falls-short", Rule("a review is due: run it"))]),
-    mutant(r#"guard = "cycle.due and cycle.n > cycle.limit""#, 1, r#"guard = "cycle.due and cycle.n > cycle.limit and cycle.n < 0""#, &[("rule-never-fires", Rule("the limit is reached: the"))]),
+    mutant("spent.over is none", 1, "spent.over is none and cycle.n < 3", &[("cycle-falls-short", Rule("a review is due: run it"))]),
+    mutant("(cycle.n > cycle.limit or spent.over is not none)", 1, "cycle.n < 0", &[("rule-never-fires", Rule("the limit or a budget is reached: the"))]),
     // A final phase that is not marked as final.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),
     // A cycle whose target is itself.
@@ -260,7 +260,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("cycle.n <= cycle.limit", 3, "cycle.n <= cycle.limit + 1", &[("cycle-unbounded", Rule("a review is due: run it"))]),
     mutant("cycle.n <= cycle.limit", 3, "cycle.n < cycle.limit", &[("cycle-falls-short", Rule("a review is due: run it"))]),
     // A counter that does not count, a verdict that is taken for its opposite.
-    mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("not clean yet")), ("rule-never-fires", Rule("the limit is reached: the")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
+    mutant("phase_iteration = \"{{ review.n }}\"\n", 1, "", &[("cycle-unbounded", Rule("a review is due: run it")), ("block-loop", Rule("not clean yet")), ("rule-never-fires", Rule(r#"the limit is reached""#))]),
     // A guard that is true in no state that can be reached.
     mutant(r#"guard = "review.ok and cycle.exit""#, 1, r#"guard = "review.ok and cycle.exit and free""#, &[("rule-never-fires", Rule("enough clean reviews"))]),
     mutant("next_phase == it.id\n or phase in", 1, "next_phase == it.cycle\n  and phase in", &[("phase-unreachable", Line(r#"[phases."post-{cycle}"]"#))]),

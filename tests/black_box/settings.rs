@@ -256,15 +256,18 @@ fn config_says_where_each_value_comes_from() {
         (
             0,
             format!(
-                "models          [\"opus\",\"sonnet\"]  (default)\n\
-                 max_reviews     8  (default)\n\
-                 clean           1  (.taskie/config.json)\n\
-                 reviewer        \"claude\"  (default)\n\
-                 review_timeout  570  (default)\n\
-                 permissions     \"restricted\"  ({user}; the project's own is ignored until you run `taskie trust`)\n\
-                 instructions    null  (default)\n\
-                 prompt          null  (default)\n\
-                 push            false  ({user})\n"
+                "models               [\"opus\",\"sonnet\"]  (default)\n\
+                 max_reviews          8  (default)\n\
+                 clean                1  (.taskie/config.json)\n\
+                 reviewer             \"claude\"  (default)\n\
+                 review_timeout       570  (default)\n\
+                 max_cost_usd         null  (default)\n\
+                 max_cost_usd_cycle   null  (default)\n\
+                 max_cost_usd_review  null  (default)\n\
+                 permissions          \"restricted\"  ({user}; the project's own is ignored until you run `taskie trust`)\n\
+                 instructions         null  (default)\n\
+                 prompt               null  (default)\n\
+                 push                 false  ({user})\n"
             ),
             "taskie: .taskie/config.json: `permissions` is ignored until you run `taskie trust`.\n"
                 .to_owned()
@@ -403,7 +406,10 @@ fn the_reviewer_is_one_of_the_invocations() {
     let second = "\n[invoke.second]\nargv = [\"claude\", \"--second\", \"{% include 'review.md' %}\"]\nverdicts = [\"PASS\", \"FAIL\"]\n\
                   verdict = [\"/structured_output/verdict\"]\nerror = \"/is_error\"\nreason = [\"/result\"]\ntimeout = 60\nlog = \".second-{n}.log\"\n";
     let chart = copy_of_chart(&project, |text| {
-        let text = text.replace("[\"claude\"]", "[\"claude\", \"second\"]");
+        let text = text.replace(
+            "[\"claude\", \"codex\",",
+            "[\"claude\", \"second\", \"codex\",",
+        );
         text.replace("\n# ── Stop: rules", &format!("{second}\n# ── Stop: rules"))
     });
     for (reviewer, first) in [("second", "--second"), ("claude", "--print")] {

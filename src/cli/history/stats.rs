@@ -12,7 +12,7 @@ use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::say;
 use crate::cli::place;
-use crate::page::{FAINT, PLAIN, Page, STRONG, aligned, dollars, paint, span, width};
+use crate::page::{self, FAINT, PLAIN, Page, STRONG, aligned, paint, span, width};
 use crate::shell::journal::{self, Line, Review};
 use crate::text::shown;
 
@@ -131,11 +131,7 @@ impl Figures {
     }
 
     pub(crate) fn price(&self) -> String {
-        match (self.unpriced, self.reviews) {
-            (unpriced, reviews) if unpriced == reviews => "unknown".to_owned(),
-            (0, _) => dollars(self.cost),
-            (unpriced, _) => format!("{} + {unpriced} unknown", dollars(self.cost)),
-        }
+        page::price(self.cost, self.unpriced, self.reviews)
     }
 
     pub(crate) fn sentence(&self) -> String {

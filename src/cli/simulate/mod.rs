@@ -8,7 +8,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::ArgMatches;
-use clap::parser::ValueSource;
 use serde_json::{Value as Json, json};
 
 use super::error::CliError;
@@ -95,11 +94,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 /// Returns an instance that has not started, or the named one in its current state on disk.
 fn instance(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<Instance, CliError> {
     let mut instance = Instance::new(chart, enter::typist(chart), SESSION);
-    let is_given = |name: &str| {
-        matches.try_contains_id(name).unwrap_or(false)
-            && matches.value_source(name) == Some(ValueSource::CommandLine)
-    };
-    if !is_given("instance") && !is_given("session") {
+    if !place::is_named(matches) {
         return Ok(instance);
     }
     let session = place::session(matches)?;

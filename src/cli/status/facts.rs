@@ -24,6 +24,7 @@ use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::reviews::Running;
+use crate::shell::spent;
 use crate::shell::state_file::Reading;
 use crate::shell::stuck::Stuck;
 
@@ -219,7 +220,13 @@ impl Facts {
             let fields = [cycle.count.clone(), cycle.limit.clone()];
             let standing = view.standing(cycle);
             let files = standing.files.as_deref().unwrap_or_default();
-            let runs = journal::of_cycle(&journal, &cycle.id, files, standing.count);
+            let runs = spent::of_cycle(
+                &journal,
+                |run| (&run.cycle, run.n, &run.file),
+                &cycle.id,
+                files,
+                standing.count,
+            );
             CycleFacts {
                 id: cycle.id.clone(),
                 figures: Figures::of(chart, runs.into_iter()),

@@ -131,6 +131,18 @@ impl Names {
         Ok(n > 0 && self.world.look(&answers)?.is_true())
     }
 
+    /// Returns the question what reviews cost.
+    pub(super) fn spent(&self) -> Source {
+        let cycle = self.running();
+        Source::Spent {
+            cycle: cycle.map(|cycle| cycle.id.clone()),
+            files: cycle
+                .and_then(|cycle| self.review_files(cycle).ok())
+                .unwrap_or_default(),
+            count: cycle.map_or(0, |cycle| self.count(cycle)),
+        }
+    }
+
     /// Looks up `cycle.KEY`.
     pub(super) fn cycle_value(self: &Arc<Self>, key: &str) -> Looked {
         let Some(cycle) = self.running() else {

@@ -60,6 +60,7 @@ impl Record {
             "scope" => self.look(true, Source::Scope),
             "siblings" => self.look(true, Source::Siblings),
             "now" => self.look(true, Source::Now),
+            "spent" => self.look(true, names.spent()),
             "postponed" => self.look(true, Source::Postponed),
             "driver" => {
                 let session = names.event.session.clone();
