@@ -1,33 +1,33 @@
-//! The hosts, as data: `hosts.toml` beside this file, which is read when taskie is built. Nothing else in the code knows
-//! one of them by name.
+//! The hosts as data: `hosts.toml` beside this file, which is read when taskie is built. No other code knows a host by its
+//! name.
 
 use std::env;
 
 use serde_json::Value as Json;
 
-/// A program with hooks, and how it talks.
+/// A program that runs hooks, and what is particular to it.
 #[derive(Debug)]
 pub struct Host {
-    /// What `--host` calls it.
+    /// Its name for `--host`.
     pub id: &'static str,
     pub name: &'static str,
-    /// Variables that only its hooks have.
+    /// Variables that only the environment of its hooks has.
     variables: &'static [&'static str],
     /// Fields that only its events have.
     fields: &'static [&'static str],
-    /// The variables in which it gives the tools of a session the session's id.
+    /// The variables that hold the session id in the environment of its tools.
     pub sessions: &'static [&'static str],
-    /// How it takes a text for the agent where nothing can be blocked.
+    /// How a text reaches the agent on an event that cannot be blocked.
     pub context: Context,
-    /// What its users write before a command's name; `PLUGIN` stands for the plugin's.
+    /// What the user types before the name of a command; `PLUGIN` stands for the plugin's name.
     command: &'static str,
-    /// After so many blocks in a row it lets the agent go; `None` if it never does.
+    /// After this many blocks in a row it lets the agent stop; `None` if it never does.
     pub blocks: Option<usize>,
-    /// `stop_hook_active` is true at every stop, so it says nothing.
+    /// Whether `stop_hook_active` is true at every stop, and so tells nothing.
     pub is_active_always: bool,
 }
 
-/// How a host takes a text for the agent.
+/// How a text reaches the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Context {
     /// As plain text.
@@ -46,7 +46,7 @@ impl Host {
         HOSTS.iter().find(|host| host.id == id)
     }
 
-    /// Returns the host that an event with these fields is from, as far as its marks tell.
+    /// Returns the host that has sent this event, going by its marks.
     pub fn of(event: &Json) -> &'static Self {
         let has_mark = |host: &&Self| {
             let has = |name: &&str| env::var_os(name).is_some();
@@ -56,14 +56,14 @@ impl Host {
         HOSTS.iter().find(has_mark).unwrap_or(DEFAULT)
     }
 
-    /// Returns `text` with the commands of `plugin`, `/PLUGIN:NAME`, as this host's users write them.
+    /// Returns `text` with every `/PLUGIN:NAME` of `plugin` written as the user types it on this host.
     pub fn rename_commands(&self, text: &str, plugin: &str) -> String {
         let before = format!("/{plugin}:");
         text.replace(&before, &self.command.replace("PLUGIN", plugin))
     }
 }
 
-/// Returns the variables in which hosts tell the tools of a session its id.
+/// Returns the variables that may hold the session id, in the order in which they are looked up.
 pub fn session_variables() -> impl Iterator<Item = &'static str> {
     HOSTS
         .iter()
@@ -71,12 +71,12 @@ pub fn session_variables() -> impl Iterator<Item = &'static str> {
         .flat_map(|host| host.sessions.iter().copied())
 }
 
-/// Returns the session whose tool this process is, if a host says so.
+/// Returns the session that this process is a tool of, if a host has put its id into the environment.
 pub fn session() -> Option<String> {
     session_variables().find_map(|name| env::var(name).ok().filter(|id| !id.is_empty()))
 }
 
-/// Returns how many blocks in a row every host honors.
+/// Returns how many blocks in a row all hosts accept.
 pub fn blocks_in_a_row() -> usize {
     let caps = HOSTS.iter().filter_map(|host| host.blocks);
     caps.min().unwrap_or(usize::MAX)
