@@ -184,12 +184,17 @@ pub fn root_of(path: &str) -> &str {
     }
 }
 
+type LetUse = (String, bool, BTreeSet<String>);
+type LetValue = (Val, BTreeSet<String>, BTreeSet<String>);
+
 struct Reader<'c> {
     chart: &'c Chart,
     found: Dependence,
     /// What `it` and the variables of a text stand for.
     scopes: Vec<(String, Val)>,
     lets: Vec<String>,
+    /// What lets stand for, with what they fail on and look at: by their names, and how they are read.
+    known_lets: HashMap<LetUse, LetValue>,
     /// What the expression that is being read may fail on.
     fails: BTreeSet<String>,
     looks: BTreeSet<String>,
@@ -216,6 +221,7 @@ impl Dependence {
                 found: Self::default(),
                 scopes: Vec::new(),
                 lets: Vec::new(),
+                known_lets: HashMap::new(),
                 fails: BTreeSet::new(),
                 looks: BTreeSet::new(),
                 under_open: BTreeSet::new(),
@@ -853,10 +859,23 @@ impl Reader<'_> {
             if self.lets.iter().any(|open| open == name) {
                 return Val::settled();
             }
+            // Lets that use others twice would double the work at each step.
+            let key = (name.to_owned(), self.in_text, self.under_open.clone());
+            if let Some((value, fails, looks)) = self.known_lets.get(&key) {
+                self.fails.extend(fails.iter().cloned());
+                self.looks.extend(looks.iter().cloned());
+                return value.clone();
+            }
             self.lets.push(name.to_owned());
             // A let sees the chart's names, not those of the place that uses it.
             let scopes = std::mem::take(&mut self.scopes);
+            let fails = std::mem::take(&mut self.fails);
+            let looks = std::mem::take(&mut self.looks);
             let value = self.source(&source.0);
+            let own = (value.clone(), self.fails.clone(), self.looks.clone());
+            self.known_lets.insert(key, own);
+            self.fails.extend(fails);
+            self.looks.extend(looks);
             self.scopes = scopes;
             self.lets.pop();
             return value;
