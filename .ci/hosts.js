@@ -150,7 +150,8 @@ async function played(host, project) {
   const sessions = fs.readdirSync(path.join(project, ".taskie/.locks")).filter((name) => name.endsWith(".session"));
   assert.equal(sessions.length, 1, "the plan belongs to the session that made it");
   assert.ok(root, "the skill's text reached the model");
-  assert.ok(heard.some((text) => text.includes("These rules hold for everyone who works on a Taskie plan")), "so did what it attaches");
+  const rules = fs.readFileSync(path.join(__dirname, "../plugin/taskie/ground-rules.md"), "utf8").split("\n")[0];
+  assert.ok(heard.some((text) => text.includes(rules)), "so did what it attaches");
   assert.ok(heard.some((text) => text.includes(`\`${command}post-plan-review\` has the steps`)), "the review names the skill");
 }
 
