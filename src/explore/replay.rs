@@ -47,12 +47,15 @@ impl Standing {
     }
 }
 
+/// How an instance really stands in a state, and the step that led to it, where one did.
+type Arrival = (Standing, Option<(usize, usize)>);
+
 /// Steps that have been replayed.
 #[derive(Debug)]
 pub(super) struct Replay {
     chart: Arc<Chart>,
-    /// By state: how an instance really stands there and the step that led to it, where one did.
-    reached: HashMap<usize, Option<(Standing, Option<(usize, usize)>)>>,
+    /// By state; `None` where no story leads there.
+    reached: HashMap<usize, Option<Arrival>>,
     /// What lets a list of checks find nothing, and something.
     checks: HashMap<String, [Option<Choices>; 2]>,
     /// By state, the arrows that lead to it; made once it is asked for.
@@ -156,12 +159,7 @@ impl Replay {
             .map(|(standing, _)| standing.clone())
     }
 
-    fn arrive(
-        &mut self,
-        search: &Search,
-        at: usize,
-        first: (usize, usize),
-    ) -> Option<(Standing, Option<(usize, usize)>)> {
+    fn arrive(&mut self, search: &Search, at: usize, first: (usize, usize)) -> Option<Arrival> {
         if let Some(found) = self.from(search, first) {
             return Some(found);
         }
@@ -188,11 +186,7 @@ impl Replay {
         None
     }
 
-    fn from(
-        &mut self,
-        search: &Search,
-        step: (usize, usize),
-    ) -> Option<(Standing, Option<(usize, usize)>)> {
+    fn from(&mut self, search: &Search, step: (usize, usize)) -> Option<Arrival> {
         let (before, _) = self.reached.get(&step.0)?.clone()?;
         let after = self.step(search, &before, step)?;
         Some((after, Some(step)))
