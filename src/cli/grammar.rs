@@ -287,7 +287,7 @@ fn check_chart() -> Command {
                 .long("max-seconds")
                 .value_name("N")
                 .value_parser(value_parser!(u32).range(1..))
-                .help("Explore a chart for at most this long [default: 10]"),
+                .help("Explore a chart for at most this many seconds [default: 30]"),
         )
         .arg(
             Arg::new("strict")

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How many seconds an exploration takes by default at most; a build for debugging is that much slower.
-const SECONDS: u64 = if cfg!(debug_assertions) { 600 } else { 10 };
+const SECONDS: u64 = if cfg!(debug_assertions) { 600 } else { 30 };
 
 /// How far an exploration goes.
 #[derive(Debug, Clone)]
