@@ -16,7 +16,7 @@ pub struct Caps {
     pub time: Duration,
     /// The most bytes that states and the transitions between them take up, by estimate.
     pub memory: usize,
-    /// Set from elsewhere: what is known so far is to be told.
+    /// Set from elsewhere: the exploration ends, and reports what it has found so far.
     pub stop: Option<&'static AtomicBool>,
 }
 

@@ -1167,7 +1167,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether one can be told to equal the other: each pair of what they can be.
+    /// Whether it can be decided if one equals the other, for each pair of values that they can have.
     fn equal(&mut self, left: &Val, right: &Val) -> Val {
         let mut computed: BTreeSet<String> =
             left.computed.union(&right.computed).cloned().collect();
@@ -1204,7 +1204,7 @@ impl Reader<'_> {
                 if kinds == [Kind::Boolean, Kind::Boolean] {
                     return true;
                 }
-                // The items of one list are not told apart from each other.
+                // The items of one list are not distinguished.
                 let is_setting = |path: &str| path.starts_with("config.");
                 if is_setting(path) || is_setting(other) || root_of(path) == root_of(other) {
                     return false;
@@ -1337,7 +1337,7 @@ impl Reader<'_> {
             left.computed.union(&right.computed).cloned().collect();
         for other in &right.terms {
             for one in &left.terms {
-                let told = match other {
+                let compared = match other {
                     _ if is_list => self.is_told_apart(one, other),
                     Term::Input { list: true, .. } => self.is_told_apart(one, other),
                     Term::Input { path, .. } if self.kind(path) == Kind::Text => {
@@ -1354,7 +1354,7 @@ impl Reader<'_> {
                     // A field, a literal or anything settled: only what is looked for can vary.
                     _ => self.inputs(&Val::of(one.clone())).is_empty(),
                 };
-                if !told {
+                if !compared {
                     for term in [one, other] {
                         computed.extend(self.inputs(&Val::of(term.clone())));
                     }
@@ -1417,7 +1417,7 @@ impl Reader<'_> {
                     .fold(item_of(input.clone()), |value, part| {
                         self.attribute(&value, part)
                     });
-                let told = match (word(1), given.get(2)) {
+                let compared = match (word(1), given.get(2)) {
                     (Some(test), arg) => self.test(&test, &value, arg),
                     (None, _) if given.len() > 1 => self.may_fail(&all),
                     (None, _) => self.truth(value),
@@ -1432,18 +1432,18 @@ impl Reader<'_> {
                     // A row is done by its status.
                     result.pinned.insert("status".to_owned());
                 }
-                result.computed.extend(told.computed);
+                result.computed.extend(compared.computed);
                 result
             }
             "select" | "reject" => {
                 let value = item_of(input.clone());
-                let told = match (word(0), given.get(1)) {
+                let compared = match (word(0), given.get(1)) {
                     (Some(test), arg) => self.test(&test, &value, arg),
                     (None, _) if !given.is_empty() => self.may_fail(&all),
                     (None, _) => self.truth(value),
                 };
                 let mut result = input;
-                result.computed.extend(told.computed);
+                result.computed.extend(compared.computed);
                 result
             }
             "map" => {

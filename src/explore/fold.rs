@@ -1,4 +1,4 @@
-//! What makes a long story short: steps that repeat are told once, and a story that is still too long has a gap.
+//! Shortens a long story: repeated steps are shown once, and a story that is still too long has a gap.
 
 use std::ops::Range;
 
@@ -77,7 +77,7 @@ pub(super) fn middle<P>(parts: &[P], lines: impl Fn(&P) -> usize) -> Range<usize
 mod tests {
     use super::*;
 
-    fn told(steps: &str) -> Vec<(usize, usize, usize)> {
+    fn shown(steps: &str) -> Vec<(usize, usize, usize)> {
         let steps: Vec<String> = steps.split(' ').map(str::to_owned).collect();
         let runs = runs(&steps).into_iter();
         runs.map(|run| (run.start, run.length, run.times)).collect()
@@ -97,7 +97,7 @@ mod tests {
             ("a a a a a a", vec![(0, 1, 6)]),
         ];
         for (steps, runs) in cases {
-            assert_eq!(told(steps), runs, "{steps}");
+            assert_eq!(shown(steps), runs, "{steps}");
         }
     }
 

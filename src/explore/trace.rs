@@ -85,7 +85,7 @@ impl Trace {
     /// rule at some place (`on.Stop[2]`) is called.
     pub(crate) fn story(&self, name: &dyn Fn(&str) -> String) -> Option<String> {
         let start = self.start.as_ref()?;
-        // A loop without end is told in full, so that its first step has its number.
+        // An endless loop is shown in full, so that its first step has a number.
         let way = self
             .again
             .map_or(self.steps.len(), |step| step.saturating_sub(1));

@@ -268,7 +268,7 @@ fn reply_to(
     } = distrusting(&root, &scope.home, found);
     let quiet = chart.quiet;
     warnings.splice(0..0, ignored);
-    // Where tools are not told which session is theirs, only the agent can say it.
+    // If the environment of the tools doesn't name their session, only the agent can name it.
     let known_to_tools = !host.sessions.is_empty() || name != "SessionStart";
     let named = session.filter(|_| !known_to_tools).map(|id| {
         format!("The id of this session is {id}: add `--session {id}` to every `taskie` command.")

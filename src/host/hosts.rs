@@ -23,7 +23,7 @@ pub struct Host {
     command: &'static str,
     /// After this many blocks in a row it lets the agent stop; `None` if it never does.
     pub blocks: Option<usize>,
-    /// Whether `stop_hook_active` is true at every stop, and so tells nothing.
+    /// Whether `stop_hook_active` is true at every stop, which makes it useless.
     pub is_active_always: bool,
 }
 

@@ -102,7 +102,7 @@ fn is_claiming(place: &Place, event: &Event, decision: &Decision) -> bool {
         .is_some_and(|session| !driver::drives(&place.home(), &place.instance.name, session))
 }
 
-/// Removes the claim of a session whose instance another session has claimed: this stop has just told it.
+/// Removes the claim of a session whose instance another session has claimed: this stop has just reported it.
 fn forget_if_taken_over(place: &Place, event: &Event) {
     let (Trigger::Hook(name), Some(session)) = (&event.trigger, &event.session) else {
         return;

@@ -630,7 +630,7 @@ impl World for Snapshot {
     fn look(&self, source: &Source) -> Result<Value, Fault> {
         Ok(match source {
             Source::Scope => Value::from_pairs([
-                // A state that cannot be used tells us nothing, like a missing one.
+                // A state that cannot be used counts as a missing one.
                 (
                     "started",
                     Value::from(matches!(self.state, Reading::Sound { .. })),

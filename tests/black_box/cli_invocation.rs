@@ -1,4 +1,4 @@
-//! Suite 4: how the reviewer is called, what it is told to read, and what happens if it fails. The whole command line
+//! Suite 4: how the reviewer is called, what it is asked to read, and what happens if it fails. The whole command line
 //! is compared in every row, so each row uses a different review.
 
 use std::fs;

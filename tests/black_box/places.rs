@@ -236,7 +236,7 @@ fn in_a_subdirectory_that_the_agent_has_moved_to() {
     project.reviewer(&Reviewer::fail());
     let below = made(project.root.join("target/debug"));
     let mut command = project.command(["hook", "stop"]);
-    // The host starts the hook in its own directory and tells the agent's.
+    // The host starts the hook in its own directory, and the event names the agent's.
     command
         .current_dir("/")
         .env("CLAUDE_PROJECT_DIR", &project.root);

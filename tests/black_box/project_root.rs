@@ -585,7 +585,7 @@ fn a_stop_acts_on_the_plan_that_its_session_claimed() {
         assert!(project.state().get("owner").is_none());
         is_left_alone(&project, "other-2");
         assert_eq!(stop_of(&project, "mine-1").json()["decision"], "block");
-        // Another session claims it: the old one is told once.
+        // Another session claims it: the old one gets one message about it.
         assert_eq!(
             as_session(&project, "other-2", &["enter", "post-code-review"]).code,
             0

@@ -90,7 +90,7 @@ impl Judge<'_> {
         edge.block && edge.active != Some(false)
     }
 
-    /// What happens to an agent that does nothing: it is blocked, which counts, or the host tells of something else.
+    /// What happens to an agent that does nothing: it is blocked, which counts, or the host sends another event.
     fn idle(&self, from: usize, arrow: &Arrow, allows: &dyn Fn(&Arrow) -> bool) -> Option<usize> {
         let edge = self.edge(arrow);
         let weight = if Self::is_further_block(edge) {
