@@ -46,8 +46,9 @@ fn record(row: &Row) -> Value {
     Value::from_pairs(fields.map(|(name, value)| (name.as_str(), Value::from(value.as_str()))))
 }
 
-/// Returns a table as a record: its rows, and other facts about its file.
-pub fn table(table: &Table, content: &Content) -> Value {
+/// Returns a table as a record: its rows, and other facts about its file. If nobody knows which rows there are,
+/// `undecided` stands for them.
+pub fn table(table: &Table, content: &Content, undecided: Option<&Value>) -> Value {
     let mut open = Vec::new();
     let row = |row: &Row| {
         let field = |name: &str| {
@@ -75,6 +76,7 @@ pub fn table(table: &Table, content: &Content) -> Value {
         row.is_usable.then_some(value)
     };
     let rows: Vec<Value> = content.rows.iter().filter_map(row).collect();
+    let known = |rows: Vec<Value>| undecided.map_or_else(|| Value::from(rows), Value::clone);
     let unusable = content.rows.iter().any(|row| !row.is_usable);
     Value::from_pairs([
         ("exists", Value::from(content.exists)),
@@ -83,8 +85,8 @@ pub fn table(table: &Table, content: &Content) -> Value {
         ("lacks", Value::from(content.lacks)),
         ("unusable", Value::from(unusable)),
         ("lines", Value::from(content.lines)),
-        ("rows", Value::from(rows)),
-        ("open", Value::from(open)),
+        ("rows", known(rows)),
+        ("open", known(open)),
     ])
 }
 

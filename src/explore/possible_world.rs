@@ -151,7 +151,7 @@ impl World for PossibleWorld {
                 Some(table) => {
                     let file = self.table_name(name).and_then(|file| files.get(&file));
                     let text = file.map(|(text, _)| text.as_bytes());
-                    records::table(table, &records::content(table, text))
+                    records::table(table, &records::content(table, text), None)
                 }
             },
             Source::Answers { answer, review } => {

@@ -560,21 +560,21 @@ fn a_block_that_minds_the_flag_is_none_too_many() {
 fn too_many_blocks_in_a_row() {
     let rule = |most: usize| {
         format!(
-            "[[on.Stop]]\nguard = \"told < {most} and free\"\nassign = {{ told = \"{{{{ told + 1 }}}}\" }}\nblock = \"Go on.\"\n\n[[on.Stop]]\n"
+            "[[on.Stop]]\nguard = \"asked < {most} and free\"\nassign = {{ asked = \"{{{{ asked + 1 }}}}\" }}\nblock = \"Go on.\"\n\n[[on.Stop]]\n"
         )
     };
     let field = (
         "clean = { type",
-        "told = { type = \"integer\", minimum = 0, default = 0 }\nclean = { type",
+        "asked = { type = \"integer\", minimum = 0, default = 0 }\nclean = { type",
     );
     let story = "on.Stop.0: an agent that does nothing is blocked 9 times in a row
 0. Nothing is written yet: phase is write.
 1. The event Stop.
    fires: on.Stop[0]
-   told: 0 → 1
+   asked: 0 → 1
    the agent is blocked
 … step 1 is repeated 8 times, up to step 9.
-   told: 1 → 9";
+   asked: 1 → 9";
     assert_findings(
         &[field, ("[[on.Stop]]\n", &rule(9))],
         &[("blocks-in-a-row", story)],

@@ -16,16 +16,17 @@ use super::spent::{self, Sum};
 use super::state_file::{self, Reading};
 use super::{driver, file, postponed, settings};
 use crate::chart::field::name_part;
-use crate::chart::{Chart, FileSet, RowShape};
+use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
 use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::names::root::or_invalid;
+use crate::engine::records;
 use crate::engine::world::{Source, World};
 use crate::expr::source::Text;
 use crate::expr::{prompt, single_expression};
-use crate::files::pattern::{Capture, Pattern, is_slug};
-use crate::files::table::{self, Content};
+use crate::files::pattern::{Capture, Pattern};
+use crate::files::table;
 use crate::files::timestamp;
 use crate::shell::find::{self, Instance};
 use crate::text::shown;
@@ -466,18 +467,7 @@ impl Snapshot {
                 .map_err(|error| unreadable(&self.instance.dir.join(file), &error))?,
             Err(()) => None,
         };
-        let content = match (&text, &table.rows) {
-            (None, _) => Content::default(),
-            (Some(text), RowShape::Columns(columns)) => table::read_columns(
-                &String::from_utf8_lossy(text),
-                columns
-                    .iter()
-                    .map(|(field, headings)| (field.as_str(), headings.as_slice())),
-            ),
-            (Some(text), RowShape::Line(pattern)) => {
-                table::read_lines(&String::from_utf8_lossy(text), pattern)
-            }
-        };
+        let content = records::content(table, text.as_deref());
         // There are rows with files of their own, but no table that lists them: nobody knows which rows there are.
         let orphan = match (&file, &text, &table.path) {
             (Ok(_), None, Some(path)) => self
@@ -495,63 +485,13 @@ impl Snapshot {
                     .map(|warning| format!("{}: {warning}.", self.path(file))),
             );
         }
-        let unusable = content.rows.iter().any(|row| !row.is_usable);
-        let mut open = Vec::new();
-        let rows: Vec<Value> = content
-            .rows
-            .iter()
-            .filter_map(|row| {
-                let field = |name: &str| {
-                    row.fields
-                        .iter()
-                        .find(|(field, _)| field == name)
-                        .map(|(_, value)| value.as_str())
-                };
-                let done = field("status")
-                    .is_some_and(|status| table::is_finished(status, &table.finished));
-                let path = table.path.as_ref().and_then(|path| {
-                    path.render(|hole| {
-                        field(hole)
-                            .filter(|value| is_slug(value))
-                            .map(str::to_owned)
-                            .ok_or(())
-                    })
-                    .ok()
-                });
-                let fields = row
-                    .fields
-                    .iter()
-                    .map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
-                let made = [("done", Value::from(done)), ("path", Value::from(path))];
-                let value = Value::from_pairs(fields.chain(made));
-                if !done || !row.is_usable {
-                    open.push(value.clone());
-                }
-                row.is_usable.then_some(value)
-            })
-            .collect();
-        let (rows, open) = match orphan {
-            None => (Value::from(rows), Value::from(open)),
-            Some(orphan) => {
-                let missing = file
-                    .as_deref()
-                    .map(|file| self.path(file))
-                    .unwrap_or_default();
-                let why = format!("{missing} is missing, and there is a {}", shown(orphan));
-                let undecided = || or_invalid(Err(Fault::File(why.clone())));
-                (undecided(), undecided())
-            }
-        };
-        Ok(Value::from_pairs([
-            ("exists", Value::from(content.exists)),
-            ("head", Value::from(content.head)),
-            ("prose", Value::from(content.prose)),
-            ("lacks", Value::from(content.lacks)),
-            ("unusable", Value::from(unusable)),
-            ("lines", Value::from(content.lines)),
-            ("rows", rows),
-            ("open", open),
-        ]))
+        let undecided = orphan.map(|orphan| {
+            let file = file.as_deref().map(|file| self.path(file));
+            let missing = file.unwrap_or_default();
+            let why = format!("{missing} is missing, and there is a {}", shown(orphan));
+            or_invalid(Err(Fault::File(why)))
+        });
+        Ok(records::table(table, &content, undecided.as_ref()))
     }
 
     /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
