@@ -126,9 +126,9 @@ pub trait World: std::fmt::Debug + Send + Sync {
         None
     }
 
-    /// Returns what something evaluates to that need not be evaluated for that; `None`: it must be. `has_it`: it sees an
-    /// `it`. The model checker's world has evaluated it before.
-    fn recall(&self, _recall: Recall<'_>, _has_it: bool) -> Option<Json> {
+    /// Returns what something evaluates to that need not be evaluated for that; `None`: it must be. It sees the names
+    /// of `root`. The model checker's world has evaluated it before.
+    fn recall(&self, _recall: Recall<'_>, _root: &Value) -> Option<Json> {
         None
     }
 

@@ -231,9 +231,10 @@ impl Ground {
     }
 
     /// True for what can be evaluated by itself: nothing is open about it, and it depends on nothing of the rule.
-    fn is_separate(&self, kind: Kind, source: &str, has_it: bool) -> bool {
+    fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
+        let has_it = || !root.get_attr("it").is_ok_and(|it| it.is_undefined());
         let reach = self.reach(source);
-        let is_of_rule = reach.touched || reach.it && has_it;
+        let is_of_rule = reach.touched || reach.it && has_it();
         !reach.open && !is_of_rule && !self.is_open(kind, source)
     }
 
@@ -740,7 +741,7 @@ impl World for ImaginedWorld {
         })
     }
 
-    fn recall(&self, recall: Recall<'_>, has_it: bool) -> Option<Json> {
+    fn recall(&self, recall: Recall<'_>, root: &Value) -> Option<Json> {
         self.part.as_ref()?;
         let (kind, source) = match recall {
             Recall::Condition(source) => (Kind::Condition, source),
@@ -749,7 +750,7 @@ impl World for ImaginedWorld {
             Recall::Text(source) if has_holes(source) => (Kind::Text, source),
             Recall::Value(_) | Recall::Text(_) => return None,
         };
-        if !self.ground.is_separate(kind, source, has_it) {
+        if !self.ground.is_separate(kind, source, root) {
             return None;
         }
         if kind == Kind::Text {

@@ -261,7 +261,7 @@ impl Names {
 
     /// Returns what the world knows that something evaluates to.
     pub(super) fn recall(&self, recall: Recall<'_>, root: &Value) -> Option<Json> {
-        self.world.recall(recall, root::has_it(root))
+        self.world.recall(recall, root)
     }
 
     /// Returns what a field is assigned: an assumed value is one that the field may hold, another is still to be admitted.

@@ -103,12 +103,6 @@ impl Record {
     }
 }
 
-/// Returns whether a root object has `it`.
-pub(super) fn has_it(root: &Value) -> bool {
-    let record = root.downcast_object_ref::<Record>();
-    record.is_none_or(|record| record.it.is_some())
-}
-
 impl fmt::Debug for Record {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("names")
