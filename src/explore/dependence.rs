@@ -14,6 +14,7 @@ use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
 use super::user_fields::fields_of_the_user;
+use crate::chart::field::default_of;
 use crate::chart::model::{Action, Assign, Field, FieldType};
 use crate::chart::{Chart, RowShape};
 use crate::expr::source::{Literal, Text};
@@ -59,6 +60,17 @@ impl Compared {
         self.trimmed |= other.trimmed;
         self.slug |= other.slug;
         *self != before
+    }
+}
+
+/// The default words of a setting that is a list.
+fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
+    let setting = path
+        .strip_prefix("config.")
+        .and_then(|name| chart.config.get(name));
+    match setting.map(|field| default_of(chart, field)) {
+        Some(Json::Array(words)) => words,
+        _ => Vec::new(),
     }
 }
 
@@ -976,7 +988,9 @@ impl Reader<'_> {
                     for term in &allowed.terms {
                         match term {
                             Term::Input { path, .. } => {
-                                self.links.push((whole.clone(), path.clone()))
+                                self.links.push((whole.clone(), path.clone()));
+                                let words = words_of_setting(self.chart, path);
+                                self.note(&whole).literals.extend(words);
                             }
                             Term::Literal(word) => {
                                 self.note(&whole).literals.insert(word.clone());
