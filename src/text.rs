@@ -68,6 +68,11 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns what ends the sentence `text`: nothing if it ends with a question.
+pub fn full_stop(text: &str) -> &'static str {
+    if text.ends_with('?') { "" } else { "." }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,7 +32,6 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use super::*;
 

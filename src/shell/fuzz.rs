@@ -3,8 +3,6 @@
 //!
 //! `cargo test` runs a few rounds. `TASKIE_FORCE=1000000 cargo test --profile dist --lib fuzz` runs a million cases
 //! of each target. The cases are the same in every run; a failing case is printed.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 

@@ -11,7 +11,7 @@ use super::journal;
 use super::lock::ReviewLock;
 use super::performed::Performed;
 use super::place::{AsWorld as _, Place};
-use super::reviews::{self, Note, Running};
+use super::reviews::{Note, Running};
 use super::snapshot::Snapshot;
 use super::stuck::{Stuck, io};
 use crate::engine::decide::decide;
@@ -123,7 +123,7 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
         file: invocation.file.clone(),
         // A text of the chart that fails here is reported where it matters.
         by: view.by(&invocation.name).ok().flatten(),
-        started: reviews::now(),
+        started: clock::now(),
         timeout: invocation.timeout,
         log: invocation.log.clone(),
     }

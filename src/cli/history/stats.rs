@@ -10,14 +10,11 @@ use serde_json::{Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::output::say;
+use crate::cli::output::{say, say_json};
 use crate::cli::place;
 use crate::page::{self, FAINT, PLAIN, Page, STRONG, aligned, paint, span, width};
 use crate::shell::journal::{self, Line, Review};
 use crate::text::shown;
-
-/// The version of the JSON. It changes when a field is removed or changes its meaning.
-const VERSION: u32 = 1;
 
 /// Prints the figures.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -44,11 +41,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
                 .map(|(name, figures)| (name.clone(), figures.to_json()))
                 .collect()
         };
-        let json = json!({
-            "version": VERSION, "all": all.to_json(), "cycles": tables(&cycles),
+        say_json(json!({
+            "all": all.to_json(), "cycles": tables(&cycles),
             "reviewers": tables(&reviewers), "rounds_until_clean": rounds,
-        });
-        say(&json.to_string());
+        }));
         return Ok(ExitCode::SUCCESS);
     }
     if reviews.is_empty() {

@@ -28,9 +28,6 @@ use crate::shell::spent;
 use crate::shell::state_file::Reading;
 use crate::shell::stuck::Stuck;
 
-/// The version of the JSON. It changes when a field is removed or changes its meaning.
-const VERSION: u32 = 1;
-
 /// The situation of one instance.
 #[derive(Debug)]
 pub(super) struct Facts {
@@ -344,11 +341,10 @@ impl Facts {
         self.owner.as_deref()
     }
 
-    /// Returns the facts as JSON, for programs.
+    /// Returns the facts as JSON, for programs; without the version.
     pub(super) fn to_json(&self) -> Json {
         let mut object = Map::new();
         let mut put = |name: &str, value: Json| _ = object.insert(name.to_owned(), value);
-        put("version", json!(VERSION));
         put("chart", json!(self.chart.id));
         put(&self.chart.scope.noun, json!(self.name));
         put("directory", json!(self.dir));
