@@ -120,6 +120,7 @@ impl Resolver<'_> {
         for (name, invoke) in &source.invoke {
             let lists = [
                 ("verdict", &invoke.verdict),
+                ("findings", &invoke.findings),
                 ("reason", &invoke.reason),
                 ("tokens", &invoke.tokens),
             ];
@@ -141,6 +142,12 @@ impl Resolver<'_> {
                 let message = format!("`verdicts` of `{name}` is empty: no run could count");
                 let path = at!["invoke", name, "verdicts"];
                 self.flaw(Code::MissingKey, path, message, "");
+            }
+            if !invoke.findings.is_empty() && source.findings.severities.is_empty() {
+                let message = format!("`findings` of `{name}` has no effect: no severity is known");
+                let help = "list the severities: `[findings] severities = [\"major\", \"minor\"]`";
+                let path = at!["invoke", name, "findings"];
+                self.flaw(Code::MissingKey, path, message, help);
             }
             self.name_pattern(at!["invoke", name, "log"], &invoke.log, &holes);
             let Some(longest) = invoke.timeout.longest(&source.config) else {

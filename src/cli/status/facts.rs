@@ -96,6 +96,8 @@ pub(super) struct Review {
     pub(super) by: Option<String>,
     pub(super) seconds: Option<u64>,
     pub(super) cost: Option<u64>,
+    /// What it found, in words.
+    pub(super) found: String,
     /// The file of its answer, below the instance's directory.
     pub(super) answer: String,
     pub(super) is_answered: bool,
@@ -379,6 +381,7 @@ impl Facts {
                 "by": review.by,
                 "seconds": review.seconds,
                 "cost": review.cost,
+                "found": review.found,
                 "answered": review.is_answered,
             })
         });
@@ -463,6 +466,9 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
             by: ended.and_then(|ended| ended.by.clone()),
             seconds: ended.map(|ended| ended.seconds),
             cost: ended.and_then(|ended| ended.cost),
+            found: ended
+                .map(|ended| ended.found.in_words(&place.chart.findings.severities))
+                .unwrap_or_default(),
             answer: file.answer.clone(),
             is_answered: names.binary_search(&file.answer).is_ok(),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
