@@ -217,8 +217,8 @@ fn find_place(
     session: Option<&str>,
     named: Option<&str>,
     quiet: bool,
-) -> Result<Found, Reply> {
-    let undecided = |why| Reply::undecided(name, why);
+) -> Result<Found, Box<Reply>> {
+    let undecided = |why| Box::new(Reply::undecided(name, why));
     let mut choice = Choice::of(named);
     // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
     // is.
@@ -237,7 +237,7 @@ fn find_place(
             }
         }
         if known.is_none() && matches!(choice, Choice::Embedded(_)) {
-            return Err(Reply::silent(name, quiet));
+            return Err(Box::new(Reply::silent(name, quiet)));
         }
     }
     let chart = choice
@@ -250,7 +250,7 @@ fn find_place(
     };
     let has_rules = chart.on.get(name).is_some_and(|rules| !rules.is_empty());
     let Some(Meant { root, instance }) = meant.filter(|_| has_rules) else {
-        return Err(Reply::silent(name, quiet));
+        return Err(Box::new(Reply::silent(name, quiet)));
     };
     let found = match instance {
         Some(instance) => find::of_name(&root, scope, &instance),
@@ -285,7 +285,7 @@ fn reply_to(
     let session = event.session.as_deref();
     let found = match find_place(name, session, named, quiet) {
         Ok(found) => found,
-        Err(reply) => return Ok((reply, None)),
+        Err(reply) => return Ok((*reply, None)),
     };
     // If the environment of the tools doesn't name their session, only the agent can name it.
     let known_to_tools = !host.sessions.is_empty() || name != "SessionStart";
