@@ -481,11 +481,6 @@ fn too_short(hook: &Hook<'_>, chart: &Chart) -> Option<Diagnosis> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        reason = "a test that panics has failed, which is what it should do"
-    )]
-
     use super::*;
     use crate::doctor::diagnosis::Level;
 

@@ -103,6 +103,8 @@ pub struct Dependence {
     pub clouded: BTreeSet<String>,
     /// Fields that take the value of an input.
     pub derived: BTreeSet<String>,
+    /// Something other than a text depends on the severity of findings.
+    pub asks_for_severities: bool,
     /// Integers that stand beside a number of the state, wherever that is.
     pub numbers: BTreeSet<i64>,
 }
@@ -957,8 +959,15 @@ impl Reader<'_> {
             ("spent", "over") => Val::settled(),
             ("spent", _) => Val::computed(BTreeSet::from([whole])),
             ("review", "ok" | "verdict") => Val::settled(),
+            // Each severity is tried.
+            ("review", "worst") => {
+                self.found.asks_for_severities |= !self.in_text;
+                Val::settled()
+            }
             // What a review costs, says or takes is not tried.
-            ("review", "cost" | "until") => Val::computed(BTreeSet::from([whole])),
+            ("review", "cost" | "until" | "found" | "findings") => {
+                Val::computed(BTreeSet::from([whole]))
+            }
             ("review", _) => Val::input(whole, false),
             ("cycle", _) | ("scope", "started" | "home") => Val::settled(),
             ("args", _) => {

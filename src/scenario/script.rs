@@ -258,11 +258,6 @@ impl Script {
 
 #[cfg(test)]
 mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        reason = "a test that panics has failed, which is what it should do"
-    )]
-
     use super::*;
 
     fn parse(steps: &str) -> Result<Script, String> {

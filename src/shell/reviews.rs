@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use super::lock::{self, ReviewLock};
-use super::record;
+use crate::files::clock;
 
 /// The file that describes the running review.
 const RUNNING: &str = "running";
@@ -56,7 +56,7 @@ impl Running {
 
     /// Returns how long it has been running.
     pub(crate) fn elapsed(&self) -> Duration {
-        Duration::from_secs(now().saturating_sub(self.started))
+        Duration::from_secs(clock::now().saturating_sub(self.started))
     }
 }
 
@@ -84,9 +84,4 @@ impl Drop for Note {
         // A note that stays is not trusted without the lock.
         let _ = fs::remove_file(&self.path);
     }
-}
-
-/// Returns the seconds since 1970.
-pub(super) fn now() -> u64 {
-    record::now().as_secs()
 }

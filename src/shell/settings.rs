@@ -15,6 +15,7 @@ use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::engine::context::Context;
 use crate::files::pattern::is_slug;
+use crate::text::full_stop;
 
 /// Where a setting's value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,8 +183,7 @@ fn values(
         .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref()));
     let (values, unknown) = read.map_err(|why| format!("{}: {why}", shown.display()))?;
     warnings.extend(unknown.iter().map(|key| {
-        // Some end with a question.
-        let stop = if key.ends_with('?') { "" } else { "." };
+        let stop = full_stop(key);
         format!("{}: {key}{stop}", shown.display())
     }));
     Ok(values)

@@ -1,6 +1,4 @@
 //! Runs real programs: what they print, how they end, and what they leave behind.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
