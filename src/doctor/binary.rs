@@ -222,6 +222,7 @@ fn version_of(program: &Path) -> Result<String, String> {
         cwd: &std::env::current_dir().unwrap_or_default(),
         env: &[],
         log: log.path(),
+        logs_stdout: false,
         timeout: PATIENCE,
         owner: None,
     });
