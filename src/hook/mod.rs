@@ -213,7 +213,21 @@ fn reply_to(
     let mut event = Event::hook(name, fields);
     let session = event.session.clone();
     let session = session.as_deref();
-    let silent = |quiet| Ok((Reply::silent(name, quiet), None));
+    // If the environment of the tools doesn't name their session, only the agent can name it.
+    let known_to_tools = !host.sessions.is_empty() || name != "UserPromptSubmit";
+    let session_named: Vec<String> = session
+        .filter(|_| !known_to_tools)
+        .map(|id| {
+            format!(
+                "The id of this session is {id}: add `--session {id}` to every `taskie` command."
+            )
+        })
+        .into_iter()
+        .collect();
+    let nothing = |quiet| {
+        let reply = Reply::new(name, quiet, None, Vec::new(), session_named.clone());
+        Ok((reply, None))
+    };
     // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
     // is.
     let mut known = None;
@@ -234,7 +248,7 @@ fn reply_to(
             }
         }
         if known.is_none() && matches!(choice, Choice::Embedded(_)) {
-            return silent(quiet);
+            return nothing(quiet);
         }
     }
     let chart = match choice.load() {
@@ -251,11 +265,11 @@ fn reply_to(
     };
     let Meant { root, instance } = match meant {
         Ok(Some(meant)) => meant,
-        Ok(None) => return silent(chart.quiet),
+        Ok(None) => return nothing(chart.quiet),
         Err(why) => return Ok((Reply::undecided(name, why), None)),
     };
     if chart.on.get(name).is_none_or(Vec::is_empty) {
-        return silent(chart.quiet);
+        return nothing(chart.quiet);
     }
     let found = match instance {
         Some(instance) => find::of_name(&root, scope, &instance),
@@ -268,13 +282,8 @@ fn reply_to(
     } = distrusting(&root, &scope.home, found);
     let quiet = chart.quiet;
     warnings.splice(0..0, ignored);
-    // If the environment of the tools doesn't name their session, only the agent can name it.
-    let known_to_tools = !host.sessions.is_empty() || name != "SessionStart";
-    let named = session.filter(|_| !known_to_tools).map(|id| {
-        format!("The id of this session is {id}: add `--session {id}` to every `taskie` command.")
-    });
     let Some(instance) = instance else {
-        let reply = Reply::new(name, quiet, None, Vec::new(), named.into_iter().collect());
+        let reply = Reply::new(name, quiet, None, Vec::new(), session_named);
         return Ok((reply.with_warnings(warnings), None));
     };
     let place = Place {
@@ -301,7 +310,7 @@ fn reply_to(
                 Answer::Block(reason) => Some(reason),
                 Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
             };
-            let says = decision.says.into_iter().chain(named).collect();
+            let says = decision.says.into_iter().chain(session_named).collect();
             let reply = Reply::new(name, quiet, block, decision.messages, says)
                 .map_texts(|text| host.rename_commands(text, &plugin));
             let mut reply = reply.with_warnings(performed.warnings);
