@@ -17,7 +17,9 @@ use indexmap::IndexMap;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::Pattern;
-use model::{Advance, Arg, Assign, Budget, Check, Field, Invoke, Phase, Prompts, Property, Rule};
+use model::{
+    Advance, Arg, Assign, Budget, Check, Field, Findings, Invoke, Phase, Prompts, Property, Rule,
+};
 
 /// A chart whose names are all resolved.
 #[derive(Debug)]
@@ -43,6 +45,7 @@ pub struct Chart {
     pub prompts: Prompts,
     pub phases: IndexMap<String, PhaseEntry>,
     pub cycles: IndexMap<String, Cycle>,
+    pub findings: Findings,
     pub budget: Budget,
     pub invoke: IndexMap<String, Invoke>,
     pub on: IndexMap<String, Vec<Rule>>,

@@ -70,6 +70,9 @@ pub struct Source {
     /// Review cycles.
     #[serde(default)]
     pub cycles: IndexMap<String, CycleSource>,
+    /// Required if an invocation has `findings`. What reviews find, as data: `review.findings`.
+    #[serde(default)]
+    pub findings: Findings,
     /// What reviews may cost: `spent.over`.
     #[serde(default)]
     pub budget: Budget,
@@ -328,6 +331,14 @@ pub struct CycleSource {
     pub advance: Option<Vec<Advance>>,
 }
 
+/// What reviews find, as data.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Findings {
+    /// The severities that a finding may have, from the worst to the mildest.
+    pub severities: Vec<String>,
+}
+
 /// Budgets in US dollars, as settings: `{{ config.NAME }}`. A setting that is null sets no limit.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -398,6 +409,10 @@ pub struct Invoke {
     /// JSON pointers into its stdout: the first one that points to a verdict counts. A string on the way is parsed as
     /// JSON.
     pub verdict: Vec<String>,
+    /// JSON pointers to what it found: a list of records with `severity` and `title`, and often `file` and `line`. The
+    /// first one that exists counts. What cannot be read is ignored.
+    #[serde(default)]
+    pub findings: Vec<String>,
     /// A JSON pointer to a boolean that is true if the run failed.
     pub error: Option<String>,
     /// JSON pointers to the reason of a failure: the first one that exists is reported.

@@ -232,9 +232,7 @@ fn version_of(program: &Path) -> Result<String, String> {
             ..
         } => {
             let text = String::from_utf8_lossy(&stdout);
-            Ok(crate::invoke::log::plain(
-                text.lines().next().unwrap_or_default(),
-            ))
+            Ok(crate::text::plain(text.lines().next().unwrap_or_default()))
         }
         End::Exited { .. } => {
             Err(crate::invoke::log::last_line(log.path()).unwrap_or_else(|| "it failed".to_owned()))

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use super::saw::Saw;
 use crate::files::clock::Moment;
+use crate::files::finding::Found;
 use crate::host::reply::Reply;
 
 /// The result of one call of `decide`.
@@ -198,8 +199,11 @@ pub struct Effort {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// It wrote its file, and gave this verdict, if any.
-    Ran { verdict: Option<String> },
+    /// It wrote its file, gave this verdict, if any, and found this.
+    Ran {
+        verdict: Option<String>,
+        found: Found,
+    },
     /// It failed, and why.
     Failed(String),
 }
@@ -208,8 +212,16 @@ impl Outcome {
     /// Returns the verdict, if there is one, and the reason for a failure, if it failed.
     pub fn verdict_and_error(&self) -> (Option<&str>, Option<&str>) {
         match self {
-            Self::Ran { verdict } => (verdict.as_deref(), None),
+            Self::Ran { verdict, .. } => (verdict.as_deref(), None),
             Self::Failed(why) => (None, Some(why)),
+        }
+    }
+
+    /// Returns what it found; nothing if it failed.
+    pub fn found(&self) -> Found {
+        match self {
+            Self::Ran { found, .. } => found.clone(),
+            Self::Failed(_) => Found::default(),
         }
     }
 }

@@ -531,10 +531,13 @@ impl Tree {
 
     /// The context fields that the names of a cycle's files are made of, its count first.
     pub(crate) fn fields_of_names(&self, cycle: &Cycle) -> Vec<usize> {
-        let holes = [&cycle.base, &cycle.answer, &cycle.review]
-            .into_iter()
-            .flat_map(Pattern::holes);
-        let names = std::iter::once(cycle.count.as_str()).chain(holes.map(|(hole, _)| hole));
+        let holes = |pattern| Pattern::holes(pattern).map(|(hole, _)| hole);
+        // The engine fills in these two, even if a field has the same name.
+        let own = [&cycle.answer, &cycle.review].into_iter().flat_map(holes);
+        let own = own.filter(|hole| !["base", "n"].contains(hole));
+        let names = std::iter::once(cycle.count.as_str())
+            .chain(holes(&cycle.base))
+            .chain(own);
         names.filter_map(|name| self.field(name)).collect()
     }
 

@@ -14,6 +14,7 @@ use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
 use super::user_fields::fields_of_the_user;
+use crate::chart::field::default_of;
 use crate::chart::model::{Action, Assign, Field, FieldType};
 use crate::chart::{Chart, RowShape};
 use crate::expr::source::{Literal, Text};
@@ -62,6 +63,17 @@ impl Compared {
     }
 }
 
+/// The default words of a setting that is a list.
+fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
+    let setting = path
+        .strip_prefix("config.")
+        .and_then(|name| chart.config.get(name));
+    match setting.map(|field| default_of(chart, field)) {
+        Some(Json::Array(words)) => words,
+        _ => Vec::new(),
+    }
+}
+
 /// What is open about an expression.
 #[derive(Debug, Default, Clone)]
 pub struct Openness {
@@ -91,6 +103,8 @@ pub struct Dependence {
     pub clouded: BTreeSet<String>,
     /// Fields that take the value of an input.
     pub derived: BTreeSet<String>,
+    /// Something other than a text depends on the severity of findings.
+    pub asks_for_severities: bool,
     /// Integers that stand beside a number of the state, wherever that is.
     pub numbers: BTreeSet<i64>,
 }
@@ -945,8 +959,15 @@ impl Reader<'_> {
             ("spent", "over") => Val::settled(),
             ("spent", _) => Val::computed(BTreeSet::from([whole])),
             ("review", "ok" | "verdict") => Val::settled(),
+            // Each severity is tried.
+            ("review", "worst") => {
+                self.found.asks_for_severities |= !self.in_text;
+                Val::settled()
+            }
             // What a review costs, says or takes is not tried.
-            ("review", "cost" | "until") => Val::computed(BTreeSet::from([whole])),
+            ("review", "cost" | "until" | "found" | "findings") => {
+                Val::computed(BTreeSet::from([whole]))
+            }
             ("review", _) => Val::input(whole, false),
             ("cycle", _) | ("scope", "started" | "home") => Val::settled(),
             ("args", _) => {
@@ -976,7 +997,9 @@ impl Reader<'_> {
                     for term in &allowed.terms {
                         match term {
                             Term::Input { path, .. } => {
-                                self.links.push((whole.clone(), path.clone()))
+                                self.links.push((whole.clone(), path.clone()));
+                                let words = words_of_setting(self.chart, path);
+                                self.note(&whole).literals.extend(words);
                             }
                             Term::Literal(word) => {
                                 self.note(&whole).literals.insert(word.clone());

@@ -16,6 +16,7 @@ use super::user_fields::assigns_arg;
 use crate::chart::field::default_of;
 use crate::chart::model::{Arg, FieldType};
 use crate::chart::{Chart, FileSet, RowShape, Table};
+use crate::files::finding::{Finding, Found};
 use crate::files::pattern::{Capture, HoleKind, Pattern, is_slug};
 use crate::files::table::is_finished;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
@@ -105,6 +106,22 @@ impl Domain {
         domain.parameters = domain.find_parameters();
         domain.untried = domain.too_many();
         domain
+    }
+
+    /// What a review may have found: nothing, or one finding of each severity, if that can make a difference.
+    pub(crate) fn found(&self) -> Vec<Found> {
+        let severities = self.chart.findings.severities.iter();
+        let severities = severities.filter(|_| self.dependence.asks_for_severities);
+        let one = severities.map(|severity| Found {
+            findings: vec![Finding {
+                title: format!("a {severity} finding"),
+                severity: severity.clone(),
+                file: None,
+                line: None,
+            }],
+            unreadable: 0,
+        });
+        std::iter::once(Found::default()).chain(one).collect()
     }
 
     fn compared(&self, path: &str) -> Option<&Compared> {

@@ -681,18 +681,21 @@ impl Moves {
         Some(place)
     }
 
-    /// The ways in which a run can end: each verdict, none, failed.
+    /// The ways in which a run can end: each verdict, none, failed; with each severity that a rule may ask for.
     fn endings(&mut self, invocation: u32) -> Vec<u32> {
         let invocation = self.tree.invocations[invocation as usize].clone();
         let invoke = self.tree.chart.invoke.get(&invocation.name);
         let verdicts = invoke
             .map(|invoke| invoke.verdicts.clone())
             .unwrap_or_default();
-        let ran = verdicts
-            .into_iter()
-            .map(Some)
-            .chain([None])
-            .map(|verdict| Outcome::Ran { verdict });
+        let found = self.tree.ground.domain.found();
+        let verdicts = verdicts.into_iter().map(Some).chain([None]);
+        let ran = verdicts.flat_map(|verdict| {
+            found.iter().map(move |found| Outcome::Ran {
+                verdict: verdict.clone(),
+                found: found.clone(),
+            })
+        });
         let endings: Vec<Outcome> = ran
             .chain([Outcome::Failed("it failed".to_owned())])
             .collect();
@@ -817,6 +820,10 @@ impl Moves {
                 "{name}: {}, no verdict, failed",
                 invoke.verdicts.join(", ")
             ));
+        }
+        if ground.domain.dependence.asks_for_severities {
+            let severities = chart.findings.severities.join(", ");
+            lines.push(format!("review.worst: none, {severities}"));
         }
         let hooks: Vec<&str> = self
             .all

@@ -305,10 +305,13 @@ impl TraceStep {
         let review = edge.review.map(|run| {
             let run = &tree.runs[run as usize];
             let end = match &run.outcome {
-                Outcome::Ran {
-                    verdict: Some(verdict),
-                } => format!("gives {verdict}"),
-                Outcome::Ran { verdict: None } => "gives no verdict".to_owned(),
+                Outcome::Ran { verdict, found } => {
+                    let verdict = verdict.as_deref().unwrap_or("no verdict");
+                    match found.findings.first() {
+                        Some(finding) => format!("gives {verdict} and {}", finding.title),
+                        None => format!("gives {verdict}"),
+                    }
+                }
                 Outcome::Failed(_) => "fails".to_owned(),
             };
             let Invocation { cycle, n, .. } = &run.invocation;

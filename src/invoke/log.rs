@@ -4,10 +4,8 @@ use std::fs::OpenOptions;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use anstream::adapter::strip_str;
-
 use crate::files::regular::open_regular;
-use crate::text::is_harmful;
+use crate::text::plain;
 
 /// How many bytes at the end of a log [`last_line`] reads.
 const TAIL: u64 = 64 * 1024;
@@ -31,13 +29,6 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
         .map(plain)
         .find(|line| !line.is_empty())
         .map(|line| line.chars().take(MAX_LINE).collect())
-}
-
-/// Returns a line without escape sequences, harmful characters and surrounding whitespace; a tab becomes a space.
-pub(crate) fn plain(line: &str) -> String {
-    let text = strip_str(line).to_string().replace('\t', " ");
-    let text: String = text.chars().filter(|char| !is_harmful(*char)).collect();
-    text.trim().to_owned()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::diagnostic::suggest::did_you_mean;
 use crate::engine::context::Context;
 use crate::engine::decision::Outcome;
 use crate::engine::event::Event;
+use crate::files::finding::Found;
 
 /// The event that the host sends when the agent wants to stop.
 pub(crate) const STOP: &str = "Stop";
@@ -67,7 +68,8 @@ impl Assumptions {
                     return Err(misfit(&verdicts.join(" or ")));
                 }
                 let verdict = Some(text.to_owned());
-                self.outcome = Some(Outcome::Ran { verdict });
+                let found = Found::default();
+                self.outcome = Some(Outcome::Ran { verdict, found });
             }
             Some(("review", "error")) => self.outcome = Some(Outcome::Failed(text.to_owned())),
             Some(("event", key)) => _ = self.event.insert(key.to_owned(), json_or_text(text)),

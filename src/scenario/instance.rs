@@ -20,6 +20,7 @@ use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
 use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
+use crate::files::finding::Found;
 use crate::files::timestamp;
 use crate::shell::journal::Decided;
 
@@ -165,6 +166,7 @@ impl Instance {
                     self.disk.files.insert(file, (text.clone(), at));
                     Outcome::Ran {
                         verdict: verdict.clone(),
+                        found: Found::default(),
                     }
                 }
                 (None, None) => Outcome::Failed("the scenario has no review here".to_owned()),

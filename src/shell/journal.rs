@@ -22,6 +22,7 @@ use super::{lines, lock};
 use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Decision, Ended};
 use crate::engine::event::{Event, Trigger};
+use crate::files::finding::Found;
 
 /// A line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -112,6 +113,9 @@ pub(crate) struct Review {
     pub(crate) cost: Option<u64>,
     /// How many tokens it used, if known.
     pub(crate) tokens: Option<u64>,
+    /// What it found.
+    #[serde(flatten)]
+    pub(crate) found: Found,
     /// Until when every other run would fail too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) until: Option<String>,

@@ -142,6 +142,7 @@ fn ended(place: &Place, announced: Running, outcome: &Outcome, effort: &Effort) 
         seconds: effort.seconds,
         cost: effort.cost,
         tokens: effort.tokens,
+        found: outcome.found(),
         until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
         cycle: announced.cycle,
         n: announced.n,
@@ -250,7 +251,9 @@ fn run(
     }
     // The log of a successful run is of no use to anyone; if it stays, nothing is lost.
     let _ = std::fs::remove_file(&log_file);
-    Ok(Outcome::Ran { verdict })
+    let severities = &place.chart.findings.severities;
+    let found = outcome::found(invoke, severities, &stdout);
+    Ok(Outcome::Ran { verdict, found })
 }
 
 /// Makes git ignore the logs of a chart, whose names match `pattern`.

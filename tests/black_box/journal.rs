@@ -416,7 +416,7 @@ Reviews until the first clean one, on average: plan-review 1.5
     assert_eq!(
         ran.json()["all"],
         json!({
-            "reviews": 1, "verdicts": { "PASS": 1 }, "failed": 0, "found_percent": 0, "seconds": 65, "cost": 1_000, "unpriced": 0,
+            "reviews": 1, "verdicts": { "PASS": 1 }, "failed": 0, "found_percent": 0, "findings": {}, "seconds": 65, "cost": 1_000, "unpriced": 0,
         })
     );
     assert_eq!(

@@ -27,6 +27,7 @@ mod dr_done;
 mod edge_cases;
 mod expected;
 mod expressions;
+mod findings;
 mod fixtures;
 mod force;
 mod hostile;

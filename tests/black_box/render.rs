@@ -109,10 +109,12 @@ fn next_shows_the_command_of_the_review() {
     let ran = render(&project, &["--next"]);
     assert_eq!(
         ran.stderr,
-        "taskie: code-review 1 is due; the next stop runs this, which writes .taskie/plans/test-plan/task-1-review-1.md:\n  \
-         claude --print --model opus --output-format json --json-schema '{\"type\":\"object\",\"properties\":{\"verdict\":\
-         {\"type\":\"string\",\"enum\":[\"PASS\",\"FAIL\"]}},\"required\":[\"verdict\"]}' --dangerously-skip-permissions \
-         --no-session-persistence --settings '{\"disableAllHooks\":true}' PROMPT\n"
+        format!(
+            "taskie: code-review 1 is due; the next stop runs this, which writes .taskie/plans/test-plan/task-1-review-1.md:\n  \
+             claude --print --model opus --output-format json --json-schema '{}' --dangerously-skip-permissions \
+             --no-session-persistence --settings '{{\"disableAllHooks\":true}}' PROMPT\n",
+            crate::expected::SCHEMA
+        )
     );
     assert!(
         ran.stdout

@@ -203,6 +203,7 @@ impl Resolver<'_> {
             prompts: source.prompts,
             phases,
             cycles: cycles?,
+            findings: source.findings,
             budget: source.budget,
             invoke: source.invoke,
             on: source.on,

@@ -173,6 +173,10 @@ fn review(chart: &Chart, review: &Review) -> String {
     if let Some(cost) = review.cost {
         took.push_str(&format!(" ({})", dollars(cost)));
     }
+    let found = review.found.in_words(&chart.findings.severities);
+    if !found.is_empty() {
+        took.push_str(&format!(": {}", shown(&found)));
+    }
     let name = paint_words(STRONG, &name);
     match (&review.error, &review.verdict) {
         (Some(why), _) => {

@@ -83,8 +83,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 pub(crate) struct Figures {
     pub(crate) reviews: usize,
     verdicts: IndexMap<String, usize>,
-    /// Those with a verdict other than the best one.
+    /// Those with a verdict other than the best one, or with findings.
     found: usize,
+    /// How many findings of each severity they have.
+    findings: IndexMap<String, usize>,
     failed: usize,
     seconds: u64,
     /// In millionths of a dollar.
@@ -107,7 +109,11 @@ impl Figures {
         self.failed += usize::from(review.error.is_some());
         if let Some(verdict) = &review.verdict {
             *self.verdicts.entry(verdict.clone()).or_default() += 1;
-            self.found += usize::from(!chart.is_best_verdict(verdict));
+            let is_clean = chart.is_best_verdict(verdict) && review.found.findings.is_empty();
+            self.found += usize::from(!is_clean);
+        }
+        for (severity, count) in review.found.counts(&chart.findings.severities) {
+            *self.findings.entry(severity.to_owned()).or_default() += count;
         }
         self.seconds = self.seconds.saturating_add(review.seconds);
         match review.cost {
@@ -134,12 +140,21 @@ impl Figures {
         let share = self
             .share()
             .map(|share| format!(", {share} % found something"));
+        let findings: Vec<String> = self
+            .findings
+            .iter()
+            .map(|(severity, count)| format!("{count} {}", shown(severity)))
+            .collect();
+        let findings = match findings.is_empty() {
+            true => String::new(),
+            false => format!(": {}", findings.join(", ")),
+        };
         let count = match self.reviews {
             1 => "1 review".to_owned(),
             many => format!("{many} reviews"),
         };
         format!(
-            "{count} in {}, cost {}{}",
+            "{count} in {}, cost {}{}{findings}",
             self.time(),
             self.price(),
             share.unwrap_or_default()
@@ -149,7 +164,7 @@ impl Figures {
     pub(crate) fn to_json(&self) -> Json {
         json!({
             "reviews": self.reviews, "verdicts": self.verdicts, "failed": self.failed,
-            "found_percent": self.share(), "seconds": self.seconds,
+            "found_percent": self.share(), "findings": self.findings, "seconds": self.seconds,
             "cost": if self.unpriced == self.reviews { Json::Null } else { json!(self.cost) },
             "unpriced": self.unpriced,
         })

@@ -84,7 +84,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     walk.player.sum_up(None);
     walk.player.page.blank();
-    let ended = format!("It ends here: {ended}.");
+    let ended = format!("It ends here: {}.", ended.trim_end_matches('.'));
     walk.player.page.text(PLAIN, &ended);
     walk.player.page.print();
     Ok(ExitCode::SUCCESS)

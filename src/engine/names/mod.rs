@@ -26,6 +26,7 @@ use crate::chart::model::Check;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::expr::source::{Expr, Literal, Text};
 use crate::expr::{ExprError, Expressions, MAX_DEPTH, prompt};
+use crate::files::finding::Found;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault, PROSE};
 use crate::page;
 
@@ -493,6 +494,7 @@ impl Names {
             (moving.review.clone(), moving.preview)
         };
         let none = || Value::from(());
+        let severities = &self.chart.findings.severities;
         let Some(Ended {
             invocation,
             outcome,
@@ -503,8 +505,11 @@ impl Names {
             let value = match key {
                 "ok" => return Some(Ok(Value::from(false))),
                 "n" | "seconds" => Value::from(0),
-                "took" => Value::from(""),
-                "error" | "verdict" | "by" | "cost" | "until" | "file" | "answer" => none(),
+                "took" | "found" => Value::from(""),
+                "findings" => Value::from(Vec::<Value>::new()),
+                "error" | "verdict" | "worst" | "by" | "cost" | "until" | "file" | "answer" => {
+                    none()
+                }
                 _ => return None,
             };
             let is_needed = preview.is_some_and(|preview| !preview.may_lack_review);
@@ -518,7 +523,10 @@ impl Names {
             ("ok", outcome) => Ok(Value::from(matches!(outcome, Outcome::Ran { .. }))),
             ("error", Outcome::Failed(why)) => Ok(Value::from(why.as_str())),
             ("error", Outcome::Ran { .. }) | ("verdict", Outcome::Failed(_)) => Ok(none()),
-            ("verdict", Outcome::Ran { verdict }) => Ok(Value::from(verdict.clone())),
+            ("verdict", Outcome::Ran { verdict, .. }) => Ok(Value::from(verdict.clone())),
+            ("worst", _) => Ok(Value::from(outcome.found().worst(severities))),
+            ("found", _) => Ok(Value::from(outcome.found().in_words(severities))),
+            ("findings", _) => Ok(findings(&outcome.found(), &invocation.file)),
             ("n", _) => Ok(Value::from(invocation.n)),
             ("by", _) => Ok(Value::from(effort.by.clone())),
             ("seconds", _) => Ok(Value::from(effort.seconds)),
@@ -553,6 +561,20 @@ impl Names {
         let given = given.filter(fits);
         Some(Ok(given.map_or(absent, |value| context::to_value(&value))))
     }
+}
+
+/// Returns the findings of a review as records; `file` is the review's file.
+fn findings(found: &Found, file: &str) -> Value {
+    let records = found.named(file).map(|(id, finding)| {
+        Value::from_pairs([
+            ("id", Value::from(id)),
+            ("severity", Value::from(finding.severity.as_str())),
+            ("file", Value::from(finding.file.as_deref())),
+            ("line", Value::from(finding.line)),
+            ("title", Value::from(finding.title.as_str())),
+        ])
+    });
+    records.collect::<Vec<_>>().into()
 }
 
 fn not_one_of(value: &Value, allowed: &[Value]) -> String {
