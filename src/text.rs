@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use anstream::adapter::strip_str;
+
 /// Returns whether a character is invisible or changes the text around it.
 pub fn is_harmful(char: char) -> bool {
     char.is_control()
@@ -23,6 +25,22 @@ pub fn shown_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |char| {
         is_harmful(char) && !matches!(char, '\n' | '\t')
     })
+}
+
+/// Returns a line without escape sequences, harmful characters and surrounding whitespace; a tab becomes a space.
+pub fn plain(line: &str) -> String {
+    let text = strip_str(line).to_string().replace('\t', " ");
+    let text: String = text.chars().filter(|char| !is_harmful(*char)).collect();
+    text.trim().to_owned()
+}
+
+/// Returns the same for a text of any number of lines, as one line that is cut at so many characters.
+pub fn plain_line(text: &str, most: usize) -> String {
+    let line = plain(&text.split_whitespace().collect::<Vec<_>>().join(" "));
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }
 
 /// Returns a line with a `?` for each byte of a harmful character, so that every other byte stays where it is.
@@ -48,6 +66,11 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// Returns what ends the sentence `text`: nothing if it ends with a question.
+pub fn full_stop(text: &str) -> &'static str {
+    if text.ends_with('?') { "" } else { "." }
 }
 
 #[cfg(test)]

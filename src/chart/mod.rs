@@ -17,7 +17,10 @@ use indexmap::IndexMap;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::Pattern;
-use model::{Advance, Arg, Assign, Budget, Check, Field, Invoke, Phase, Prompts, Property, Rule};
+use model::{
+    Advance, Arg, Assign, Budget, Check, Field, Findings, GateCommands, Invoke, Phase, Prompts,
+    Property, Rule,
+};
 
 /// A chart whose names are all resolved.
 #[derive(Debug)]
@@ -43,7 +46,11 @@ pub struct Chart {
     pub prompts: Prompts,
     pub phases: IndexMap<String, PhaseEntry>,
     pub cycles: IndexMap<String, Cycle>,
+    pub findings: Findings,
     pub budget: Budget,
+    pub gates: Option<GateCommands>,
+    /// The number of seconds after which the host kills a hook.
+    pub hook_timeout: u64,
     pub invoke: IndexMap<String, Invoke>,
     pub on: IndexMap<String, Vec<Rule>>,
     pub commands: IndexMap<String, Command>,

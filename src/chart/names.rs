@@ -73,6 +73,11 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("files.NAME[].path", "its path from the project's root", ""),
     ("files.NAME[].HOLE", "what the hole of the pattern matched", ""),
     ("files.NAME[].lines", "the lines that match, as records of the holes of `line`", "sets with `line`"),
+    ("gate.failed", "a gate has just failed, and no reviewer was started", "rules after an `invoke`"),
+    ("gate.command", "the command line of the gate; none if no gate failed", "rules after an `invoke`"),
+    ("gate.why", "how it failed: `exited with code 1`", "rules after an `invoke`"),
+    ("gate.output", "the last lines of its output", "rules after an `invoke`"),
+    ("gate.times", "how many times in a row it has failed with the same output, numbers aside; 0 if no gate failed", "rules after an `invoke`"),
     ("git.dirty", "there are uncommitted changes outside the home; false outside git", ""),
     ("it", "the item of an `each`", "`each`"),
     ("it.id", "the phase that is being entered", "`[phases]`"),
@@ -83,6 +88,13 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("review.ok", "a review has just run and written its file", "rules after an `invoke`"),
     ("review.error", "why it failed; none if it succeeded", "rules after an `invoke`"),
     ("review.verdict", "its verdict; none if there was none", "rules after an `invoke`"),
+    ("review.worst", "the severity of its worst finding; none if it has no finding", "rules after an `invoke`"),
+    ("review.found", "how many findings of each severity: `2 major, 1 minor`; empty if there is none", "rules after an `invoke`"),
+    ("review.findings[].id", "the name of a finding: `plan-review-2.1`", "rules after an `invoke`"),
+    ("review.findings[].severity", "its severity", "rules after an `invoke`"),
+    ("review.findings[].file", "the file that it is about; none if it has none", "rules after an `invoke`"),
+    ("review.findings[].line", "the line; none if it has none", "rules after an `invoke`"),
+    ("review.findings[].title", "what is wrong, in one line", "rules after an `invoke`"),
     ("review.n", "its number", "rules after an `invoke`"),
     ("review.by", "who did it; none if the chart does not say", "rules after an `invoke`"),
     ("review.seconds", "how many seconds it took", "rules after an `invoke`"),
@@ -270,10 +282,21 @@ impl<'c> ChartNames<'c> {
             .invoke
             .values()
             .flat_map(|invoke| invoke.verdicts.iter());
+        let severities = || Self::words(self.chart.findings.severities.iter());
+        let finding = Type::record([
+            ("id", Type::Text),
+            ("severity", severities()),
+            ("file", Type::Text.or_none()),
+            ("line", Type::Integer.or_none()),
+            ("title", Type::Text),
+        ]);
         Type::record([
             ("ok", Type::Boolean),
             ("error", Type::Text.or_none()),
             ("verdict", Self::words(verdicts).or_none()),
+            ("worst", severities().or_none()),
+            ("found", Type::Text),
+            ("findings", Type::list(finding)),
             ("n", Type::Integer),
             ("by", Type::Text.or_none()),
             ("seconds", Type::Integer),
@@ -424,6 +447,13 @@ impl Scope for ChartNames<'_> {
                     "cycle" => self.cycle(),
                     "event" => Self::event(),
                     "files" => self.files(false),
+                    "gate" => Type::record([
+                        ("failed", Type::Boolean),
+                        ("command", Type::Text.or_none()),
+                        ("why", Type::Text.or_none()),
+                        ("output", Type::Text),
+                        ("times", Type::Integer),
+                    ]),
                     "git" => Type::record([("dirty", Type::Boolean)]),
                     "it" => return self.it.clone(),
                     "now" => Type::Text,

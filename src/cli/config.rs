@@ -7,14 +7,11 @@ use clap::ArgMatches;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::CliError;
-use super::output::{say, tell};
+use super::output::{say, say_json, tell};
 use super::place;
 use crate::chart::Chart;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::settings::{self, Origin};
-
-/// The version of the JSON. It changes if a field is removed or its meaning changes.
-const VERSION: u32 = 1;
 
 /// Prints the settings of the project; outside a project, those that a new one would have.
 pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -40,7 +37,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
                 (name.clone(), facts)
             })
             .collect();
-        say(&json!({ "version": VERSION, "settings": settings }).to_string());
+        say_json(json!({ "settings": settings }));
         return Ok(ExitCode::SUCCESS);
     }
     let width = read.settings.keys().map(String::len).max().unwrap_or(0);

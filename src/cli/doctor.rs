@@ -7,15 +7,12 @@ use clap::ArgMatches;
 use serde_json::json;
 
 use super::error::CliError;
-use super::output::say;
+use super::output::say_json;
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::doctor::{self, Diagnosis, Level};
 use crate::page::{self, ALERT, BAD, FAINT, GOOD, Page, paint};
-
-/// The version of the JSON. It changes when a field is removed or changes its meaning.
-const VERSION: u32 = 1;
 
 /// Checks everything and prints what was found.
 pub(crate) fn run(
@@ -33,7 +30,7 @@ pub(crate) fn run(
             json!({ "level": found.level.name(), "about": found.about, "text": found.text, "help": found.help })
         });
         let lines = lines.collect::<Vec<_>>();
-        say(&json!({ "version": VERSION, "problems": problems, "warnings": warnings, "lines": lines }).to_string());
+        say_json(json!({ "problems": problems, "warnings": warnings, "lines": lines }));
     } else {
         print(&found, problems, warnings);
     }

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use super::error::CliError;
-use super::output::{is_reviewer, say, tell};
+use super::output::{is_reviewer, say, say_json, tell};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
@@ -20,9 +20,6 @@ use crate::shell::postponed;
 
 /// The event whose rules answer it.
 pub(crate) const RULES: &str = "next";
-
-/// The version of the JSON. It changes if a field is removed or its meaning changes.
-const VERSION: u32 = 1;
 
 /// Prints the next action.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -51,7 +48,9 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     if matches.get_flag("json") {
         let context: IndexMap<&String, &Json> = performed.context.iter().collect();
-        say(&json!({ "version": VERSION, "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": context }).to_string());
+        say_json(
+            json!({ "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": context }),
+        );
         return Ok(ExitCode::SUCCESS);
     }
     say(&format!("next: {action}"));

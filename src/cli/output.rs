@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::host::events::REVIEWER;
 
@@ -23,6 +23,21 @@ pub(super) fn typed() -> Json {
 /// Prints a line to stdout. A reader that is gone is not an error.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
+}
+
+/// Prints the fields of an object as one line of JSON, for programs.
+pub(crate) fn say_json(fields: Json) {
+    say(&versioned(fields).to_string());
+}
+
+/// Returns an object with the version of the format before its fields. The version changes when a field is removed or
+/// changes its meaning.
+pub(crate) fn versioned(fields: Json) -> Json {
+    let mut object = Map::from_iter([("version".to_owned(), json!(1))]);
+    if let Json::Object(fields) = fields {
+        object.extend(fields);
+    }
+    Json::Object(object)
 }
 
 /// Prints a line to stderr.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::enter;
 use super::error::CliError;
-use super::output::say;
+use super::output::say_json;
 use crate::chart::Chart;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, paint, paint_words};
 use crate::scenario::coverage::{Coverage, share};
@@ -52,11 +52,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     if matches.get_flag("json") {
         let all = Coverage::all(chart).len();
-        let object = json!({
-            "version": 1, "chart": chart.id, "scenarios": results,
+        say_json(json!({
+            "chart": chart.id, "scenarios": results,
             "coverage": { "all": all, "covered": all - missing.len(), "missing": missing },
-        });
-        say(&object.to_string());
+        }));
         return Ok(code);
     }
     page.blank();

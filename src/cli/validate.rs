@@ -7,16 +7,14 @@ use clap::ArgMatches;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::CliError;
-use super::output::say;
+use super::output::{say, say_json};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::inspect::Inspector;
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::settings;
 use crate::shell::state_file::{self, Reading};
-
-/// The version of the JSON. It changes when a field is removed or changes its meaning.
-const VERSION: u32 = 1;
+use crate::text::full_stop;
 
 /// The problems with an instance's files.
 #[derive(Debug, Default)]
@@ -45,7 +43,6 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     };
     if matches.get_flag("json") {
         let mut object = Map::new();
-        object.insert("version".to_owned(), json!(VERSION));
         object.insert(chart.scope.noun.clone(), json!(place.instance.name));
         object.insert("directory".to_owned(), json!(place.instance.dir));
         let findings = findings
@@ -53,7 +50,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             .map(|(check, text)| json!({ "check": check, "text": text }));
         object.insert("findings".to_owned(), findings.collect());
         object.insert("warnings".to_owned(), json!(warnings));
-        say(&Json::Object(object).to_string());
+        say_json(Json::Object(object));
         return Ok(code);
     }
     for (_, text) in findings {
@@ -98,8 +95,7 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
             .into_iter()
             .skip(1);
         warnings.extend(more.map(|breach| {
-            // Some end with a question.
-            let stop = if breach.ends_with('?') { "" } else { "." };
+            let stop = full_stop(&breach);
             format!("{}: {breach}{stop}", file.display())
         }));
     }

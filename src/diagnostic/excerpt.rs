@@ -154,11 +154,6 @@ fn head(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        reason = "a test that panics has failed, which is what it should do"
-    )]
-
     use super::*;
 
     /// Returns what is shown around a token, and the part of it that is labeled.

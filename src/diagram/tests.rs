@@ -1,8 +1,3 @@
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test that panics has failed, which is what it should do"
-)]
-
 use super::Format;
 use super::picture::{Mark, Picture};
 use crate::chart::embedded::CHARTS;

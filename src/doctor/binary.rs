@@ -27,13 +27,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The numbers of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Version([u64; 3]);
+pub(super) struct Version([u64; 3]);
 
 impl Version {
     /// Returns the first word of `text` that is three numbers with dots between them.
-    fn find(text: &str) -> Option<Self> {
+    pub(super) fn find(text: &str) -> Option<Self> {
         text.split_whitespace().find_map(|word| {
-            let core = word.split(['-', '+']).next()?;
+            let core = word.trim_end_matches('.').split(['-', '+']).next()?;
             let mut parts = core.split('.').map(|part| part.parse().ok());
             let numbers = [parts.next()??, parts.next()??, parts.next()??];
             parts.next().is_none().then_some(Self(numbers))
@@ -199,7 +199,7 @@ fn as_root() -> Option<Diagnosis> {
 }
 
 /// Returns the file that a command's name refers to.
-fn on_path(name: &str) -> Option<PathBuf> {
+pub(super) fn on_path(name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
@@ -211,7 +211,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns the first line that `PROGRAM --version` prints.
-fn version_of(program: &Path) -> Result<String, String> {
+pub(super) fn version_of(program: &Path) -> Result<String, String> {
     let log = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     let argv = [
         program.to_string_lossy().into_owned(),
@@ -222,6 +222,7 @@ fn version_of(program: &Path) -> Result<String, String> {
         cwd: &std::env::current_dir().unwrap_or_default(),
         env: &[],
         log: log.path(),
+        logs_stdout: false,
         timeout: PATIENCE,
         owner: None,
     });
@@ -232,9 +233,7 @@ fn version_of(program: &Path) -> Result<String, String> {
             ..
         } => {
             let text = String::from_utf8_lossy(&stdout);
-            Ok(crate::invoke::log::plain(
-                text.lines().next().unwrap_or_default(),
-            ))
+            Ok(crate::text::plain(text.lines().next().unwrap_or_default()))
         }
         End::Exited { .. } => {
             Err(crate::invoke::log::last_line(log.path()).unwrap_or_else(|| "it failed".to_owned()))
@@ -255,6 +254,7 @@ mod tests {
         let cases = [
             ("2.1.330 (Claude Code)", Some([2, 1, 330])),
             ("taskie 0.1.0", Some([0, 1, 0])),
+            ("GitHub Copilot CLI 1.0.102.", Some([1, 0, 102])),
             ("claude v 10.0.1-beta.2+5", Some([10, 0, 1])),
             ("2.1", None),
             ("2.1.3.4", None),

@@ -129,11 +129,6 @@ pub(super) fn program() -> Diagnosis {
 
 #[cfg(test)]
 mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        reason = "a test that panics has failed, which is what it should do"
-    )]
-
     use std::fs;
 
     use super::*;

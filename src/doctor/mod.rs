@@ -1,13 +1,14 @@
 //! `taskie doctor`: checks that everything a workflow needs is there, and that nothing prevents it from working.
 //!
-//! [`binary`] checks programs, [`installed`] where they came from, [`host`] the settings of Claude Code, [`workflow`]
-//! the chart and the instance. Each returns [`Diagnosis`] lines. They change nothing, and run other programs only
-//! with `--version`.
+//! [`binary`] checks programs, [`installed`] where they came from, [`host`] the settings of Claude Code, [`others`]
+//! those of the other hosts, [`workflow`] the chart and the instance. Each returns [`Diagnosis`] lines. They change
+//! nothing, and run other programs only with `--version`.
 
 mod binary;
 mod diagnosis;
 mod host;
 mod installed;
+mod others;
 mod workflow;
 
 use std::path::PathBuf;
@@ -31,7 +32,9 @@ pub(crate) fn examine(
 ) -> Vec<Diagnosis> {
     let snapshot = place.map(Place::snapshot);
     let context = snapshot.as_ref().map(|snapshot| snapshot.context());
-    let settings = host::Settings::read(&settings_dirs(chart, place));
+    let dirs = settings_dirs(chart, place);
+    let settings = host::Settings::read(&dirs);
+    let others = others::check(choice, &dirs);
     let mut found = binary::own();
     if std::env::var_os(REVIEWER).is_some() {
         found.push(Diagnosis::problem(
@@ -43,8 +46,9 @@ pub(crate) fn examine(
     found.extend(binary::invoked(chart));
     found.extend(settings.unreadable());
     found.extend(settings.hooks_on());
-    found.extend(settings.hook(choice, chart));
+    found.extend(settings.hook(choice, chart, others.call));
     found.extend(settings.blocks(chart, context));
+    found.extend(others.found);
     found.extend(workflow::chart(choice, chart));
     if let Some(root) = root_of(chart, place) {
         found.extend(workflow::project(chart, &root));

@@ -18,7 +18,7 @@ use super::state::{Looks, Memo, StateRef, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{Context, to_json};
 use crate::engine::decide::{self, Flow, Part};
-use crate::engine::decision::{Answer, Ended, Fired, Invocation, Step};
+use crate::engine::decision::{Answer, Ended, Fired, Gates, Invocation, Step};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
@@ -127,6 +127,9 @@ impl End {
             .collect()
     }
 }
+
+/// Ways that differ in the answers to one question only, with these answers and all that there are.
+type Groups = IndexMap<(u32, Vec<(u32, u32, u32)>), Option<(Vec<u32>, u32)>, FxBuildHasher>;
 
 /// What a walk through the tree of a part begins with.
 struct Walk<'w> {
@@ -590,11 +593,7 @@ impl Tree {
             let asked = ends.iter().flat_map(|end| &end.choices);
             let asked: IndexSet<u32, FxBuildHasher> = asked.map(|(asked, ..)| *asked).collect();
             for question in asked {
-                let mut groups: IndexMap<
-                    (u32, Vec<(u32, u32, u32)>),
-                    Option<(Vec<u32>, u32)>,
-                    FxBuildHasher,
-                > = IndexMap::default();
+                let mut groups: Groups = IndexMap::default();
                 for End { leaf, mut choices } in ends {
                     let own = choices.iter().position(|(asked, ..)| *asked == question);
                     let own = own.map(|index| choices.remove(index));
@@ -787,6 +786,7 @@ impl Tree {
                 let invocation = Invocation {
                     argv: Vec::new(),
                     subject: Vec::new(),
+                    gates: Gates::default(),
                     ..*invocation
                 };
                 Turn::Invoke(number(self.invocations.insert_full(invocation).0))
@@ -850,10 +850,13 @@ impl Tree {
 
     /// The context fields that the names of a cycle's files are made of, its count first.
     pub(crate) fn fields_of_names(&self, cycle: &Cycle) -> Vec<usize> {
-        let holes = [&cycle.base, &cycle.answer, &cycle.review]
-            .into_iter()
-            .flat_map(Pattern::holes);
-        let names = std::iter::once(cycle.count.as_str()).chain(holes.map(|(hole, _)| hole));
+        let holes = |pattern| Pattern::holes(pattern).map(|(hole, _)| hole);
+        // The engine fills in these two, even if a field has the same name.
+        let own = [&cycle.answer, &cycle.review].into_iter().flat_map(holes);
+        let own = own.filter(|hole| !["base", "n"].contains(hole));
+        let names = std::iter::once(cycle.count.as_str())
+            .chain(holes(&cycle.base))
+            .chain(own);
         names.filter_map(|name| self.field(name)).collect()
     }
 

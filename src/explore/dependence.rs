@@ -14,6 +14,7 @@ use minijinja::value::ValueKind;
 use serde_json::Value as Json;
 
 use super::user_fields::fields_of_the_user;
+use crate::chart::field::default_of;
 use crate::chart::model::{Action, Assign, Field, FieldType};
 use crate::chart::{Chart, RowShape};
 use crate::expr::source::{Literal, Text};
@@ -62,6 +63,17 @@ impl Compared {
     }
 }
 
+/// The default words of a setting that is a list.
+fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
+    let setting = path
+        .strip_prefix("config.")
+        .and_then(|name| chart.config.get(name));
+    match setting.map(|field| default_of(chart, field)) {
+        Some(Json::Array(words)) => words,
+        _ => Vec::new(),
+    }
+}
+
 /// What is open about an expression.
 #[derive(Debug, Default, Clone)]
 pub struct Openness {
@@ -91,6 +103,8 @@ pub struct Dependence {
     pub clouded: BTreeSet<String>,
     /// Fields that take the value of an input.
     pub derived: BTreeSet<String>,
+    /// Something other than a text depends on the severity of findings.
+    pub asks_for_severities: bool,
     /// Integers that stand beside a number of the state, wherever that is.
     pub numbers: BTreeSet<i64>,
 }
@@ -310,6 +324,9 @@ impl Reader<'_> {
                     self.condition(expr);
                 }
             }
+        }
+        if let Some(gates) = &chart.gates {
+            self.text(&Text(format!("{{{{ {} }}}}", gates.commands.0)));
         }
         for invoke in chart.invoke.values() {
             invoke.argv.iter().for_each(|text| self.text(text));
@@ -944,10 +961,16 @@ impl Reader<'_> {
             // Each of its values is tried.
             ("spent", "over") => Val::settled(),
             ("spent", _) => Val::computed(BTreeSet::from([whole])),
-            ("review", "ok" | "verdict") => Val::settled(),
-            // What a review costs, says or takes is not tried.
-            ("review", "cost" | "until") => Val::computed(BTreeSet::from([whole])),
-            ("review", _) => Val::input(whole, false),
+            ("review", "ok" | "verdict") | ("gate", "failed") => Val::settled(),
+            // Each severity is tried.
+            ("review", "worst") => {
+                self.found.asks_for_severities |= !self.in_text;
+                Val::settled()
+            }
+            // What a review costs, says or takes is not tried, and neither is what a gate says.
+            ("review", "cost" | "until" | "found" | "findings")
+            | ("gate", "command" | "why" | "output") => Val::computed(BTreeSet::from([whole])),
+            ("review", _) | ("gate", "times") => Val::input(whole, false),
             ("cycle", _) | ("scope", "started" | "home") => Val::settled(),
             ("args", _) => {
                 let Some(arg) = chart.args.get(name) else {
@@ -976,7 +999,9 @@ impl Reader<'_> {
                     for term in &allowed.terms {
                         match term {
                             Term::Input { path, .. } => {
-                                self.links.push((whole.clone(), path.clone()))
+                                self.links.push((whole.clone(), path.clone()));
+                                let words = words_of_setting(self.chart, path);
+                                self.note(&whole).literals.extend(words);
                             }
                             Term::Literal(word) => {
                                 self.note(&whole).literals.insert(word.clone());
@@ -1038,6 +1063,7 @@ impl Reader<'_> {
         };
         match parts.as_slice() {
             [.., LENGTH] => Kind::Integer,
+            ["gate", "times"] => Kind::Integer,
             ["session"] => Kind::Text,
             ["event", name] => match EVENT_DEFAULTS.iter().find(|(known, _)| known == name) {
                 Some((_, FieldDefault::False)) => Kind::Boolean,

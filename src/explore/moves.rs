@@ -14,7 +14,7 @@ use super::plain::plain;
 use super::state::{Looks, Memo, Situation, StateRef, number};
 use crate::chart::Chart;
 use crate::engine::decide::rules_of;
-use crate::engine::decision::{Ended, Outcome};
+use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -670,26 +670,35 @@ impl Moves {
         Some(place)
     }
 
-    /// The ways in which a run can end: each verdict, none, failed.
+    /// The ways in which a run can end: each verdict, none, failed; with each severity that a rule may ask for. Or a gate
+    /// fails, as often as a rule may ask for.
     fn endings(&mut self, invocation: u32) -> Vec<u32> {
         let invocation = self.tree.invocations[invocation as usize].clone();
         let invoke = self.tree.chart.invoke.get(&invocation.name);
         let verdicts = invoke
             .map(|invoke| invoke.verdicts.clone())
             .unwrap_or_default();
-        let ran = verdicts
-            .into_iter()
-            .map(Some)
-            .chain([None])
-            .map(|verdict| Outcome::Ran { verdict });
-        let endings: Vec<Outcome> = ran
-            .chain([Outcome::Failed("it failed".to_owned())])
-            .collect();
-        let runs = endings.into_iter().map(|outcome| {
-            let ended = Ended::new(invocation.clone(), outcome);
-            number(self.tree.runs.insert_full(ended).0)
+        let found = self.tree.ground.domain.found();
+        let verdicts = verdicts.into_iter().map(Some).chain([None]);
+        let ran = verdicts.flat_map(|verdict| {
+            found.iter().map(move |found| Outcome::Ran {
+                verdict: verdict.clone(),
+                found: found.clone(),
+            })
         });
-        runs.collect()
+        let own = ran.chain([Outcome::Failed("it failed".to_owned())]);
+        let own = own.map(|outcome| Ended::new(invocation.clone(), outcome));
+        // After a gate that fails, no rule sees which review was not started.
+        let unseen = Invocation {
+            cycle: invocation.cycle.clone(),
+            ..Invocation::default()
+        };
+        let gates = self.tree.ground.domain.gate().map(Outcome::Gate);
+        let gates = gates.map(|outcome| Ended::new(unseen.clone(), outcome));
+        let ended: Vec<Ended> = own.chain(gates).collect();
+        let runs = ended.into_iter();
+        runs.map(|ended| number(self.tree.runs.insert_full(ended).0))
+            .collect()
     }
 
     /// The tail of an ending that is the same edge in every state.
@@ -797,6 +806,17 @@ impl Moves {
                 "{name}: {}, no verdict, failed",
                 invoke.verdicts.join(", ")
             ));
+        }
+        if ground.domain.dependence.asks_for_severities {
+            let severities = chart.findings.severities.join(", ");
+            lines.push(format!("review.worst: none, {severities}"));
+        }
+        let times: Vec<String> = (ground.domain.gate())
+            .map(|gate| gate.times.to_string())
+            .collect();
+        if !times.is_empty() {
+            let times = times.join(", ");
+            lines.push(format!("gates: all pass, one fails ({times} in a row)"));
         }
         let hooks: Vec<&str> = self
             .all

@@ -58,8 +58,14 @@ impl Domain {
                 Some(words) => values.extend(words.iter().map(|word| json!(word))),
                 None => values.extend(self.texts(name, &mut |_| Json::Null)),
             },
-            // What a list holds is not tried.
-            FieldType::List => {}
+            // What a list holds is tried only where an option must be one of its words.
+            FieldType::List => {
+                let mut options = chart.args.values().filter_map(|arg| arg.one_of.as_ref());
+                if options.any(|one_of| one_of.0.trim() == name) {
+                    let words = self.texts(name, &mut |_| Json::Null);
+                    values.insert(Json::Array(words));
+                }
+            }
             FieldType::Phase => values.extend(chart.phases.keys().map(|name| json!(name))),
         }
         if field.nullable {

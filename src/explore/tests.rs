@@ -639,7 +639,7 @@ fn properties_of_the_chart() {
         &[(NEVER, "never = \"phase == 'done' and max_reviews == 0\"")],
         &[(
             "property-refuted",
-            "properties.0.never: `phase == 'done' and max_reviews == 0` holds here
+            "properties.0.never: `phase == 'done' and max_reviews == 0` holds here (max_reviews is 0)
 0. Nothing is written yet: phase is write.
 1. The agent enters write.
    fires: phases.write

@@ -323,11 +323,18 @@ impl TraceStep {
         let review = edge.review.map(|run| {
             let run = &tree.runs[run as usize];
             let end = match &run.outcome {
-                Outcome::Ran {
-                    verdict: Some(verdict),
-                } => format!("gives {verdict}"),
-                Outcome::Ran { verdict: None } => "gives no verdict".to_owned(),
+                Outcome::Ran { verdict, found } => {
+                    let verdict = verdict.as_deref().unwrap_or("no verdict");
+                    match found.findings.first() {
+                        Some(finding) => format!("gives {verdict} and {}", finding.title),
+                        None => format!("gives {verdict}"),
+                    }
+                }
                 Outcome::Failed(_) => "fails".to_owned(),
+                Outcome::Gate(gate) => {
+                    let end = format!("does not start: a gate fails, {} in a row", gate.times);
+                    return (run.invocation.cycle.clone(), end);
+                }
             };
             let Invocation { cycle, n, .. } = &run.invocation;
             (format!("{cycle} {n}"), end)

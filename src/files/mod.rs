@@ -1,6 +1,7 @@
 //! Reads files and their names: patterns with holes, times, JSON, rows of Markdown tables. Writes nothing.
 
 pub mod clock;
+pub mod finding;
 pub mod json;
 pub mod pattern;
 pub mod regular;

@@ -287,11 +287,6 @@ impl Kind {
 
 #[cfg(test)]
 mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        reason = "a test that panics has failed, which is what it should do"
-    )]
-
     use super::*;
 
     fn matched(pattern: &str, name: &str) -> Option<String> {

@@ -230,11 +230,6 @@ fn plain(cell: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        reason = "a test that panics has failed, which is what it should do"
-    )]
-
     use super::*;
 
     fn read(text: &str) -> Content {

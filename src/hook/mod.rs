@@ -74,8 +74,18 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     };
     let host = named.and_then(|(_, host)| host);
     let host = host.unwrap_or_else(|| Host::of(&fields));
+    // If the environment of the tools doesn't name their session, only the agent can name it.
+    let named = fields["session_id"]
+        .as_str()
+        .filter(|_| host.sessions.is_empty() && name == "UserPromptSubmit")
+        .map(|id| {
+            format!(
+                "The id of this session is {id}: add `--session {id}` to every `taskie` command."
+            )
+        });
     match reply_to(name, fields, chart, quiet, host) {
-        Ok((reply, debt)) => {
+        Ok((mut reply, debt)) => {
+            reply.says.extend(named);
             // The answer comes first: a host that does not read our warnings still gets it.
             let is_delivered = print(&reply.render(host));
             if let Some(debt) = debt.filter(|_| is_delivered) {
@@ -202,28 +212,31 @@ fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart
     root.map_or(OwnChart::Absent, |root| trust::own_chart(&root))
 }
 
-fn reply_to(
+/// The instance that an event is about.
+struct Found {
+    /// `None` if there is none yet.
+    place: Option<Place>,
+    quiet: bool,
+    warnings: Vec<String>,
+}
+
+/// Finds the instance that an event is about. The error is the answer if it has nothing to do with us, or if nothing can be
+/// decided.
+fn find_place(
     name: &str,
-    fields: Json,
+    session: Option<&str>,
     named: Option<&str>,
     quiet: bool,
-    host: &Host,
-) -> Result<(Reply, Option<Debt>), Ended> {
+) -> Result<Found, Box<Reply>> {
+    let undecided = |why| Box::new(Reply::undecided(name, why));
     let mut choice = Choice::of(named);
-    let mut event = Event::hook(name, fields);
-    let session = event.session.clone();
-    let session = session.as_deref();
-    let silent = |quiet| Ok((Reply::silent(name, quiet), None));
     // The home of an embedded chart is known before the chart is parsed. If there is nothing for it to do, it never
     // is.
     let mut known = None;
     let mut ignored = Vec::new();
     let own;
     if let Choice::Embedded(chart) = choice {
-        known = match meant(name, session, chart.home, chart.is_per_session) {
-            Ok(known) => known,
-            Err(why) => return Ok((Reply::undecided(name, why), None)),
-        };
+        known = meant(name, session, chart.home, chart.is_per_session).map_err(undecided)?;
         match own_chart(named, chart.home, known.as_ref()) {
             OwnChart::Absent => {}
             OwnChart::Ignored(why) => ignored.push(why),
@@ -234,29 +247,21 @@ fn reply_to(
             }
         }
         if known.is_none() && matches!(choice, Choice::Embedded(_)) {
-            return silent(quiet);
+            return Err(Box::new(Reply::silent(name, quiet)));
         }
     }
-    let chart = match choice.load() {
-        Ok(chart) => chart,
-        Err(error) => {
-            let why = format!("the chart cannot be used: {error}");
-            return Ok((Reply::undecided(name, why), None));
-        }
-    };
-    let scope = &chart.scope;
+    let chart = choice
+        .load()
+        .map_err(|error| undecided(format!("the chart cannot be used: {error}")))?;
+    let (scope, quiet) = (&chart.scope, chart.quiet);
     let meant = match known {
-        Some(known) => Ok(Some(known)),
-        None => meant(name, session, &scope.home, scope.is_per_session()),
+        Some(known) => Some(known),
+        None => meant(name, session, &scope.home, scope.is_per_session()).map_err(undecided)?,
     };
-    let Meant { root, instance } = match meant {
-        Ok(Some(meant)) => meant,
-        Ok(None) => return silent(chart.quiet),
-        Err(why) => return Ok((Reply::undecided(name, why), None)),
+    let has_rules = chart.on.get(name).is_some_and(|rules| !rules.is_empty());
+    let Some(Meant { root, instance }) = meant.filter(|_| has_rules) else {
+        return Err(Box::new(Reply::silent(name, quiet)));
     };
-    if chart.on.get(name).is_none_or(Vec::is_empty) {
-        return silent(chart.quiet);
-    }
     let found = match instance {
         Some(instance) => find::of_name(&root, scope, &instance),
         None if scope.is_per_session() => find::of_session(&root, scope, session),
@@ -266,21 +271,36 @@ fn reply_to(
         instance,
         mut warnings,
     } = distrusting(&root, &scope.home, found);
-    let quiet = chart.quiet;
     warnings.splice(0..0, ignored);
-    // If the environment of the tools doesn't name their session, only the agent can name it.
-    let known_to_tools = !host.sessions.is_empty() || name != "SessionStart";
-    let named = session.filter(|_| !known_to_tools).map(|id| {
-        format!("The id of this session is {id}: add `--session {id}` to every `taskie` command.")
-    });
-    let Some(instance) = instance else {
-        let reply = Reply::new(name, quiet, None, Vec::new(), named.into_iter().collect());
-        return Ok((reply.with_warnings(warnings), None));
-    };
-    let place = Place {
+    let place = instance.map(|instance| Place {
         chart,
         root,
         instance,
+    });
+    Ok(Found {
+        place,
+        quiet,
+        warnings,
+    })
+}
+
+fn reply_to(
+    name: &str,
+    fields: Json,
+    named: Option<&str>,
+    quiet: bool,
+    host: &Host,
+) -> Result<(Reply, Option<Debt>), Ended> {
+    let mut event = Event::hook(name, fields);
+    let session = event.session.as_deref();
+    let found = match find_place(name, session, named, quiet) {
+        Ok(found) => found,
+        Err(reply) => return Ok((*reply, None)),
+    };
+    let (quiet, warnings) = (found.quiet, found.warnings);
+    let Some(place) = found.place else {
+        let reply = Reply::silent(name, quiet);
+        return Ok((reply.with_warnings(warnings), None));
     };
     if host.is_active_always && is_stop(name) {
         event.fields[ACTIVE] = Json::from(journal::was_blocked(&place, &event));
@@ -301,8 +321,7 @@ fn reply_to(
                 Answer::Block(reason) => Some(reason),
                 Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
             };
-            let says = decision.says.into_iter().chain(named).collect();
-            let reply = Reply::new(name, quiet, block, decision.messages, says)
+            let reply = Reply::new(name, quiet, block, decision.messages, decision.says)
                 .map_texts(|text| host.rename_commands(text, &plugin));
             let mut reply = reply.with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));

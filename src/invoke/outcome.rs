@@ -7,10 +7,11 @@ use serde::de::{
 };
 use serde_json::value::RawValue;
 
-use super::log::plain;
 use super::zone;
 use crate::chart::model::{AnswerForm, Invoke};
 use crate::files::clock::{self, Moment};
+use crate::files::finding::Found;
+use crate::text::plain_line;
 
 /// So many bytes at the end of a text are searched for an answer.
 const ANSWER_LIMIT: usize = 64 * 1024;
@@ -63,6 +64,17 @@ pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
         Some(count)
     });
     counts.reduce(u64::saturating_add)
+}
+
+/// Returns what a process says that it found; `severities` are those that the chart knows.
+pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Found {
+    let json = answer(invoke, stdout).unwrap_or_default();
+    let pointers = invoke.findings.iter();
+    let mut lists = pointers.filter_map(|pointer| find(json, pointer));
+    lists
+        .next()
+        .map(|list| Found::read(&list, severities))
+        .unwrap_or_default()
 }
 
 /// Until when every other run would fail too, if a process that has failed says so.
@@ -130,11 +142,7 @@ fn reason(invoke: &Invoke, json: &str) -> Option<String> {
         .iter()
         .find_map(|pointer| find(json, pointer))?;
     let text = serde_json::from_str(&found).unwrap_or(found);
-    let line = plain(&text.split_whitespace().collect::<Vec<_>>().join(" "));
-    let mut short: String = line.chars().take(REASON_LIMIT).collect();
-    if short.len() < line.len() {
-        short.push('…');
-    }
+    let short = plain_line(&text, REASON_LIMIT);
     (!short.is_empty()).then_some(short)
 }
 
@@ -206,6 +214,7 @@ mod tests {
     fn invoke() -> Invoke {
         Invoke {
             cost: Some("/total_cost_usd".to_owned()),
+            findings: vec!["/structured_output/findings".to_owned()],
             tokens: vec!["/usage/in".to_owned(), "/usage/out".to_owned()],
             postpone: None,
             by: None,

@@ -103,7 +103,6 @@ pub(super) fn why_not_started(
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::fs::{self, Permissions};
 

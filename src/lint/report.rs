@@ -6,6 +6,7 @@
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use serde_json::{Value as Json, json};
 
@@ -126,13 +127,14 @@ fn pretty(json: &Json) -> String {
     serde_json::to_string_pretty(json).unwrap_or_default()
 }
 
-/// Returns the properties that are not decided: their codes, names and reasons.
-fn undecided(chart: &Checked) -> impl Iterator<Item = (Code, String)> {
+/// Returns the properties that are not decided, each once: their codes, names and reasons.
+fn undecided(chart: &Checked) -> IndexSet<(Code, String)> {
     let results = chart.explored.iter().flat_map(|report| &report.results);
-    results.filter_map(|result| match &result.verdict {
+    let open = results.filter_map(|result| match &result.verdict {
         Verdict::Undecided { why } => Some((result.code, format!("{}: {why}", result.name))),
         Verdict::Proved { .. } | Verdict::Refuted { .. } => None,
-    })
+    });
+    open.collect()
 }
 
 /// Returns a line for each finding, then one for each property of a chart that is not decided.
@@ -211,38 +213,55 @@ fn explored(chart: &Checked, width: usize) -> String {
         results.filter(|result| is_wanted(&result.verdict)).count()
     };
     let refuted = count(|verdict| matches!(verdict, Verdict::Refuted { .. }));
-    if refuted > 0 {
+    let mut text = if refuted > 0 {
         let proved = count(|verdict| matches!(verdict, Verdict::Proved { .. }));
-        let open = match undecided(chart).count() {
-            0 => String::new(),
-            open => format!(", {open} not decided"),
+        let open = match count(|verdict| matches!(verdict, Verdict::Undecided { .. })) {
+            0 => ".".to_owned(),
+            open => format!(", {open} not decided:"),
         };
-        return format!(
-            "  {states} states explored: {proved} properties proved, {refuted} refuted{open}.\n"
-        );
-    }
-    let extent = if report.complete {
-        "all of them"
+        format!("  {states} states explored: {proved} properties proved, {refuted} refuted{open}\n")
     } else {
-        report.cut.as_deref().unwrap_or("cut off")
+        let extent = match report.complete {
+            true => "all of them",
+            false => report.cut.as_deref().unwrap_or("cut off"),
+        };
+        let transitions = in_groups(report.transitions);
+        format!("\n  {states} states and {transitions} transitions explored, {extent}:\n")
     };
-    let mut text = format!(
-        "\n  {states} states and {} transitions explored, {extent}:\n",
-        in_groups(report.transitions)
-    );
+    let mut reasons: Vec<&str> = Vec::new();
     for result in &report.results {
         let (verdict, detail) = in_words(&result.verdict);
-        text.push_str(&item(
-            &format!("{verdict:12} {}: {detail}", result.name),
-            17,
-            width,
-        ));
+        let name = match &result.verdict {
+            // One reason can stand in the way of several properties.
+            Verdict::Undecided { why } if !reasons.contains(&why.as_str()) => {
+                reasons.push(why);
+                names_open_because(why, report)
+            }
+            Verdict::Proved { .. } if refuted == 0 => result.name.clone(),
+            _ => continue,
+        };
+        text.push_str(&item(&format!("{verdict:12} {name}: {detail}"), 17, width));
+    }
+    if refuted > 0 {
+        return text;
     }
     text.push_str("\n  over this domain:\n");
     for line in &report.domain {
         text.push_str(&item(line, 6, width));
     }
     text
+}
+
+/// Returns the names of the properties that this reason leaves open.
+fn names_open_because(reason: &str, report: &Report) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for result in &report.results {
+        if matches!(&result.verdict, Verdict::Undecided { why } if why == reason) {
+            names.push(&result.name);
+        }
+    }
+    names.dedup();
+    names.join("; ")
 }
 
 /// Returns a verdict's name, and its details.
@@ -330,7 +349,7 @@ fn as_sarif(charts: &[Checked]) -> Json {
         })
         .collect();
     let open = charts.iter().flat_map(|chart| {
-        undecided(chart).map(move |(code, why)| {
+        undecided(chart).into_iter().map(move |(code, why)| {
             json!({
                 "ruleId": code.as_str(),
                 "kind": "open",

@@ -254,7 +254,7 @@ fn fill(json: &mut Json, path: &[Step], name: &str) {
         "scope" => json!({ "home": ".", "noun": "", "newest": "x/*", "touch": [] }),
         "newest" => json!("x/*"),
         "context" | "phases" => json!({}),
-        "touch" | "argv" | "verdict" | "verdicts" => json!([]),
+        "touch" | "argv" | "severities" | "verdict" | "verdicts" => json!([]),
         "timeout" => json!(1),
         "type" => match default {
             Some(Json::Bool(_)) => json!("boolean"),

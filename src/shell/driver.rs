@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{find, git, lock, record};
+use crate::files::clock;
 
 /// The kind of record that says which instance a session has claimed.
 const SESSION: &str = "session";
@@ -67,7 +68,7 @@ pub(super) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()
     if claim.is_none_or(|claim| claim.instance != instance) {
         sweep(home);
         let claim = Claim {
-            at: record::now(),
+            at: clock::since_1970(),
             instance: instance.to_owned(),
         };
         record::write(home, session, SESSION, claim)?;

@@ -171,7 +171,6 @@ pub(crate) fn distrust(dir: &Path) -> Option<String> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::os::unix::fs::symlink;
 

@@ -120,7 +120,6 @@ fn output_within(command: &mut Command, limit: Duration) -> Result<Output, Strin
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may panic")]
 mod tests {
     use std::fs;
     use std::time::Instant;

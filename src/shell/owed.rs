@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record;
 use crate::engine::decision::{Answer, Decision};
+use crate::files::clock;
 
 const KIND: &str = "owed";
 
@@ -52,7 +53,7 @@ impl Debt {
         let owed = Owed {
             state: mark(text),
             hook: getpid().as_raw_pid(),
-            left: record::now().as_secs(),
+            left: clock::now(),
             block: match &decision.answer {
                 Answer::Block(reason) => Some(reason.clone()),
                 _ => None,
@@ -72,7 +73,7 @@ impl Debt {
             return None;
         }
         // The hook is printing the answer now. (If another process has its id by now, it won't for long.)
-        let is_recent = record::now().as_secs().saturating_sub(owed.left) < GRACE;
+        let is_recent = clock::now().saturating_sub(owed.left) < GRACE;
         let hook = Pid::from_raw(owed.hook);
         if is_recent && hook.is_some_and(|hook| test_kill_process(hook).is_ok()) {
             return None;

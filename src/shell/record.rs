@@ -8,13 +8,14 @@ use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::process::geteuid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{file, lock};
+use crate::files::clock;
 
 /// The most bytes of a record that are read.
 const LIMIT: u64 = 256 * 1024;
@@ -32,7 +33,7 @@ pub(super) fn write<T: Serialize>(home: &Path, name: &str, kind: &str, value: T)
     lock::make_folder(home)?;
     let path = lock::path(home, name, kind);
     file::replace_with(&path, |file| {
-        let modified = now().as_secs() & !1;
+        let modified = clock::now() & !1;
         let inode = file.metadata()?.ino();
         file.write_all(&serde_json::to_vec(&Record {
             inode,
@@ -79,11 +80,4 @@ pub(super) fn remove(home: &Path, name: &str, kind: &str) {
 /// Returns whether a file was made on this machine: `inode`, with which it starts, is its own number.
 pub(super) fn is_made_here(meta: &Metadata, inode: u64) -> bool {
     meta.ino() == inode && meta.uid() == geteuid().as_raw()
-}
-
-/// Returns the time since 1970.
-pub(super) fn now() -> Duration {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
 }

@@ -15,6 +15,7 @@ use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::engine::context::Context;
 use crate::files::pattern::is_slug;
+use crate::text::full_stop;
 
 /// Where a setting's value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,9 +88,7 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
     // If the user has already set the same value, no further consent is needed.
     let needs_trust = |name: &String, value: &Json| {
         let field = chart.config.get(name);
-        let needs_it = field.is_some_and(|field| {
-            field.file || field.trust.iter().any(|word| value.as_str() == Some(word))
-        });
+        let needs_it = field.is_some_and(|field| field.file || field.trust.covers(value));
         needs_it && settings[name].value != *value
     };
     let mut asked = Vec::new();
@@ -182,8 +181,7 @@ fn values(
         .and_then(|bytes| state_file::parse_config(chart, bytes.as_deref()));
     let (values, unknown) = read.map_err(|why| format!("{}: {why}", shown.display()))?;
     warnings.extend(unknown.iter().map(|key| {
-        // Some end with a question.
-        let stop = if key.ends_with('?') { "" } else { "." };
+        let stop = full_stop(key);
         format!("{}: {key}{stop}", shown.display())
     }));
     Ok(values)

@@ -29,7 +29,7 @@ use crate::files::pattern::{Capture, Pattern};
 use crate::files::table;
 use crate::files::timestamp;
 use crate::shell::find::{self, Instance};
-use crate::text::shown;
+use crate::text::{full_stop, shown};
 
 /// One instance on disk.
 #[derive(Debug)]
@@ -555,11 +555,6 @@ fn idle_hours(dir: &Path, names: &[String]) -> u64 {
     let last = files.chain([dir.to_owned()]).filter_map(modified).max();
     let idle = last.and_then(|last| last.elapsed().ok());
     idle.map_or(0, |idle| idle.as_secs() / 3600)
-}
-
-/// Returns what ends the sentence `why`: nothing if it ends with a question.
-fn full_stop(why: &str) -> &'static str {
-    if why.ends_with('?') { "" } else { "." }
 }
 
 impl World for Snapshot {

@@ -279,11 +279,6 @@ fn kind_of(json: &Json) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    #![allow(
-        clippy::unwrap_used,
-        reason = "a test that panics has failed, which is what it should do"
-    )]
-
     use super::*;
     use crate::chart::embedded::CHARTS;
     use crate::chart::schema;

@@ -452,8 +452,45 @@ fn json_keeps_its_promise() {
     assert_eq!(ran.json(), expected);
 }
 
+/// A chart with a property that is not decided, and what each format says about it.
 #[test]
-fn sarif_is_valid() {
+fn every_format_shows_what_is_not_decided() {
+    let project = with_chart(&over_base(
+        "[[on.Stop]]\nguard = \"event.prompt ~ '!' == 'GO!'\"\nmessage = \"So.\"\n",
+    ));
+    let why = "every rule can fire: on.Stop[0] never fires, as far as was tried: \
+               `event.prompt ~ '!' == 'GO!'` depends on event.prompt, of which not every value that matters is tried";
+    let concise = format!("chart.toml: rule-never-fires: not decided: {why}\n");
+    let github = format!("::notice file=chart.toml,title=rule-never-fires::not decided: {why}\n");
+    for (format, expected) in [("concise", &concise), ("github", &github)] {
+        for (strict, code) in [(&[][..], 0), (&["--strict"][..], 1)] {
+            let args = [&["check-chart", "--format", format, "chart.toml"], strict].concat();
+            let ran = project.run(&args);
+            assert_eq!(
+                (ran.code, &ran.stdout, ran.stderr.as_str()),
+                (code, expected, "")
+            );
+        }
+    }
+    let sarif = project.run(&["check-chart", "--format=sarif", "chart.toml"]);
+    let sarif = sarif_of(&sarif);
+    assert_eq!(
+        sarif["runs"][0]["results"],
+        json!([{
+            "ruleId": "rule-never-fires",
+            "kind": "open",
+            "level": "none",
+            "message": { "text": format!("not decided: {why}") },
+            "locations": [{ "physicalLocation": { "artifactLocation": { "uri": "chart.toml" } } }],
+        }])
+    );
+    let human = project.run(&["check-chart", "chart.toml"]).stdout;
+    let human = human.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(human.contains(&format!("not decided {why}")), "{human}");
+}
+
+/// The SARIF that a run printed, which fits the schema.
+fn sarif_of(ran: &Ran) -> Value {
     let text = fs::read_to_string(source("tests/fixtures/sarif-2.1.0.schema.json")).unwrap();
     let mut schema: Value = serde_json::from_str(&text).unwrap();
     // It has a regular expression with an extra `]`, which JavaScript accepts and other engines don't.
@@ -464,18 +501,24 @@ fn sarif_is_valid() {
             .remove("pattern");
     }
     let validator = jsonschema::draft7::new(&schema).unwrap();
+    let report = ran.json();
+    let breaches: Vec<String> = validator
+        .iter_errors(&report)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert_eq!(breaches, Vec::<String>::new());
+    report
+}
+
+#[test]
+fn sarif_is_valid() {
     for (project, findings) in [(faulty(), 3), (with_chart(BASE), 0)] {
         let ran = project.run(&["check-chart", "--format=sarif", "chart.toml"]);
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
             (i32::from(findings > 0), "")
         );
-        let report = ran.json();
-        let breaches: Vec<String> = validator
-            .iter_errors(&report)
-            .map(|error| format!("{}: {error}", error.instance_path()))
-            .collect();
-        assert_eq!(breaches, Vec::<String>::new());
+        let report = sarif_of(&ran);
         let run = &report["runs"][0];
         let rules: Vec<&str> = run["tool"]["driver"]["rules"]
             .as_array()
@@ -861,6 +904,75 @@ fn file_names_follow_their_patterns() {
             [format!("{line}: bad-pattern")]
         );
     }
+}
+
+/// Ordinary workflows: nothing is found in them, and everything about them is decided.
+#[test]
+fn nothing_is_found_in_ordinary_workflows() {
+    let folders = ["tests/charts/workflows", "examples"];
+    let entries = folders.map(|folder| fs::read_dir(source(folder)).unwrap());
+    let paths = entries.into_iter().flatten().map(|entry| {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            path.join("statechart.toml")
+        } else {
+            path
+        }
+    });
+    let charts = paths.filter(|path| path.is_file() && !path.ends_with("demo.toml"));
+    let charts: Vec<String> = charts
+        .map(|path| path.to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(charts.len(), 11);
+    let args = ["check-chart", "--strict", "--format=concise"].map(str::to_owned);
+    let project = Project::empty();
+    let mut command = project.command(args);
+    let ran = Ran::of(command.args(&charts).output().unwrap());
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "", "")
+    );
+}
+
+/// A property that a setting breaks names the setting, and reasons that several properties share are printed once.
+#[test]
+fn a_refutation_names_the_setting() {
+    let text = over_base(
+        "[config.most]\ntype = \"integer\"\nminimum = 1\ndefault = 3\n\n\
+         [[properties]]\nabout = \"few reviews\"\nnever = \"reviews > config.most\"\n",
+    );
+    let report = report_on(&text);
+    let message = report["findings"][0]["message"].as_str().unwrap();
+    assert_eq!(
+        message,
+        "refuted: few reviews: `reviews > config.most` holds here (config.most is 1)"
+    );
+}
+
+/// An option must be a word of a setting, which the user can change; a field can be called like a hole of file names.
+#[test]
+fn words_of_settings_and_names_of_holes() {
+    let own = "[context]\nn = { type = \"integer\", minimum = 0, default = 0 }\n\
+               base = { type = \"boolean\", default = false }\n\n\
+               [config.people]\ntype = \"list\"\nminimum = 1\ndefault = [\"ann\"]\n\n\
+               [args.by]\ntype = \"string\"\none_of = \"config.people\"\npositional = true\n\n\
+               [commands.ann]\nabout = \"For Ann\"\nguard = \"args.by == 'ann'\"\nassign = { n = 0 }\n\n\
+               [commands.bob]\nabout = \"For Bob\"\nguard = \"args.by == 'bob'\"\nassign = { n = 0 }\n";
+    let counted = "reviews = \"{{ review.n }}\"";
+    let more = "n = \"{{ (n + 1) % 3 }}\", base = \"{{ not base }}\"";
+    let text = over_base(own).replacen(counted, &format!("{counted}, {more}"), 1);
+    assert!(text.contains(more));
+    let report = report_on(&text);
+    assert_eq!(report["findings"], json!([]));
+    let properties = report["charts"][0]["explored"]["properties"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let open: Vec<&Value> = properties
+        .iter()
+        .filter(|one| one["verdict"] != "proved")
+        .collect();
+    assert_eq!(open, Vec::<&Value>::new());
 }
 
 /// A number in the context can be part of a table's file name, for the checker as for a stop.

@@ -14,7 +14,21 @@ pub(crate) use rows;
 /// The message about a plan without a flaw.
 pub const VALID: &str = "Plan 'test-plan' structure validated successfully";
 
-const SCHEMA: &str = r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#;
+/// What the reviewer's verdict looks like.
+pub const SCHEMA: &str = concat!(
+    r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]},"#,
+    r#""findings":{"type":"array","items":{"type":"object","properties":{"#,
+    r#""severity":{"type":"string","enum":["critical","major","minor"]},"#,
+    r#""file":{"type":"string"},"line":{"type":"integer"},"title":{"type":"string"}},"#,
+    r#""required":["severity","title"]}}},"required":["verdict"]}"#,
+);
+
+/// What a prompt says about findings.
+pub const NAME_FINDINGS: &str = concat!(
+    "Your verdict also names each issue of your review as one of its `findings`, with a `severity`: `critical` (it breaks ",
+    "something, or data or security is at risk), `major` (it must be fixed before the work goes on) or `minor` (everything ",
+    "else). Its `title` says in one sentence what is wrong, its `file` and `line` say where.",
+);
 
 const GROUND_RULES: &str = include_str!("../../plugin/taskie/ground-rules.md");
 
@@ -224,6 +238,7 @@ impl Review {
              # Your review\n\n\
              Perform the action of `actions/{id}.md` for {}. Be very critical.\n\
              Do not run `taskie enter` and do not touch `{}`: the hook that started you acts on your verdict.\n\
+             {NAME_FINDINGS}\n\
              Write your review to {}",
             reads.join("\n"),
             self.fill(about),

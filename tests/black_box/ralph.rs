@@ -1,10 +1,11 @@
 //! A third workflow, `examples/ralph`, which consists only of a chart.
 
 use std::fs;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, feed};
+use crate::support::{Project, Ran, feed, report};
 
 const CHART: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -55,6 +56,28 @@ fn it_is_proved() {
             .iter()
             .any(|property| property["detail"] == bound)
     );
+}
+
+/// Each property can be refuted: it depends on parts of rules.
+#[test]
+fn its_properties_are_about_its_rules() {
+    let chart = fs::read_to_string(CHART).unwrap();
+    for (part, instead, property) in [
+        (
+            "state == 'off'\"\nallow",
+            "iteration > 0\"\nallow",
+            "a session that never began is never blocked",
+        ),
+        ("target  = \"off\"", "target  = \"on\"", "a loop ends"),
+    ] {
+        assert!(chart.contains(part));
+        let report = report("ralph.toml", &chart.replace(part, instead), Path::new("."));
+        let findings = report["findings"].as_array().unwrap();
+        let refuted = format!("refuted: {property}: ");
+        let is_refuted =
+            |finding: &Value| finding["message"].as_str().unwrap().starts_with(&refuted);
+        assert!(findings.iter().any(is_refuted), "{findings:?}");
+    }
 }
 
 #[test]

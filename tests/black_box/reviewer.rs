@@ -10,6 +10,7 @@ use crate::bench::{
     finish, is_running, signal, start_stop, wait_for, wait_for_line, wait_until_gone,
     wait_until_it_can_be_run,
 };
+use crate::expected::{NAME_FINDINGS, SCHEMA};
 use crate::support::{PLAN, Project, Reviewer, allowed, silent, state, validated};
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
@@ -68,7 +69,7 @@ fn arguments_environment_directory_and_stdin() {
             "--output-format",
             "json",
             "--json-schema",
-            r#"{"type":"object","properties":{"verdict":{"type":"string","enum":["PASS","FAIL"]}},"required":["verdict"]}"#,
+            SCHEMA,
             "--dangerously-skip-permissions",
             "--no-session-persistence",
             "--settings",
@@ -171,7 +172,7 @@ fn each_cycle_reads_its_own_files() {
             "{cycle}"
         );
         let end = format!(
-            "\n# Your review\n\nPerform the action of `actions/{cycle}.md`{about}. Be very critical.\nDo not run `taskie enter` and do not touch `{dir}/state.json`: the hook that started you acts on your verdict.\nWrite your review to {dir}/{base}-review-1.md"
+            "\n# Your review\n\nPerform the action of `actions/{cycle}.md`{about}. Be very critical.\nDo not run `taskie enter` and do not touch `{dir}/state.json`: the hook that started you acts on your verdict.\n{NAME_FINDINGS}\nWrite your review to {dir}/{base}-review-1.md"
         );
         assert!(prompt.ends_with(&end), "{cycle}: {prompt}");
     }

@@ -80,30 +80,44 @@ fn at_the_limit_it_waits_for_the_user() {
 
 #[test]
 fn every_chart_here_can_be_simulated() {
-    let ends = [
+    let nothing = "the chart does not say what comes next";
+    let last = "the last phase is reached";
+    let cannot = "the agent cannot continue: `taskie enter";
+    let ends: &[(&str, Value, &str)] = &[
+        ("examples/ralph/statechart", json!("off"), nothing),
+        ("examples/release-train/statechart", json!("cut"), nothing),
+        ("examples/style-gate/statechart", json!("published"), last),
+        ("tests/charts/base", json!("done"), last),
         (
-            "dr-done".to_owned(),
-            "off",
-            "the chart does not say what comes next",
+            "tests/charts/workflows/bug-triage",
+            json!("triage"),
+            "ask: Nothing is due.",
         ),
         (
-            chart("examples/ralph/statechart.toml"),
-            "off",
-            "the chart does not say what comes next",
+            "tests/charts/workflows/doc-drift",
+            json!("work"),
+            "drift-check waits for the user",
         ),
+        ("tests/charts/workflows/migration", json!("plan"), nothing),
+        ("tests/charts/workflows/notebook", json!("idle"), nothing),
+        ("tests/charts/workflows/on-call", json!("open"), cannot),
         (
-            chart("tests/charts/base.toml"),
-            "done",
-            "the last phase is reached",
+            "tests/charts/workflows/pr-checklist",
+            json!("draft"),
+            nothing,
         ),
+        ("tests/charts/workflows/spec-then-code", json!("done"), last),
+        ("tests/charts/workflows/test-first", json!("null"), cannot),
     ];
-    for (chart, phase, ended) in ends {
-        let ran = Project::empty().run(&["--chart", &chart, "simulate", "--json"]);
+    let paths = ends.iter().map(|(name, ..)| chart(&format!("{name}.toml")));
+    let paths: Vec<String> = paths.chain(["dr-done".to_owned()]).collect();
+    let dr_done = ("dr-done", json!("off"), nothing);
+    for (path, (name, phase, ended)) in paths.iter().zip(ends.iter().chain([&dr_done])) {
+        let ran = Project::empty().run(&["--chart", path, "simulate", "--json"]);
         let object = ran.json();
-        assert_eq!(
-            (&object["phase"], &object["ended"]),
-            (&json!(phase), &json!(ended))
-        );
+        assert_eq!((ran.code, &object["phase"]), (0, phase), "{name}");
+        let why = object["ended"].as_str().unwrap();
+        assert!(why.starts_with(ended), "{name}: {why}");
     }
 }
 

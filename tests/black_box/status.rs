@@ -148,14 +148,15 @@ fn the_json_is_whole() {
     let review = |cycle: &str, of: &str, n: u64, verdict: Value, by: Value, answered: bool| {
         let cost = verdict.as_str().map(|_| 750);
         json!({ "cycle": cycle, "of": of, "n": n, "file": format!("{dir}/{of}-review-{n}.md"),
-                "verdict": verdict, "stated": null, "by": by, "seconds": cost.map(|_| 0), "cost": cost, "answered": answered })
+                "verdict": verdict, "stated": null, "by": by, "seconds": cost.map(|_| 0), "cost": cost,
+                "found": "", "answered": answered })
     };
     let expected = json!({
         "version": 1, "chart": "taskie", "plan": PLAN, "directory": dir, "started": true, "usable": true,
         "stage": "Implementation", "final": false, "phase": "code-review", "due": "post-code-review", "owner": null,
         "cycle": { "id": "code-review", "of": "task-1", "count": 3, "limit": 8, "due": false, "by": "sonnet", "exit": "consecutive_clean >= 2",
                    "spent": {
-                       "reviews": 3, "verdicts": { "FAIL": 2, "PASS": 1 }, "failed": 0, "found_percent": 66, "seconds": 0,
+                       "reviews": 3, "verdicts": { "FAIL": 2, "PASS": 1 }, "failed": 0, "found_percent": 66, "findings": {}, "seconds": 0,
                        "cost": 2250, "unpriced": 0,
                    } },
         "reviews": [
@@ -165,7 +166,7 @@ fn the_json_is_whole() {
             review("code-review", "task-1", 3, json!("FAIL"), json!("opus"), false),
         ],
         "spent": {
-            "reviews": 3, "verdicts": { "FAIL": 2, "PASS": 1 }, "failed": 0, "found_percent": 66, "seconds": 0,
+            "reviews": 3, "verdicts": { "FAIL": 2, "PASS": 1 }, "failed": 0, "found_percent": 66, "findings": {}, "seconds": 0,
             "cost": 2250, "unpriced": 0,
         },
         "progress": { "tasks": { "done": 0, "all": 2 } },

@@ -3,7 +3,7 @@
 use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
 use crate::chart::field::Phases;
 use crate::chart::field::words_of;
-use crate::chart::model::{Action, Rule, Source};
+use crate::chart::model::{Action, Rule, Seconds, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Step, at};
@@ -12,8 +12,21 @@ use crate::host::events::EVENTS;
 impl Resolver<'_> {
     /// Checks the phases and cycles that others name as targets, and the processes that rules run.
     pub(super) fn targets(&mut self, source: &Source, phases: &Phases) {
+        self.targets_of_cycles(source, phases);
+        for (name, phase) in &source.phases {
+            if let Some(arms) = &phase.arms {
+                let path = at!["phases", name, "arms"];
+                let cycles = source.cycles.keys().map(String::as_str);
+                self.known(path, Code::UnknownCycle, arms, cycles);
+            }
+        }
+        self.targets_of_rules(source, phases);
+        self.targets_of_commands(source, phases);
+        self.invocations(source);
+    }
+
+    fn targets_of_cycles(&mut self, source: &Source, phases: &Phases) {
         let known = || phases.keys().map(String::as_str);
-        let cycles = || source.cycles.keys().map(String::as_str);
         for id in source.cycles.keys() {
             if !phases.contains_key(id) {
                 let message = format!("there is no phase for the cycle `{id}`");
@@ -44,12 +57,10 @@ impl Resolver<'_> {
                 self.known(&path, Code::UnknownPhase, &advance.target, known());
             }
         }
-        for (name, phase) in &source.phases {
-            if let Some(arms) = &phase.arms {
-                let path = at!["phases", name, "arms"];
-                self.known(path, Code::UnknownCycle, arms, cycles());
-            }
-        }
+    }
+
+    fn targets_of_rules(&mut self, source: &Source, phases: &Phases) {
+        let known = || phases.keys().map(String::as_str);
         for (event, rules) in &source.on {
             let events = || {
                 EVENTS
@@ -78,6 +89,10 @@ impl Resolver<'_> {
                 }
             }
         }
+    }
+
+    fn targets_of_commands(&mut self, source: &Source, phases: &Phases) {
+        let known = || phases.keys().map(String::as_str);
         for (name, command) in &source.commands {
             self.actions(at!["commands", name, "actions"], &command.actions);
             if let Some(target) = &command.target {
@@ -94,6 +109,10 @@ impl Resolver<'_> {
                 }
             }
         }
+    }
+
+    /// Checks the processes themselves.
+    fn invocations(&mut self, source: &Source) {
         let holes: Vec<&str> = ["base", "n"]
             .into_iter()
             .chain(name_fields(source))
@@ -101,6 +120,7 @@ impl Resolver<'_> {
         for (name, invoke) in &source.invoke {
             let lists = [
                 ("verdict", &invoke.verdict),
+                ("findings", &invoke.findings),
                 ("reason", &invoke.reason),
                 ("tokens", &invoke.tokens),
             ];
@@ -123,23 +143,49 @@ impl Resolver<'_> {
                 let path = at!["invoke", name, "verdicts"];
                 self.flaw(Code::MissingKey, path, message, "");
             }
-            self.name_pattern(at!["invoke", name, "log"], &invoke.log, &holes);
-            let Some(longest) = invoke.timeout.longest(&source.config) else {
-                let message = format!("the timeout of `{name}` has no upper limit");
-                let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
-                let path = at!["invoke", name, "timeout"];
-                self.flaw(Code::WrongType, path, message, help);
-                continue;
-            };
-            if longest >= source.hook_timeout {
-                let message = format!(
-                    "`{name}` may take {longest} seconds, but the host ends the hook after {}",
-                    source.hook_timeout
-                );
-                let help = "use a shorter timeout, so that the hook has time to write the outcome";
-                let path = at!["invoke", name, "timeout"];
-                self.flaw(Code::DeadlineTooLong, path, message, help);
+            if !invoke.findings.is_empty() && source.findings.severities.is_empty() {
+                let message = format!("`findings` of `{name}` has no effect: no severity is known");
+                let help = "list the severities: `[findings] severities = [\"major\", \"minor\"]`";
+                let path = at!["invoke", name, "findings"];
+                self.flaw(Code::MissingKey, path, message, help);
             }
+            self.name_pattern(at!["invoke", name, "log"], &invoke.log, &holes);
+            let limit = source.hook_timeout.saturating_sub(1);
+            let help = "use a shorter timeout, so that the hook has time to write the outcome";
+            let path = at!["invoke", name, "timeout"];
+            self.deadline(path, name, &invoke.timeout, limit, help, source);
+        }
+        if let Some(gates) = &source.gates {
+            self.name_pattern(at!["gates", "log"], &gates.log, &holes);
+            let limit = source.hook_timeout / 2;
+            let help = "use at most half of that, so that a reviewer has the other half";
+            let path = at!["gates", "timeout"];
+            self.deadline(path, "gates", &gates.timeout, limit, help, source);
+        }
+    }
+
+    /// Checks that something takes at most `limit` seconds.
+    fn deadline(
+        &mut self,
+        path: &[Step],
+        name: &str,
+        timeout: &Seconds,
+        limit: u64,
+        help: &str,
+        source: &Source,
+    ) {
+        let Some(longest) = timeout.longest(&source.config) else {
+            let message = format!("the timeout of `{name}` has no upper limit");
+            let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
+            self.flaw(Code::WrongType, path, message, help);
+            return;
+        };
+        if longest > limit {
+            let message = format!(
+                "`{name}` may take {longest} seconds, but the host ends the hook after {}",
+                source.hook_timeout
+            );
+            self.flaw(Code::DeadlineTooLong, path, message, help);
         }
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::stats::Figures;
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::output::{say, tell};
+use crate::cli::output::{say, say_json, tell};
 use crate::cli::place;
 use crate::cli::progress::{Progress, progress, progress_json};
 use crate::engine::world::World as _;
@@ -18,9 +18,6 @@ use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::state_file::Reading;
 use crate::shell::{driver, find, journal};
 use crate::text::shown;
-
-/// The version of the JSON. It changes when a field is removed or changes its meaning.
-const VERSION: u32 = 1;
 
 /// Prints a row for each instance.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -40,7 +37,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     if matches.get_flag("json") {
         let list: Vec<Json> = rows.iter().map(|row| row.to_json(chart)).collect();
-        say(&json!({ "version": VERSION, "list": list }).to_string());
+        say_json(json!({ "list": list }));
         return Ok(ExitCode::SUCCESS);
     }
     if rows.is_empty() {

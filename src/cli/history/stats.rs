@@ -6,32 +6,32 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use indexmap::IndexMap;
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::output::say;
+use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::page::{self, FAINT, PLAIN, Page, STRONG, aligned, paint, span, width};
-use crate::shell::journal::{self, Line, Review};
+use crate::shell::journal::{self, Gate, Line, Review};
 use crate::text::shown;
-
-/// The version of the JSON. It changes when a field is removed or changes its meaning.
-const VERSION: u32 = 1;
 
 /// Prints the figures.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let home = place::root(chart)?.join(&chart.scope.home);
     let only = matches.get_one::<String>("instance");
-    let reviews = journal::read_all(&home)
-        .into_iter()
-        .filter_map(|line| match line {
-            Line::Review(review) => Some(review),
-            Line::Decision(_) => None,
-        });
-    let reviews: Vec<Review> = reviews
-        .filter(|review| only.is_none_or(|only| review.instance == *only))
-        .collect();
+    let (mut reviews, mut gates) = (Vec::new(), Gates::default());
+    for line in journal::read_all(&home) {
+        if only.is_some_and(|only| line.instance() != only) {
+            continue;
+        }
+        match line {
+            Line::Review(review) => reviews.push(review),
+            Line::Gate(gate) => gates.add(&gate),
+            Line::Decision(_) => {}
+        }
+    }
     let all = Figures::of(chart, reviews.iter());
     let cycles = groups(chart, &reviews, |review| review.cycle.clone());
     let by = |review: &Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
@@ -44,19 +44,24 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
                 .map(|(name, figures)| (name.clone(), figures.to_json()))
                 .collect()
         };
-        let json = json!({
-            "version": VERSION, "all": all.to_json(), "cycles": tables(&cycles),
-            "reviewers": tables(&reviewers), "rounds_until_clean": rounds,
-        });
-        say(&json.to_string());
-        return Ok(ExitCode::SUCCESS);
-    }
-    if reviews.is_empty() {
-        say("no review is recorded");
+        say_json(json!({
+            "all": all.to_json(), "cycles": tables(&cycles),
+            "reviewers": tables(&reviewers), "rounds_until_clean": rounds, "gates": gates,
+        }));
         return Ok(ExitCode::SUCCESS);
     }
     let mut page = Page::new(width(), 0);
-    page.text(STRONG, &all.sentence());
+    match reviews.is_empty() {
+        true => page.text(PLAIN, "no review is recorded"),
+        false => page.text(STRONG, &all.sentence()),
+    }
+    if gates.runs > 0 {
+        page.text(PLAIN, &gates.sentence());
+    }
+    if reviews.is_empty() {
+        page.print();
+        return Ok(ExitCode::SUCCESS);
+    }
     for (title, groups) in [("cycle", &cycles), ("reviewer", &reviewers)] {
         page.blank();
         table(chart, title, groups, &mut page);
@@ -82,13 +87,40 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
+/// The totals of the gates.
+#[derive(Debug, Default, Serialize)]
+struct Gates {
+    runs: u64,
+    failed: u64,
+    seconds: u64,
+}
+
+impl Gates {
+    fn add(&mut self, gate: &Gate) {
+        self.runs += 1;
+        self.failed += u64::from(gate.error.is_some());
+        self.seconds = self.seconds.saturating_add(gate.seconds);
+    }
+
+    fn sentence(&self) -> String {
+        let runs = match self.runs {
+            1 => "1 gate".to_owned(),
+            many => format!("{many} gates"),
+        };
+        let took = span(Duration::from_secs(self.seconds));
+        format!("{runs} in {took}, {} failed", self.failed)
+    }
+}
+
 /// The totals of a number of reviews.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) reviews: usize,
     verdicts: IndexMap<String, usize>,
-    /// Those with a verdict other than the best one.
+    /// Those with a verdict other than the best one, or with findings.
     found: usize,
+    /// How many findings of each severity they have.
+    findings: IndexMap<String, usize>,
     failed: usize,
     seconds: u64,
     /// In millionths of a dollar.
@@ -111,7 +143,11 @@ impl Figures {
         self.failed += usize::from(review.error.is_some());
         if let Some(verdict) = &review.verdict {
             *self.verdicts.entry(verdict.clone()).or_default() += 1;
-            self.found += usize::from(!chart.is_best_verdict(verdict));
+            let is_clean = chart.is_best_verdict(verdict) && review.found.findings.is_empty();
+            self.found += usize::from(!is_clean);
+        }
+        for (severity, count) in review.found.counts(&chart.findings.severities) {
+            *self.findings.entry(severity.to_owned()).or_default() += count;
         }
         self.seconds = self.seconds.saturating_add(review.seconds);
         match review.cost {
@@ -138,12 +174,21 @@ impl Figures {
         let share = self
             .share()
             .map(|share| format!(", {share} % found something"));
+        let findings: Vec<String> = self
+            .findings
+            .iter()
+            .map(|(severity, count)| format!("{count} {}", shown(severity)))
+            .collect();
+        let findings = match findings.is_empty() {
+            true => String::new(),
+            false => format!(": {}", findings.join(", ")),
+        };
         let count = match self.reviews {
             1 => "1 review".to_owned(),
             many => format!("{many} reviews"),
         };
         format!(
-            "{count} in {}, cost {}{}",
+            "{count} in {}, cost {}{}{findings}",
             self.time(),
             self.price(),
             share.unwrap_or_default()
@@ -153,7 +198,7 @@ impl Figures {
     pub(crate) fn to_json(&self) -> Json {
         json!({
             "reviews": self.reviews, "verdicts": self.verdicts, "failed": self.failed,
-            "found_percent": self.share(), "seconds": self.seconds,
+            "found_percent": self.share(), "findings": self.findings, "seconds": self.seconds,
             "cost": if self.unpriced == self.reviews { Json::Null } else { json!(self.cost) },
             "unpriced": self.unpriced,
         })

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::output::say;
+use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::engine::decision::{Answer, Step};
 use crate::engine::event::Event;
@@ -21,9 +21,6 @@ use crate::shell::perform::peek_rules;
 use crate::shell::place::Place;
 use crate::text::shown;
 
-/// The version of the JSON. It changes when a field is removed or changes its meaning.
-const VERSION: u32 = 1;
-
 /// Explains a stop in the journal, or the next stop.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
@@ -33,7 +30,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         false => recorded(&place, matches.get_one("n").copied().unwrap_or(1))?,
     };
     if matches.get_flag("json") {
-        say(&stop.to_json(chart).to_string());
+        say_json(stop.to_json(chart));
     } else {
         stop.page(chart, width()).print();
     }
@@ -166,7 +163,7 @@ impl Stop {
             line
         });
         let rules: Vec<Json> = rules.collect();
-        json!({ "version": VERSION, "at": self.at, "answer": self.answer, "rules": rules })
+        json!({ "at": self.at, "answer": self.answer, "rules": rules })
     }
 }
 

@@ -11,7 +11,7 @@ use clap::ArgMatches;
 use serde_json::{Value as Json, json};
 
 use super::error::CliError;
-use super::output::say;
+use super::output::say_json;
 use super::{enter, place};
 use crate::chart::Chart;
 use crate::page::{PLAIN, STRONG};
@@ -77,15 +77,14 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     if is_json {
         let phase = walk.player.phase();
-        let object = json!({
-            "version": 1, "chart": chart.id, "phase": phase, "ended": ended, "decisions": lines,
-        });
-        say(&object.to_string());
+        say_json(json!({
+            "chart": chart.id, "phase": phase, "ended": ended, "decisions": lines,
+        }));
         return Ok(ExitCode::SUCCESS);
     }
     walk.player.sum_up(None);
     walk.player.page.blank();
-    let ended = format!("It ends here: {ended}.");
+    let ended = format!("It ends here: {}.", ended.trim_end_matches('.'));
     walk.player.page.text(PLAIN, &ended);
     walk.player.page.print();
     Ok(ExitCode::SUCCESS)

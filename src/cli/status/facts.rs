@@ -5,8 +5,8 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::{Map, Value as Json, json};
 
-use crate::chart::Chart;
 use crate::chart::model::PhaseType;
+use crate::chart::{Chart, Cycle};
 use crate::cli::error::CliError;
 use crate::cli::history::stats::Figures;
 use crate::cli::next;
@@ -27,9 +27,6 @@ use crate::shell::reviews::Running;
 use crate::shell::spent;
 use crate::shell::state_file::Reading;
 use crate::shell::stuck::Stuck;
-
-/// The version of the JSON. It changes when a field is removed or changes its meaning.
-const VERSION: u32 = 1;
 
 /// The situation of one instance.
 #[derive(Debug)]
@@ -99,6 +96,8 @@ pub(super) struct Review {
     pub(super) by: Option<String>,
     pub(super) seconds: Option<u64>,
     pub(super) cost: Option<u64>,
+    /// What it found, in words.
+    pub(super) found: String,
     /// The file of its answer, below the instance's directory.
     pub(super) answer: String,
     pub(super) is_answered: bool,
@@ -162,6 +161,57 @@ impl Waits {
     }
 }
 
+impl CycleFacts {
+    /// Gathers the facts about the running `cycle`: `invoke` is the process that does its next review, `by` the reviewer.
+    fn of(
+        chart: &Chart,
+        view: &Inspector,
+        cycle: &Cycle,
+        invoke: Option<&str>,
+        by: Option<String>,
+        journal: &[journal::Review],
+    ) -> Self {
+        let named = invoke
+            .and_then(|invoke| chart.invoke.get(invoke)?.by.as_ref())
+            .map(|by| view.fields_in(&by.0))
+            .unwrap_or_default();
+        let named = named.into_iter().map(|(name, _)| name);
+        let standing = view.standing(cycle);
+        let files = standing.files.as_deref().unwrap_or_default();
+        let runs = spent::of_cycle(
+            journal,
+            |run| (&run.cycle, run.n, &run.file),
+            &cycle.id,
+            files,
+            standing.count,
+        );
+        Self {
+            id: cycle.id.clone(),
+            figures: Figures::of(chart, runs.into_iter()),
+            standing,
+            // A setting that cannot be read is reported where it is used.
+            exit: view
+                .with_settings(&cycle.exit.0)
+                .unwrap_or_else(|_| cycle.exit.0.clone()),
+            streak: view.fields_in(&cycle.exit.0),
+            fields: [cycle.count.clone(), cycle.limit.clone()]
+                .into_iter()
+                .chain(named)
+                .collect(),
+            by,
+        }
+    }
+}
+
+impl Stop {
+    fn allowed(why: &str) -> Self {
+        Self {
+            does: Does::Allow,
+            text: format!("it is allowed: {why}"),
+        }
+    }
+}
+
 impl Facts {
     /// Gathers the facts about the instance at `place`, for this session.
     pub(super) fn gather(place: &Place, session: Option<&str>) -> Result<Self, CliError> {
@@ -178,24 +228,11 @@ impl Facts {
         let context = snapshot.context().clone();
         let running = Running::read(&place.home(), &place.instance.name, &place.dir());
         let phase = text_of(&context, Some(&chart.state));
-        let entry = phase
+        let is_final = phase
             .and_then(|phase| chart.phases.get(phase))
-            .map(|entry| &entry.phase);
-        let is_final = entry.is_some_and(|entry| entry.kind == Some(PhaseType::Final));
+            .is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final));
         let running_cycle = view.running();
-        // Between two cycles, the next phase says more than the review that has ended.
-        let stage = running_cycle
-            .and_then(|cycle| cycle.stage.clone())
-            .or_else(|| entry.and_then(|entry| entry.stage.clone()))
-            .or_else(|| chart.cycles.get(phase?)?.stage.clone())
-            .or_else(|| {
-                chart
-                    .cycles
-                    .values()
-                    .find(|cycle| Some(cycle.post.as_str()) == phase)?
-                    .stage
-                    .clone()
-            });
+        let stage = stage(chart, running_cycle, phase);
         let invoke = chart
             .on
             .values()
@@ -212,36 +249,7 @@ impl Facts {
         };
         let journal = journal::reviews(place);
         let cycle = running_cycle.map(|cycle| {
-            let named = invoke
-                .as_ref()
-                .and_then(|invoke| chart.invoke.get(invoke)?.by.as_ref())
-                .map(|by| view.fields_in(&by.0))
-                .unwrap_or_default();
-            let fields = [cycle.count.clone(), cycle.limit.clone()];
-            let standing = view.standing(cycle);
-            let files = standing.files.as_deref().unwrap_or_default();
-            let runs = spent::of_cycle(
-                &journal,
-                |run| (&run.cycle, run.n, &run.file),
-                &cycle.id,
-                files,
-                standing.count,
-            );
-            CycleFacts {
-                id: cycle.id.clone(),
-                figures: Figures::of(chart, runs.into_iter()),
-                standing,
-                // A setting that cannot be read is reported where it is used.
-                exit: view
-                    .with_settings(&cycle.exit.0)
-                    .unwrap_or_else(|_| cycle.exit.0.clone()),
-                streak: view.fields_in(&cycle.exit.0),
-                fields: fields
-                    .into_iter()
-                    .chain(named.into_iter().map(|(name, _)| name))
-                    .collect(),
-                by: by.clone(),
-            }
+            CycleFacts::of(chart, &view, cycle, invoke.as_deref(), by.clone(), &journal)
         });
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
         let next = match asked {
@@ -274,21 +282,14 @@ impl Facts {
             () if is_final => Waits::Nothing,
             () => Waits::User,
         };
-        let mut stop = what(place, stop, by.as_deref());
-        if running.is_some() {
-            stop = Stop {
-                does: Does::Allow,
-                text: "it is allowed: a review is already running".to_owned(),
-            };
-        } else if is_anothers {
-            stop = Stop {
-                does: Does::Allow,
-                text: format!(
-                    "it is allowed: this session does not drive the {}",
-                    chart.scope.noun
-                ),
-            };
-        }
+        let stop = match () {
+            () if running.is_some() => Stop::allowed("a review is already running"),
+            () if is_anothers => Stop::allowed(&format!(
+                "this session does not drive the {}",
+                chart.scope.noun
+            )),
+            () => what(place, stop, by.as_deref()),
+        };
         let last_line = running
             .as_ref()
             .filter(|running| !running.log.is_empty())
@@ -342,11 +343,10 @@ impl Facts {
         self.owner.as_deref()
     }
 
-    /// Returns the facts as JSON, for programs.
+    /// Returns the facts as JSON, for programs; without the version.
     pub(super) fn to_json(&self) -> Json {
         let mut object = Map::new();
         let mut put = |name: &str, value: Json| _ = object.insert(name.to_owned(), value);
-        put("version", json!(VERSION));
         put("chart", json!(self.chart.id));
         put(&self.chart.scope.noun, json!(self.name));
         put("directory", json!(self.dir));
@@ -381,6 +381,7 @@ impl Facts {
                 "by": review.by,
                 "seconds": review.seconds,
                 "cost": review.cost,
+                "found": review.found,
                 "answered": review.is_answered,
             })
         });
@@ -397,6 +398,7 @@ impl Facts {
                 "started": running.started,
                 "seconds": running.elapsed().as_secs(),
                 "timeout": running.timeout,
+                "gate": running.gate,
                 "last_line": self.last_line,
             }))),
         );
@@ -415,6 +417,22 @@ impl Facts {
         put("warnings", json!(self.warnings));
         Json::Object(object)
     }
+}
+
+/// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.
+fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<String> {
+    let of_phase = || chart.phases.get(phase?)?.phase.stage.as_ref();
+    let of_cycle = || {
+        let posted = || {
+            chart
+                .cycles
+                .values()
+                .find(|cycle| Some(cycle.post.as_str()) == phase)
+        };
+        chart.cycles.get(phase?).or_else(posted)?.stage.as_ref()
+    };
+    let stage = running.and_then(|cycle| cycle.stage.as_ref());
+    stage.or_else(of_phase).or_else(of_cycle).cloned()
 }
 
 /// Returns the string in a context field.
@@ -449,6 +467,9 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
             by: ended.and_then(|ended| ended.by.clone()),
             seconds: ended.map(|ended| ended.seconds),
             cost: ended.and_then(|ended| ended.cost),
+            found: ended
+                .map(|ended| ended.found.in_words(&place.chart.findings.severities))
+                .unwrap_or_default(),
             answer: file.answer.clone(),
             is_answered: names.binary_search(&file.answer).is_ok(),
             file: format!("{}/{}", place.instance.dir.display(), file.name),
@@ -502,8 +523,12 @@ fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
 
 fn runs(place: &Place, invocation: &Invocation, by: Option<&str>) -> String {
     let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    let gates = match invocation.gates.commands.as_slice() {
+        [] => String::new(),
+        commands => format!("after the gates (`{}`), ", commands.join("`, `")),
+    };
     format!(
-        "{} {}{by} runs and writes {}",
+        "{gates}{} {}{by} runs and writes {}",
         invocation.cycle,
         invocation.n,
         place.instance.dir.join(&invocation.file).display()

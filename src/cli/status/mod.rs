@@ -16,7 +16,7 @@ use std::sync::Arc;
 use clap::ArgMatches;
 
 use super::error::CliError;
-use super::output::say;
+use super::output::say_json;
 use super::place;
 use crate::chart::Chart;
 use crate::page;
@@ -32,7 +32,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
     let facts = Facts::gather(&place, session.as_deref())?;
     if is_json {
-        say(&facts.to_json().to_string());
+        say_json(facts.to_json());
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = anstream::stdout().lock();

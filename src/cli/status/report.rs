@@ -119,7 +119,7 @@ fn costs(place: &Place, lines: &[Line]) -> String {
         .iter()
         .filter_map(|line| match line {
             Line::Review(review) => Some(review.clone()),
-            Line::Decision(_) => None,
+            _ => None,
         })
         .collect();
     if reviews.is_empty() {
@@ -202,6 +202,10 @@ fn folded(place: &Place, review: &Review) -> String {
         (None, Some(_)) => " (cost unknown)".to_owned(),
         (None, None) => String::new(),
     };
+    let found = match review.found.is_empty() {
+        true => String::new(),
+        false => format!(": {}", plain(&review.found)),
+    };
     let answered = if review.is_answered {
         ""
     } else {
@@ -213,7 +217,7 @@ fn folded(place: &Place, review: &Review) -> String {
         markdown::html(&String::from_utf8_lossy(&text))
     };
     let mut html = format!(
-        "<details>\n<summary>Review {}: {verdict}{}{}{cost}{answered}</summary>\n<div>\n{}</div>\n",
+        "<details>\n<summary>Review {}: {verdict}{}{}{cost}{found}{answered}</summary>\n<div>\n{}</div>\n",
         review.n,
         by.unwrap_or_default(),
         took.unwrap_or_default(),

@@ -15,6 +15,7 @@ use super::screen;
 use crate::chart::Chart;
 use crate::cli::bell::{Bell, PAUSE, Rang};
 use crate::cli::error::CliError;
+use crate::cli::output::versioned;
 use crate::cli::place;
 use crate::page;
 
@@ -73,7 +74,7 @@ fn line(facts: &Facts, is_json: bool) -> (String, String) {
         running.remove("seconds");
         running.remove("last_line");
     }
-    (json.to_string(), mark.to_string())
+    (versioned(json).to_string(), mark.to_string())
 }
 
 /// The screen on the terminal.

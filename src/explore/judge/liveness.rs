@@ -55,6 +55,14 @@ impl Judge<'_> {
         let run = edge
             .review
             .map(|run| &self.search.moves.tree.runs[run as usize]);
-        run.is_some_and(|run| !matches!(run.outcome, Outcome::Ran { verdict: Some(_) }))
+        run.is_some_and(|run| {
+            !matches!(
+                run.outcome,
+                Outcome::Ran {
+                    verdict: Some(_),
+                    ..
+                }
+            )
+        })
     }
 }

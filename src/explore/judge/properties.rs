@@ -12,10 +12,13 @@ use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
 use crate::explore::decision_tree::Story;
 use crate::explore::graph::way_to;
+use crate::explore::imagined_world::Question;
 use crate::explore::moves::Outcomes;
+use crate::explore::plain::plain;
 use crate::explore::report::PropertyResult;
 use crate::explore::search::Search;
 use crate::explore::state::Looks;
+use crate::explore::trace::words;
 use crate::expr::source::Expr;
 
 /// Where each property of the chart holds.
@@ -61,7 +64,8 @@ impl Judge<'_> {
                     replay.holds(self.search, &standing, expr, choices)
                 });
                 if holds == Some(!expected) {
-                    return self.at(claim.clone(), *state, path.clone());
+                    let claim = format!("{claim}{}", self.given(choices));
+                    return self.at(claim, *state, path.clone());
                 }
                 match self.open_condition(expr) {
                     Some(open) => untried_of(&claim, &open),
@@ -85,6 +89,23 @@ impl Judge<'_> {
             }
         };
         Some(PropertyResult::new(name, Code::PropertyRefuted, verdict))
+    }
+
+    /// What was chosen for a condition, in words: ` (config.limit is 2)`.
+    fn given(&self, choices: &Story) -> String {
+        let tree = &self.search.moves.tree;
+        let words = choices.iter().filter_map(|(question, value)| {
+            let value = tree.value(*value);
+            match &tree.questions[*question as usize] {
+                Question::Field(name) => Some(format!("{name} is {}", plain(value))),
+                question => words(question, value),
+            }
+        });
+        let words: Vec<String> = words.collect();
+        match words.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", words.join(", ")),
+        }
     }
 
     /// The inputs of a condition of which not every value that matters is tried.

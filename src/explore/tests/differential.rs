@@ -32,6 +32,7 @@ use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
 use crate::explore::budget::Caps;
+use crate::explore::domain::Domain;
 use crate::explore::explore;
 use crate::explore::possible_world::{Disk, PossibleWorld, Sibling, event};
 use crate::explore::report::{Report, Verdict};
@@ -889,9 +890,13 @@ impl<'c> Walk<'c> {
             let invoke = &self.chart.invoke[&invocation.name];
             let outcome = match self.random.below(6) {
                 0 => Outcome::Failed(format!("it failed: {}", text_of(self.random))),
-                1 => Outcome::Ran { verdict: None },
+                1 => Outcome::Ran {
+                    verdict: None,
+                    found: self.random.pick(&Domain::of(self.chart).found()),
+                },
                 _ => Outcome::Ran {
                     verdict: Some(self.random.pick(&invoke.verdicts)),
+                    found: self.random.pick(&Domain::of(self.chart).found()),
                 },
             };
             let ended = Ended::new((**invocation).clone(), outcome);

@@ -1,6 +1,4 @@
 //! Runs real programs: what they print, how they end, and what they leave behind.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -50,6 +48,7 @@ impl Test {
             argv: &argv,
             cwd: self.folder.path(),
             env: &self.env,
+            logs_stdout: false,
             log: &self.log(),
             timeout: self.timeout,
             owner: None,
@@ -176,6 +175,7 @@ fn missing_working_directory() {
         argv: &["true".to_owned()],
         cwd,
         env: &[],
+        logs_stdout: false,
         log: &test.log(),
         timeout: LONG,
         owner: None,
@@ -349,6 +349,7 @@ fn a_run_without_an_owner_is_killed() {
         argv: &argv.map(str::to_owned),
         cwd: test.folder.path(),
         env: &[],
+        logs_stdout: false,
         log: &test.log(),
         timeout: LONG,
         owner: Some(std::os::fd::AsFd::as_fd(&ours)),

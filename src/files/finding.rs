@@ -1,0 +1,165 @@
+//! What a review found, as data: each finding has a severity and a title, and often a place.
+//!
+//! A reviewer writes them as JSON. It may write anything, so what cannot be read is counted and otherwise ignored.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use crate::text::plain_line;
+
+/// The most findings of one review that are kept.
+const MOST: usize = 100;
+
+/// The most characters of a title or a file name.
+const LENGTH: usize = 200;
+
+/// Something that a reviewer found wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Finding {
+    pub severity: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    pub title: String,
+}
+
+/// What one review found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Found {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
+    /// How many of its findings could not be read.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unreadable: usize,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes it like that"
+)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl Found {
+    /// Reads the findings that a reviewer has written: a list of records with `severity` and `title`, and often `file`
+    /// and `line`.
+    pub fn read(json: &str, severities: &[String]) -> Self {
+        let items = match serde_json::from_str(json) {
+            Ok(Json::Array(items)) => items,
+            Ok(Json::Null) => Vec::new(),
+            // Something that is not a list of findings is one that cannot be read.
+            _ => vec![Json::Null],
+        };
+        let all = items.len();
+        let findings = items.into_iter().take(MOST);
+        let findings: Vec<Finding> = findings
+            .filter_map(|item| Finding::read(&item, severities))
+            .collect();
+        Self {
+            unreadable: all - findings.len(),
+            findings,
+        }
+    }
+
+    /// Returns the worst severity of its findings; `severities` has the worst first.
+    pub fn worst<'s>(&self, severities: &'s [String]) -> Option<&'s str> {
+        self.counts(severities).next().map(|(severity, _)| severity)
+    }
+
+    /// Returns how many findings of each severity there are: `2 major, 1 minor`; empty if there is none.
+    pub fn in_words(&self, severities: &[String]) -> String {
+        let unreadable = Some(("unreadable", self.unreadable)).filter(|(_, count)| *count > 0);
+        let counts = self.counts(severities).chain(unreadable);
+        let counts: Vec<String> = counts.map(|(of, count)| format!("{count} {of}")).collect();
+        counts.join(", ")
+    }
+
+    /// Returns the severities of its findings, each with their number.
+    pub fn counts<'s>(&self, severities: &'s [String]) -> impl Iterator<Item = (&'s str, usize)> {
+        let count = |severity: &'s String| {
+            let of_it = |finding: &&Finding| finding.severity == *severity;
+            (
+                severity.as_str(),
+                self.findings.iter().filter(of_it).count(),
+            )
+        };
+        severities.iter().map(count).filter(|(_, count)| *count > 0)
+    }
+
+    /// Returns the findings with their ids; `file` is the review's file.
+    pub fn named<'f>(&'f self, file: &str) -> impl Iterator<Item = (String, &'f Finding)> {
+        let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+        let findings = self.findings.iter().enumerate();
+        findings.map(move |(at, finding)| (format!("{stem}.{}", at + 1), finding))
+    }
+}
+
+impl Finding {
+    fn read(item: &Json, severities: &[String]) -> Option<Self> {
+        let text = |key: &str| {
+            let text = plain_line(item.get(key)?.as_str()?, LENGTH);
+            (!text.is_empty()).then_some(text)
+        };
+        let severity = text("severity")?.to_lowercase();
+        Some(Self {
+            title: text("title")?,
+            severity: severities.contains(&severity).then_some(severity)?,
+            file: text("file"),
+            line: item.get("line").and_then(Json::as_u64),
+        })
+    }
+
+    /// Returns where it is: `src/a.rs:12`.
+    pub fn place(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(match self.line {
+            Some(line) => format!("{file}:{line}"),
+            None => file.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_of_all_shapes() {
+        let severities = ["critical", "major", "minor"].map(str::to_owned);
+        let found = |json| {
+            let found = Found::read(json, &severities);
+            let worst = found.worst(&severities).unwrap_or("none").to_owned();
+            let named: Vec<String> = found
+                .named("plan-review-2.md")
+                .map(|(id, finding)| {
+                    let place = finding.place().unwrap_or_default();
+                    format!("{id} {place} {}", finding.title)
+                })
+                .collect();
+            (worst, found.in_words(&severities), named.join(" | "))
+        };
+        let cases = [
+            ("[]", "none", "", ""),
+            ("null", "none", "", ""),
+            (r#""nothing""#, "none", "1 unreadable", ""),
+            (
+                r#"[{"severity":"minor","title":"a","file":"b.rs","line":3},{"severity":"Major","title":"c\u001b[1m\n d"}]"#,
+                "major",
+                "1 major, 1 minor",
+                "plan-review-2.1 b.rs:3 a | plan-review-2.2  c d",
+            ),
+            (
+                r#"[{"severity":"bad","title":"a"},{"title":"b"},{"severity":"minor","title":" "},3,{"severity":"minor","title":"x","line":-1,"file":7}]"#,
+                "minor",
+                "1 minor, 4 unreadable",
+                "plan-review-2.1  x",
+            ),
+        ];
+        for (json, worst, words, named) in cases {
+            let expected = (worst.to_owned(), words.to_owned(), named.to_owned());
+            assert_eq!(found(json), expected, "{json}");
+        }
+    }
+}
