@@ -361,7 +361,7 @@ impl Author {
                 text += "\n[gates]\ncommands = \"[]\"\ntimeout = 9\nlog = \".gates.log\"\n";
                 text += &format!(
                     "\n[[on.Stop]]\nguard = \"gate.failed and gate.times {} {}\"\nblock = \"fix it\"\n",
-                    self.random.pick(&["<=", "<", "=="]),
+                    self.random.pick(&["<=", "<", "==", ">="]),
                     self.random.below(12)
                 );
             }
@@ -770,9 +770,11 @@ impl<'c> Walk<'c> {
             session = "s1".to_owned();
         }
         let mut fields = Map::new();
+        // An agent that does nothing stops again and again, which shows how often a gate blocks.
+        let is_idle = self.gate > 0 && self.blocks > 0 && self.random.chance(90);
         match self.random.below(10) {
-            0..=5 => {
-                let name = if self.random.chance(70) {
+            hook if hook <= 5 || is_idle => {
+                let name = if is_idle || self.random.chance(70) {
                     "Stop".to_owned()
                 } else {
                     (self.random.pick(&hooks)).clone()
