@@ -309,6 +309,10 @@ impl TraceStep {
                     format!("gives {}", verdict.as_deref().unwrap_or("no verdict"))
                 }
                 Outcome::Failed(_) => "fails".to_owned(),
+                Outcome::Gate(gate) => {
+                    let end = format!("does not start: a gate fails, {} in a row", gate.times);
+                    return (run.invocation.cycle.clone(), end);
+                }
             };
             let Invocation { cycle, n, .. } = &run.invocation;
             (format!("{cycle} {n}"), end)

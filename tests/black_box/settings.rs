@@ -263,6 +263,8 @@ fn config_says_where_each_value_comes_from() {
                  strict_rounds        0  (default)\n\
                  reviewer             \"claude\"  (default)\n\
                  review_timeout       570  (default)\n\
+                 gates                []  (default)\n\
+                 gate_timeout         270  (default)\n\
                  max_cost_usd         null  (default)\n\
                  max_cost_usd_cycle   null  (default)\n\
                  max_cost_usd_review  null  (default)\n\
