@@ -20,6 +20,7 @@ use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::files::clock;
+use crate::files::finding::Found;
 use crate::host::events::REVIEWER;
 use crate::invoke::process::End;
 use crate::invoke::spec::Spec;
@@ -287,7 +288,11 @@ fn run(
     // The log of a successful run is of no use to anyone; if it stays, nothing is lost.
     let _ = std::fs::remove_file(&log_file);
     let severities = &place.chart.findings.severities;
-    let found = outcome::found(invoke, severities, &stdout);
+    // Without a verdict, what it found does not count either.
+    let found = match verdict {
+        Some(_) => outcome::found(invoke, severities, &stdout),
+        None => Found::default(),
+    };
     Ok(Outcome::Ran { verdict, found })
 }
 

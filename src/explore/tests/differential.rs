@@ -32,11 +32,11 @@ use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
 use crate::explore::budget::Caps;
-use crate::explore::domain::Domain;
 use crate::explore::explore;
 use crate::explore::possible_world::{Disk, PossibleWorld, Sibling, event};
 use crate::explore::report::{Report, Verdict};
 use crate::expr::templates::Templates;
+use crate::files::finding::{Finding, Found};
 
 /// Numbers at random, the same for the same seed.
 struct Random(u64);
@@ -919,11 +919,11 @@ impl<'c> Walk<'c> {
                 0 => Outcome::Failed(format!("it failed: {}", text_of(self.random))),
                 1 => Outcome::Ran {
                     verdict: None,
-                    found: self.random.pick(&Domain::of(self.chart).found()),
+                    found: Found::default(),
                 },
                 _ => Outcome::Ran {
                     verdict: Some(self.random.pick(&invoke.verdicts)),
-                    found: self.random.pick(&Domain::of(self.chart).found()),
+                    found: self.found(),
                 },
             };
             let ended = Ended::new((**invocation).clone(), outcome);
@@ -933,6 +933,21 @@ impl<'c> Walk<'c> {
             Decided::Done(decision) => Ok(decision),
             Decided::Invoke(_) => unreachable!("a call with an outcome asks for no run"),
         }
+    }
+
+    /// Nothing, or a finding of some severity.
+    fn found(&mut self) -> Found {
+        let mut found = Found::default();
+        let severities = &self.chart.findings.severities;
+        if !severities.is_empty() && self.random.below(2) == 0 {
+            found.findings.push(Finding {
+                severity: self.random.pick(severities),
+                file: None,
+                line: None,
+                title: text_of(self.random),
+            });
+        }
+        found
     }
 
     /// Compares one decision with the claims.
