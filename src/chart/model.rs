@@ -614,8 +614,8 @@ pub struct Rule {
     /// What it does to files, in this order.
     #[serde(default)]
     pub actions: Vec<Action>,
-    /// The process to run: its name, or `{{ config.NAME }}`, a setting whose `one_of` lists names. The rules are then
-    /// tried again, with its outcome as `review`.
+    /// The process to run: its name, or an expression whose value can only be one of their names, such as
+    /// `{{ config.NAME }}`, a setting with `one_of`. The rules are then tried again, with its outcome as `review`.
     pub invoke: Option<String>,
     /// A message to the user.
     pub message: Option<Text>,

@@ -9,9 +9,9 @@ use indexmap::IndexMap;
 use super::Chart;
 use super::model::{Field, FieldType};
 use crate::chart::RowShape;
-use crate::expr::MAX_DEPTH;
 use crate::expr::infer::{self, Scope};
 use crate::expr::types::Type;
+use crate::expr::{MAX_DEPTH, single_expression};
 use crate::files::pattern::HoleKind;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
@@ -140,6 +140,17 @@ pub fn sources() -> Vec<&'static str> {
         .collect();
     names.dedup();
     names
+}
+
+/// Returns the names that a rule's `invoke` can mean; `None` if it can be any text.
+pub fn invoked(chart: &Chart, invoke: &str) -> Option<Vec<String>> {
+    let Some(expr) = single_expression(invoke) else {
+        return Some(vec![invoke.to_owned()]);
+    };
+    match infer::expression(expr, &ChartNames::new(chart, &Uses::default())).0 {
+        Type::Word(words) => Some(words.iter().cloned().collect()),
+        _ => None,
+    }
 }
 
 impl<'c> ChartNames<'c> {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::diagnosis::{Diagnosis, shown};
 use super::installed;
 use crate::chart::Chart;
-use crate::chart::model::Invoke;
+use crate::engine::context::Context;
+use crate::expr::single_expression;
 use crate::invoke::process::{self, End};
 use crate::invoke::spec::Spec;
 
@@ -103,28 +104,23 @@ pub(super) fn own() -> Vec<Diagnosis> {
     vec![this, on_path]
 }
 
-/// Checks the programs that the chart runs.
-pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
+/// Checks the programs that the chart runs with these settings.
+pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
+    let rules = chart.on.values().flatten();
+    let names = rules.filter_map(|rule| {
+        let name = rule.invoke.as_deref()?;
+        let setting = single_expression(name).and_then(|expr| expr.strip_prefix("config."));
+        setting.map_or(Some(name), |setting| settings.get(setting)?.as_str())
+    });
     let mut found = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
-    let program_of = |invoke: &Invoke| invoke.argv.first().map(|program| program.0.clone());
-    let is_there = |program: &String| locate(program).is_some();
-    let has_one = chart
-        .invoke
-        .values()
-        .filter_map(program_of)
-        .any(|program| is_there(&program));
-    for invoke in chart.invoke.values() {
+    for invoke in names.filter_map(|name| chart.invoke.get(name)) {
         let program = invoke.argv.first().map_or("", |program| program.0.as_str());
         // A program whose name is known only at run time cannot be looked up.
         if program.is_empty() || program.contains('{') || seen.contains(&program) {
             continue;
         }
         seen.push(program);
-        // One of several is enough, and the first one stands for all.
-        if locate(program).is_none() && (has_one || seen.len() > 1) {
-            continue;
-        }
         found.push(program_on_path(program));
         // In the argument itself, or in a name that it uses.
         let lets = chart.lets.iter();

@@ -11,13 +11,14 @@ mod installed;
 mod others;
 mod workflow;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::engine::world::World as _;
 use crate::host::events::REVIEWER;
+use crate::shell;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
@@ -43,14 +44,17 @@ pub(crate) fn examine(
             format!("unset {REVIEWER}"),
         ));
     }
-    found.extend(binary::invoked(chart));
+    let root = root_of(chart, place);
+    let here = root.as_deref().unwrap_or(Path::new("."));
+    let values = shell::settings::read(chart, here).map(|settings| settings.values());
+    found.extend(binary::invoked(chart, &values.unwrap_or_default()));
     found.extend(settings.unreadable());
     found.extend(settings.hooks_on());
     found.extend(settings.hook(choice, chart, others.call));
     found.extend(settings.blocks(chart, context));
     found.extend(others.found);
     found.extend(workflow::chart(choice, chart));
-    if let Some(root) = root_of(chart, place) {
+    if let Some(root) = root {
         found.extend(workflow::project(chart, &root));
     }
     found.extend(workflow::instance(chart, place, warnings));

@@ -62,6 +62,10 @@ pub enum Given<'a> {
     Session,
     /// The findings of a list of checks.
     Findings(&'a str),
+    /// The worst severity that a review with a verdict has found.
+    Worst,
+    /// The name of the process that a rule's `invoke` means.
+    Invocation(&'a str),
 }
 
 /// Something that a decision has evaluated, put to a world that may leave it open. `failed`: it has no value here.

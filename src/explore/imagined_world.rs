@@ -670,7 +670,16 @@ impl World for ImaginedWorld {
             Given::Session if self.is_hook && self.ground.chart.scope.is_per_session() => {
                 Choice::Event("session_id".to_owned())
             }
+            Given::Worst => Choice::Worst,
             Given::Session => Choice::Session,
+            Given::Invocation(invoke) => {
+                return self
+                    .ground
+                    .domain
+                    .invoked
+                    .get(invoke)
+                    .map(|name| json!(name));
+            }
             Given::Findings(name) => {
                 let checks = self.ground.chart.checks.get(name);
                 if checks.is_none_or(|checks| self.ground.is_settled(checks)) {

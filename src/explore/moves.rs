@@ -17,6 +17,7 @@ use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
+use crate::files::finding::Found;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// The field of a Stop event that says that the agent continues because of a block.
@@ -670,21 +671,18 @@ impl Moves {
         Some(place)
     }
 
-    /// The ways in which a run can end: each verdict, none, failed; with each severity that a rule may ask for. Or a gate
-    /// fails, as often as a rule may ask for.
+    /// The ways in which a run can end: each verdict, none, failed. Or a gate fails, as often as a rule may ask for.
     fn endings(&mut self, invocation: u32) -> Vec<u32> {
         let invocation = self.tree.invocations[invocation as usize].clone();
         let invoke = self.tree.chart.invoke.get(&invocation.name);
         let verdicts = invoke
             .map(|invoke| invoke.verdicts.clone())
             .unwrap_or_default();
-        let found = self.tree.ground.domain.found();
-        let verdicts = verdicts.into_iter().map(Some).chain([None]);
-        let ran = verdicts.flat_map(|verdict| {
-            found.iter().map(move |found| Outcome::Ran {
-                verdict: verdict.clone(),
-                found: found.clone(),
-            })
+        let ran = verdicts.into_iter().map(Some).chain([None]);
+        // What it found is asked where a rule looks at it.
+        let ran = ran.map(|verdict| Outcome::Ran {
+            verdict,
+            found: Found::default(),
         });
         let own = ran.chain([Outcome::Failed("it failed".to_owned())]);
         let own = own.map(|outcome| Ended::new(invocation.clone(), outcome));
@@ -806,10 +804,6 @@ impl Moves {
                 "{name}: {}, no verdict, failed",
                 invoke.verdicts.join(", ")
             ));
-        }
-        if ground.domain.dependence.asks_for_severities {
-            let severities = chart.findings.severities.join(", ");
-            lines.push(format!("review.worst: none, {severities}"));
         }
         let times: Vec<String> = (ground.domain.gate())
             .map(|gate| gate.times.to_string())

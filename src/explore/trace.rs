@@ -323,12 +323,8 @@ impl TraceStep {
         let review = edge.review.map(|run| {
             let run = &tree.runs[run as usize];
             let end = match &run.outcome {
-                Outcome::Ran { verdict, found } => {
-                    let verdict = verdict.as_deref().unwrap_or("no verdict");
-                    match found.findings.first() {
-                        Some(finding) => format!("gives {verdict} and {}", finding.title),
-                        None => format!("gives {verdict}"),
-                    }
+                Outcome::Ran { verdict, .. } => {
+                    format!("gives {}", verdict.as_deref().unwrap_or("no verdict"))
                 }
                 Outcome::Failed(_) => "fails".to_owned(),
                 Outcome::Gate(gate) => {
@@ -429,6 +425,8 @@ pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
             Some(_) => "another session drives the instance".to_owned(),
             None => "no session drives the instance".to_owned(),
         },
+        Choice::Worst if value.is_null() => "it finds nothing".to_owned(),
+        Choice::Worst => format!("its worst finding is {}", plain(value)),
         Choice::Over if value.is_null() => "no budget is used up".to_owned(),
         Choice::Over => format!("the budget of the {} is used up", plain(value)),
         Choice::Postponed if value.is_null() => "a reviewer can run".to_owned(),

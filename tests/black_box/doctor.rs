@@ -290,6 +290,15 @@ fn the_reviewer_s_program() {
             "`claude` is not on PATH, so no review can run"
         )
     );
+    // Only the one that reviews has to be there.
+    let file = machine.home.join(".config/taskie/taskie.json");
+    machine.write(&file, &json!({ "reviewer": "codex" }));
+    assert_eq!(
+        machine.trouble(|_| {}).1,
+        "`codex` is not on PATH, so no review can run"
+    );
+    machine.program("codex", "echo codex-cli 0.169.0");
+    assert_eq!(machine.troubles(|_| {}), (vec![], 0));
 }
 
 #[test]

@@ -100,3 +100,41 @@ fn history_shows_what_was_found() {
     let html = std::fs::read_to_string(project.root.join("a.html")).unwrap();
     assert!(html.contains("($0.84): 1 major, 1 minor, not answered"));
 }
+
+/// What a setting says about whether a review is clean.
+#[test]
+fn a_setting_says_what_is_clean() {
+    let minor = json!([finding("minor", "a")]);
+    let major = json!([finding("minor", "a"), finding("major", "b")]);
+    let nothing = json!([]);
+    let cases = [
+        (json!({}), "PASS", &major, true),
+        (json!({}), "FAIL", &minor, false),
+        (json!({ "clean_means": "no-major" }), "FAIL", &minor, true),
+        (json!({ "clean_means": "no-major" }), "PASS", &major, false),
+        (
+            json!({ "clean_means": "no-major" }),
+            "FAIL",
+            &nothing,
+            false,
+        ),
+        (json!({ "clean_means": "none" }), "PASS", &minor, false),
+        (json!({ "clean_means": "none" }), "PASS", &nothing, true),
+        (json!({ "strict_rounds": 3 }), "FAIL", &minor, false),
+        (json!({ "strict_rounds": 2 }), "FAIL", &minor, true),
+        (json!({ "strict_rounds": 2 }), "FAIL", &major, false),
+    ];
+    for (settings, verdict, findings, is_clean) in cases {
+        let project = project();
+        project.set_state(json!({ "phase_iteration": 2 }));
+        let file = project.root.join(".taskie/config.json");
+        std::fs::write(file, settings.to_string()).unwrap();
+        stop(&project, &finds(verdict, findings));
+        let clean = project.state()["consecutive_clean"].clone();
+        assert_eq!(
+            clean,
+            u64::from(is_clean),
+            "{settings} {verdict} {findings}"
+        );
+    }
+}

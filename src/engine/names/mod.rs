@@ -300,6 +300,9 @@ impl Names {
 
     /// Returns the name of the invocation that a rule's `invoke` means.
     pub fn invocation(self: &Arc<Self>, place: &str, invoke: &str) -> Result<String, Fault> {
+        if let Some(Json::String(name)) = self.world.supply(Given::Invocation(invoke)) {
+            return Ok(name);
+        }
         let text = Text(invoke.to_owned());
         self.text(format_args!("{place}.invoke"), &text, &self.root())
     }
@@ -552,7 +555,20 @@ impl Names {
             ("error", Outcome::Failed(why)) => Ok(Value::from(why.as_str())),
             ("verdict", Outcome::Ran { verdict, .. }) => Ok(Value::from(verdict.clone())),
             ("error" | "verdict", _) => Ok(none()),
-            ("worst", _) => Ok(Value::from(outcome.found().worst(severities))),
+            (
+                "worst",
+                Outcome::Ran {
+                    verdict: Some(_),
+                    found,
+                },
+            ) => {
+                let supplied = self.world.supply(Given::Worst);
+                Ok(supplied.map_or_else(
+                    || Value::from(found.worst(severities)),
+                    |worst| context::to_value(&worst),
+                ))
+            }
+            ("worst", _) => Ok(none()),
             ("found", _) => Ok(Value::from(outcome.found().in_words(severities))),
             ("findings", _) => Ok(findings(&outcome.found(), &invocation.file)),
             ("n", _) => Ok(Value::from(invocation.n)),
