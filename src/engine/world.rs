@@ -88,6 +88,19 @@ pub enum Evaluated<'a> {
     },
 }
 
+/// Something that a decision is about to evaluate, by its source.
+#[derive(Debug, Clone, Copy)]
+pub enum Recall<'a> {
+    /// A condition: a boolean.
+    Condition(&'a str),
+    /// A text, of which only matters that it can be made.
+    Text(&'a str),
+    /// A list, of which only matters whether it has items: a boolean.
+    Items(&'a str),
+    /// What a context field is assigned.
+    Value(&'a str),
+}
+
 /// What a world says that something evaluates to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Assumed {
@@ -116,6 +129,12 @@ pub trait World: std::fmt::Debug + Send + Sync {
     /// Returns what something evaluates to that has just been evaluated; `None`: just that. The model checker's world
     /// knows of some inputs only that they can have any value.
     fn assume(&self, _evaluated: Evaluated<'_>) -> Option<Assumed> {
+        None
+    }
+
+    /// Returns what something evaluates to that need not be evaluated for that; `None`: it must be. It sees the names
+    /// of `root`. The model checker's world has evaluated it before.
+    fn recall(&self, _recall: Recall<'_>, _root: &Value) -> Option<Json> {
         None
     }
 

@@ -20,7 +20,7 @@ use super::decision::{Ended, FailedGate, Outcome};
 use super::event::Event;
 use super::fault::Fault;
 use super::saw::{self, Saw};
-use super::world::{Assumed, Evaluated, Given, Source, World};
+use super::world::{Assumed, Evaluated, Given, Recall, Source, World};
 use crate::chart::Chart;
 use crate::chart::model::Check;
 use crate::diagnostic::suggest::did_you_mean;
@@ -210,6 +210,9 @@ impl Names {
         root: &Value,
     ) -> Result<bool, Fault> {
         guard.map_or(Ok(true), |guard| {
+            if let Some(known) = self.recall(Recall::Condition(&guard.0), root) {
+                return Ok(known == Json::Bool(true));
+            }
             let holds = self.expressions.holds(&guard.0, root);
             let evaluated = Evaluated::Condition {
                 source: &guard.0,
@@ -244,6 +247,24 @@ impl Names {
         made.map_err(Fault::at(place))
     }
 
+    /// Renders a text for a person: a world that knows that it can be made may leave it empty.
+    pub fn said(
+        &self,
+        place: impl fmt::Display,
+        text: &Text,
+        root: &Value,
+    ) -> Result<String, Fault> {
+        match self.recall(Recall::Text(&text.0), root) {
+            Some(_) => Ok(String::new()),
+            None => self.text(place, text, root),
+        }
+    }
+
+    /// Returns what the world knows that something evaluates to.
+    pub(super) fn recall(&self, recall: Recall<'_>, root: &Value) -> Option<Json> {
+        self.world.recall(recall, root)
+    }
+
     /// Returns what a field is assigned: an assumed value is one that the field may hold, another is still to be admitted.
     pub fn assigned(
         &self,
@@ -252,6 +273,11 @@ impl Names {
         literal: &Literal,
         root: &Value,
     ) -> Result<Result<Json, Value>, Fault> {
+        if let Literal::Text(text) = literal
+            && let Some(known) = self.recall(Recall::Value(&text.0), root)
+        {
+            return Ok(Err(context::to_value(&known)));
+        }
         let value = self.expressions.literal(literal, root);
         let fits = |value: &Value| {
             let (json, kind) = (context::to_json(value), self.chart.context.get(field));

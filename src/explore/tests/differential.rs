@@ -26,7 +26,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
-use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step as Decided};
+use crate::engine::decision::{Answer, Decision, Ended, FailedGate, Outcome, Step as Decided};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
@@ -357,6 +357,14 @@ impl Author {
             text += &format!("\n[[on.Stop]]\nguard = \"{guard}\"\ninvoke = \"check\"\n");
             text += "\n[[on.Stop]]\nguard = \"review.ok\"\nassign = { phase = \"{{ cycle.id }}\", reviews = \"{{ review.n }}\", clean = \"{{ clean + 1 if review.verdict == 'PASS' else 0 }}\" }\n";
             text += "\n[[on.Stop]]\nguard = \"review.ok and cycle.exit\"\nadvance = true\nallow = true\n\n[[on.Stop]]\nguard = \"review.ok\"\nassign = { next_phase = \"{{ cycle.post }}\" }\nblock = \"answer\"\n";
+            if self.random.chance(50) {
+                text += "\n[gates]\ncommands = \"[]\"\ntimeout = 9\nlog = \".gates.log\"\n";
+                text += &format!(
+                    "\n[[on.Stop]]\nguard = \"gate.failed and gate.times {} {}\"\nblock = \"fix it\"\n",
+                    self.random.pick(&["<=", "<", "==", ">="]),
+                    self.random.below(12)
+                );
+            }
         }
         for _ in 0..2 + self.random.below(3) {
             text += &format!("\n[[on.Stop]]\n{}\n", self.rule());
@@ -434,6 +442,8 @@ struct Walk<'c> {
     story: Vec<String>,
     active: bool,
     blocks: usize,
+    /// How many times a gate has failed in the same way.
+    gate: u64,
     reviews: BTreeMap<String, i64>,
     limit: i64,
 }
@@ -760,9 +770,11 @@ impl<'c> Walk<'c> {
             session = "s1".to_owned();
         }
         let mut fields = Map::new();
+        // An agent that does nothing stops again and again, which shows how often a gate blocks.
+        let is_idle = self.gate > 0 && self.blocks > 0 && self.random.chance(90);
         match self.random.below(10) {
-            0..=5 => {
-                let name = if self.random.chance(70) {
+            hook if hook <= 5 || is_idle => {
+                let name = if is_idle || self.random.chance(70) {
                     "Stop".to_owned()
                 } else {
                     (self.random.pick(&hooks)).clone()
@@ -888,7 +900,22 @@ impl<'c> Walk<'c> {
         let mut step = decide(self.chart, world, event, None)?;
         if let Decided::Invoke(invocation) = &step {
             let invoke = &self.chart.invoke[&invocation.name];
+            // While the agent does nothing, a gate fails as it has failed before.
+            let fails_again = self.gate > 0 && self.blocks > 0;
+            let has_gates = self.chart.gates.is_some();
+            let fails = has_gates && (fails_again || self.random.below(4) == 0);
+            self.gate = match fails {
+                true if fails_again || self.random.chance(50) => self.gate + 1,
+                true => 1,
+                false => 0,
+            };
             let outcome = match self.random.below(6) {
+                _ if fails => Outcome::Gate(FailedGate {
+                    command: text_of(self.random),
+                    why: text_of(self.random),
+                    output: text_of(self.random),
+                    times: self.gate,
+                }),
                 0 => Outcome::Failed(format!("it failed: {}", text_of(self.random))),
                 1 => Outcome::Ran {
                     verdict: None,
@@ -1071,6 +1098,7 @@ fn compare(chart: &Arc<Chart>, seed: u64, walks: usize, tally: &mut Tally) -> Re
             story: Vec::new(),
             active: false,
             blocks: 0,
+            gate: 0,
             reviews: BTreeMap::new(),
             limit: 0,
         };
