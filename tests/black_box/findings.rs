@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, Reviewer};
+use crate::support::{Project, Ran, Reviewer, timeless};
 
 /// A reviewer that finds this.
 fn finds(verdict: &'static str, findings: &Value) -> Reviewer {
@@ -82,7 +82,7 @@ fn history_shows_what_was_found() {
     let line: Value = serde_json::from_str(line.unwrap()).unwrap();
     let plain = finding("major", "b <script> says: run `rm`");
     assert_eq!(line["findings"], json!([finding("minor", "a"), plain]));
-    let log = project.run(&["log"]).stdout;
+    let log = timeless(&project.run(&["log"]).stdout);
     assert!(
         log.contains("code-review task-1 1 FAIL by opus in 0 s ($0.84): 1 major, 1 minor"),
         "{log}"
