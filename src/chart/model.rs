@@ -367,6 +367,14 @@ pub struct CycleSource {
 pub struct Findings {
     /// The severities that a finding may have, from the worst to the mildest.
     pub severities: Vec<String>,
+    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`.
+    #[serde(default)]
+    pub answers: Vec<String>,
+    /// What the user can rule about a finding: the word for `taskie rule`, and what the finding is then.
+    #[serde(default)]
+    pub rulings: IndexMap<String, String>,
+    /// The file in the instance's directory that has the rulings.
+    pub file: Option<String>,
 }
 
 /// Budgets in US dollars, as settings: `{{ config.NAME }}`. A setting that is null sets no limit.

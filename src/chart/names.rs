@@ -103,6 +103,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("review.until", "if it failed because no reviewer can run: until when; else none", "rules after an `invoke`"),
     ("review.file", "the file it wrote", "rules after an `invoke`"),
     ("review.answer", "the file that answers it", "rules after an `invoke`"),
+    ("rulings", "what the user has ruled about findings, one line each", ""),
     ("scope.started", "the instance has a state", ""),
     ("scope.name", "the name of the instance's directory", ""),
     ("scope.path", "its path from the project's root", ""),
@@ -495,7 +496,7 @@ impl Scope for ChartNames<'_> {
                         ])
                     }
                     "siblings" => self.siblings(),
-                    "touched" => Type::list(Type::Text),
+                    "rulings" | "touched" => Type::list(Type::Text),
                     "tables" => self.tables(),
                     _ => return None,
                 })

@@ -21,6 +21,8 @@ pub enum Source {
     Answers { answer: String, review: String },
     /// `config.NAME`, checked against its type, or its default.
     Config(String),
+    /// `rulings`: what the user has ruled about findings, a list of texts.
+    Rulings,
     /// `driver`: who drives the instance, from the point of view of the session: `this`, `other`, or none.
     Driver {
         /// The session of the event.

@@ -906,7 +906,7 @@ impl Reader<'_> {
                 self.looks.insert(name.to_owned());
                 Val::input(name, false)
             }
-            "siblings" | "touched" => {
+            "siblings" | "touched" | "rulings" => {
                 self.looks.insert(name.to_owned());
                 Val::input(name, true)
             }

@@ -189,6 +189,7 @@ impl World for PossibleWorld {
                 };
                 Value::from_pairs([("cycle", none()), ("instance", none()), ("over", over)])
             }
+            Source::Rulings => Value::from(Vec::<Value>::new()),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings

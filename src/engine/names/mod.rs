@@ -2,7 +2,7 @@
 //!
 //! A bare name is a context field or a let. Everything else begins with its source: `event`, `scope`, `config`,
 //! `files`, `tables`, `checks`, `cycle`, `review`, `gate`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`,
-//! `postponed`, `spent`, `now`, `touched`, `it`. During a decision, the context includes the assignments of the rules so far.
+//! `postponed`, `rulings`, `spent`, `now`, `touched`, `it`. During a decision, the context includes the assignments of the rules so far.
 
 mod cycle;
 pub mod root;

@@ -12,17 +12,14 @@ use crate::explore::graph::{Longest, Way};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
-use crate::host::hosts::blocks_in_a_row;
+use crate::host::hosts::BLOCKS;
 
 impl Judge<'_> {
     pub(super) fn blocks(&self) -> Vec<PropertyResult> {
         let in_a_row = self.under_any_setting(|allows| self.in_a_row(allows));
         let is_endless =
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
-        let mut name = format!(
-            "at most {} blocks in a row while the agent does nothing",
-            blocks_in_a_row()
-        );
+        let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
         let mut in_a_row = in_a_row;
         let is_bounded = !is_endless && !matches!(in_a_row, Verdict::Undecided { .. });
         if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting()) {
@@ -132,14 +129,14 @@ impl Judge<'_> {
             .first_of_most(&|state| idle.from(state), allows)
             .map_or((None, 0), |(first, most)| (Some(first), most));
         match first {
-            Some((state, arrow)) if most > blocks_in_a_row() => {
+            Some((state, arrow)) if most > BLOCKS => {
                 let mut way = vec![(state, arrow.edge())];
                 let mut row = idle.way_from(arrow.to());
                 let mut times = most.to_string();
                 // Where the search was cut off, there could be more still: the first too many is enough.
                 if !search.complete {
-                    row.truncate(blocks_in_a_row());
-                    times = format!("more than {}", blocks_in_a_row());
+                    row.truncate(BLOCKS);
+                    times = format!("more than {BLOCKS}");
                 }
                 way.extend(row);
                 let claim = format!("an agent that does nothing is blocked {times} times in a row");
@@ -166,12 +163,12 @@ impl Judge<'_> {
         let count = gates.keys().last().copied().unwrap_or(0);
         let way: Way = gates.into_values().collect();
         match way.first() {
-            Some((state, _)) if count > blocks_in_a_row() => {
+            Some((state, _)) if count > BLOCKS => {
                 let claim =
                     format!("a gate blocks an agent that does nothing {count} times in a row");
                 self.along(claim, *state, &way, self.blocking_rule(&way))
             }
-            _ if most + count > blocks_in_a_row() => Verdict::Undecided {
+            _ if most + count > BLOCKS => Verdict::Undecided {
                 why: format!("{most} blocks and {count} because of a gate could follow each other"),
             },
             _ => self.holds(format!("{} at most", most + count)),
