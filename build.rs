@@ -99,7 +99,8 @@ fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
         writeln!(
             rows,
             "    Host {{ id: {id:?}, name: {:?}, variables: &{}, fields: &{}, sessions: &{}, context: Context::{}, \
-             command: {:?}, blocks: {:?}, is_active_always: {} }},",
+             command: {:?}, blocks: {:?}, is_active_always: {}, folder: {:?}, home: {:?}, since: {:?}, plugins: {:?}, \
+             hooks: &{}, trusted: {:?}, install: {:?} }},",
             text("name", id),
             list("variables")?,
             list("fields")?,
@@ -114,6 +115,13 @@ fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
             host.get("blocks").and_then(toml::Value::as_integer),
             host.get("is_active_always")
                 .is_some_and(|always| always.as_bool() == Some(true)),
+            text("folder", ""),
+            text("home", ""),
+            text("since", ""),
+            text("plugins", ""),
+            list("hooks")?,
+            text("trusted", ""),
+            text("install", ""),
         )?;
     }
     let code = format!(

@@ -1,8 +1,7 @@
 // A scripted model on loopback, and a real host talking to it. .ci/hosts says what for; the hosts, `taskie` and `git` are
 // found on PATH.
-//   node hosts.js codex PROJECT      plays the agent and the reviewer in Codex, from $taskie:new-plan until the plan is
-//                                    reviewed, and checks what is on disk then
-//   node hosts.js copilot PROJECT    the same in GitHub Copilot CLI
+//   node hosts.js HOST PROJECT    plays the agent and the reviewer, from the command new-plan until the plan is reviewed,
+//                                 and checks what is on disk then; HOST is codex, copilot, gemini or qwen
 const assert = require("node:assert/strict");
 const { execFileSync, spawn } = require("node:child_process");
 const fs = require("node:fs");
@@ -23,9 +22,9 @@ const apis = {
       : { type: "function_call", id: `fc_${n}`, call_id: `call_${n}`, name: "exec_command", arguments: JSON.stringify({ cmd: block.command, login: false }) };
     const usage = { input_tokens: 1, input_tokens_details: null, output_tokens: 1, output_tokens_details: null, total_tokens: 2 };
     return [
-      ["response.created", { response: { id } }],
-      ["response.output_item.done", { item }],
-      ["response.completed", { response: { id, usage } }],
+      { type: "response.created", response: { id } },
+      { type: "response.output_item.done", item },
+      { type: "response.completed", response: { id, usage } },
     ];
   },
   // Anthropic's Messages API.
@@ -39,13 +38,28 @@ const apis = {
         : call("bash", { command: block.command, description: "A step" });
     const message = { id: `msg_${n}`, type: "message", role: "assistant", model: "m", content: [], stop_reason: null, stop_sequence: null, usage };
     return [
-      ["message_start", { message }],
-      ["content_block_start", { index: 0, content_block: empty }],
-      ["content_block_delta", { index: 0, delta }],
-      ["content_block_stop", { index: 0 }],
-      ["message_delta", { delta: { stop_reason: block.text ? "end_turn" : "tool_use", stop_sequence: null }, usage }],
-      ["message_stop", {}],
+      { type: "message_start", message },
+      { type: "content_block_start", index: 0, content_block: empty },
+      { type: "content_block_delta", index: 0, delta },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: block.text ? "end_turn" : "tool_use", stop_sequence: null }, usage },
+      { type: "message_stop" },
     ];
+  },
+  // OpenAI's Chat Completions API.
+  "/v1/chat/completions": (block, n) => {
+    const call = () => ({ index: 0, id: `call_${n}`, type: "function", function: { name: "run_shell_command", arguments: JSON.stringify({ command: block.command, is_background: false }) } });
+    const delta = block.text ? { role: "assistant", content: block.text } : { role: "assistant", tool_calls: [call()] };
+    const chunk = { id: `chat_${n}`, object: "chat.completion.chunk", created: 1, model: "m" };
+    return [
+      { ...chunk, choices: [{ index: 0, delta, finish_reason: null }] },
+      { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: block.text ? "stop" : "tool_calls" }] },
+    ];
+  },
+  // Gemini's API.
+  "/v1beta/models/m:streamGenerateContent": (block) => {
+    const part = block.text ? { text: block.text } : { functionCall: { name: "run_shell_command", args: { command: block.command } } };
+    return [{ candidates: [{ index: 0, content: { role: "model", parts: [part] }, finishReason: "STOP" }] }];
   },
 };
 
@@ -66,8 +80,8 @@ async function serve(answer) {
       n += 1;
       const results = body.split(/"type":"(?:function_call_output|tool_result)"/).length - 1;
       response.setHeader("content-type", "text/event-stream");
-      for (const [type, rest] of events(answer(body, results), n)) {
-        response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`);
+      for (const event of events(answer(body, results), n)) {
+        response.write(`${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`);
       }
       response.end();
     });
@@ -76,47 +90,69 @@ async function serve(answer) {
   return { address: `http://127.0.0.1:${server.address().port}`, close: () => (server.closeAllConnections(), server.close()) };
 }
 
+// Writes where the model is into a file of the user's own configuration: the reviewer has the same.
+const configure = (file, text) => fs.writeFileSync(path.join(process.env.HOME, file), text);
+const codex = (address) => {
+  const old = fs.readFileSync(path.join(process.env.HOME, ".codex/config.toml"), "utf8").replace(/^# model\n[^]*?# end\n/, "");
+  configure(
+    ".codex/config.toml",
+    `# model\nmodel = "gpt-5"\nmodel_provider = "loopback"\n\n[model_providers.loopback]\nname = "loopback"\nbase_url = "${address}/v1"\nwire_api = "responses"\n# end\n${old}`,
+  );
+};
+
+// `root` finds the folder of the plugin in what the model is sent; `steps` are the first that the agent takes.
 const hosts = {
   codex: {
-    // Where the model is, in the user's own configuration: the reviewer has the same.
-    prepare: (address) => {
-      const file = path.join(process.env.HOME, ".codex/config.toml");
-      const old = fs.readFileSync(file, "utf8").replace(/^# model\n[^]*?# end\n/, "");
-      fs.writeFileSync(
-        file,
-        `# model\nmodel = "gpt-5"\nmodel_provider = "loopback"\n\n[model_providers.loopback]\nname = "loopback"\nbase_url = "${address}/v1"\nwire_api = "responses"\nenv_key = "LOOPBACK_KEY"\n# end\n${old}`,
-      );
-      return { LOOPBACK_KEY: "none" };
-    },
+    prepare: codex,
     argv: ["codex", "exec", "--dangerously-bypass-hook-trust", "--sandbox", "danger-full-access", "$taskie:new-plan Greet the user"],
-    first: [],
+    root: /(\/[^"\s<>]+)\/agent-skills\/new-plan/,
     command: "$taskie:",
   },
   copilot: {
     // The reviewer is a hook's child, and Copilot keeps these from hooks: .ci/hosts puts them before each `copilot`.
-    prepare: (address) => {
-      fs.writeFileSync(path.join(process.env.HOME, "address"), address);
-      return {};
-    },
+    prepare: (address) => configure("address", address),
     argv: ["copilot", "--allow-all", "--prompt", "Use the skill new-plan: Greet the user"],
     first: [skill("new-plan")],
+    root: /(\/[^"\s<>]+)\/agent-skills\/new-plan/,
+    command: "/",
+  },
+  gemini: {
+    prepare: (address) => {
+      codex(address);
+      configure(".gemini/settings.json", '{ "security": { "auth": { "selectedType": "gemini-api-key" } } }');
+      return { GEMINI_API_KEY: "none", GOOGLE_GEMINI_BASE_URL: address };
+    },
+    argv: ["gemini", "--skip-trust", "--yolo", "--model", "m", "--prompt", "/taskie:new-plan Greet the user"],
+    root: /cat (~\/\S+)\/commands\/new-plan\.md/,
+    session: /add `(--session \S+)` to every/,
+    command: "/taskie:",
+  },
+  qwen: {
+    prepare: (address) => {
+      codex(address);
+      configure(".qwen/settings.json", '{ "memory": { "enableManagedAutoMemory": false } }');
+      return { OPENAI_API_KEY: "none", OPENAI_BASE_URL: `${address}/v1`, OPENAI_MODEL: "m" };
+    },
+    argv: ["qwen", "--yolo", "--auth-type", "openai", "--prompt", "/new-plan Greet the user"],
+    root: /@\\"(\/\S+)\/ground-rules\.md/,
     command: "/",
   },
 };
 
 async function played(host, project) {
-  const { prepare, argv, first, command } = hosts[host];
+  const { prepare, argv, first = [], root: place, session: named, command } = hosts[host];
   execFileSync("git", ["init", "--quiet"], { cwd: project });
   const plan = ".taskie/plans/greeting";
   let root = "";
+  let session = "";
   const agent = [
     ...first,
     // As the skill says: the command's text, and the files that it attaches.
-    () => run(`cd "${root}/agent-skills/new-plan" && cat ../../commands/new-plan.md ../../ground-rules.md ../../actions/new-plan.md`),
+    () => run(`cd ${root} && cat commands/new-plan.md ground-rules.md actions/new-plan.md`),
     run(`mkdir -p ${plan} && printf '## Original Prompt\\n\\n> Greet the user\\n\\n## Overview\\n\\nA greeting.\\n' > ${plan}/plan.md`),
-    run("taskie enter new-plan --plan greeting"),
+    () => run(`taskie enter new-plan --plan greeting ${session}`),
     say("The plan is written."),
-    run(`printf '# Answer\\n\\nThere were no issues.\\n' > ${plan}/plan-post-review-1.md && taskie enter post-plan-review --plan greeting`),
+    () => run(`printf '# Answer\\n\\nThere were no issues.\\n' > ${plan}/plan-post-review-1.md && taskie enter post-plan-review --plan greeting ${session}`),
     say("The review is answered."),
   ];
   const heard = [];
@@ -125,8 +161,8 @@ async function played(host, project) {
       const [, file] = /Write your review to (\S+?\.md)/.exec(text);
       return results === 0 ? run(`echo 'No issues.' > ${file}`) : say('I checked all of it.\n\n```json\n{"verdict": "PASS"}\n```');
     }
-    const [, found] = /(\/[^"\s<>]+)\/agent-skills\/new-plan/.exec(text.replaceAll("\\\\", "\\")) ?? [];
-    root ||= found ?? "";
+    root ||= place.exec(text)?.[1] ?? "";
+    session ||= named?.exec(text)?.[1] ?? "";
     heard.push(text);
     const step = agent[heard.length - 1] ?? say("Nothing is left to do.");
     return typeof step === "function" ? step() : step;

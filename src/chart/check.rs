@@ -222,6 +222,13 @@ impl Checker<'_> {
                 self.value(&top("budget", key), text, &names);
             }
         }
+        if let Some(gates) = &chart.gates {
+            let path = |key: &str| vec![Step::from("gates"), Step::from(key)];
+            self.list(&path("commands"), &gates.commands, &names);
+            if let Seconds::Setting(text) = &gates.timeout {
+                self.value(&path("timeout"), text, &names);
+            }
+        }
         for (name, invoke) in &chart.invoke {
             for (index, text) in invoke.argv.iter().enumerate() {
                 let path = to(&to(&top("invoke", name), "argv"), index);

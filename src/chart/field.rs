@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::model::{Arg, Field, FieldType};
+use super::model::{Arg, Field, FieldType, Trust};
 use super::{Chart, PhaseEntry};
 use crate::expr::source::Literal;
 use crate::expr::{has_holes, single_expression};
@@ -125,7 +125,7 @@ impl Arg {
             default: None,
             nullable: false,
             optional: false,
-            trust: Vec::new(),
+            trust: Trust::default(),
             file: false,
         }
     }

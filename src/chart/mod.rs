@@ -18,7 +18,8 @@ use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::Pattern;
 use model::{
-    Advance, Arg, Assign, Budget, Check, Field, Findings, Invoke, Phase, Prompts, Property, Rule,
+    Advance, Arg, Assign, Budget, Check, Field, Findings, GateCommands, Invoke, Phase, Prompts,
+    Property, Rule,
 };
 
 /// A chart whose names are all resolved.
@@ -47,6 +48,9 @@ pub struct Chart {
     pub cycles: IndexMap<String, Cycle>,
     pub findings: Findings,
     pub budget: Budget,
+    pub gates: Option<GateCommands>,
+    /// The number of seconds after which the host kills a hook.
+    pub hook_timeout: u64,
     pub invoke: IndexMap<String, Invoke>,
     pub on: IndexMap<String, Vec<Rule>>,
     pub commands: IndexMap<String, Command>,

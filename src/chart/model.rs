@@ -76,6 +76,8 @@ pub struct Source {
     /// What reviews may cost: `spent.over`.
     #[serde(default)]
     pub budget: Budget,
+    /// Commands that must succeed before a rule starts a process.
+    pub gates: Option<GateCommands>,
     /// Processes that a rule can start.
     #[serde(default)]
     pub invoke: IndexMap<String, Invoke>,
@@ -191,12 +193,40 @@ pub struct Field {
     /// The key may be absent without a warning.
     #[serde(default)]
     pub optional: bool,
-    /// For a setting with `one_of`: the values that the project's file can set only after the user has run `taskie trust`.
+    /// For a setting: `true` if the project's file can set it only after the user has run `taskie trust`, or the values of
+    /// `one_of` that need that.
     #[serde(default)]
-    pub trust: Vec<String>,
+    pub trust: Trust,
     /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
     #[serde(default)]
     pub file: bool,
+}
+
+/// Which values of a setting need the user's trust.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "`trust` is true, or a list of values of `one_of`"
+)]
+pub enum Trust {
+    All(bool),
+    Words(Vec<String>),
+}
+
+impl Default for Trust {
+    fn default() -> Self {
+        Self::All(false)
+    }
+}
+
+impl Trust {
+    /// Returns whether this value needs it.
+    pub fn covers(&self, value: &serde_json::Value) -> bool {
+        match self {
+            Self::All(all) => *all,
+            Self::Words(words) => words.iter().any(|word| value.as_str() == Some(word)),
+        }
+    }
 }
 
 /// One option of a command or a phase.
@@ -393,6 +423,20 @@ impl Seconds {
             }
         }
     }
+}
+
+/// Commands that check the work before a reviewer reads it. They run one after the other in the project's root. If one
+/// fails, no reviewer is started, and the rules are tried again with `gate.failed`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GateCommands {
+    /// The list of command lines, in order. Each is split into words as a shell does, and run without a shell.
+    pub commands: Expr,
+    /// The time limit of all of them together in seconds: a number, or `{{ config.NAME }}`. At most half of
+    /// `hook_timeout`: the rest is for the reviewer.
+    pub timeout: Seconds,
+    /// The file for the output of the command that runs, in the instance's directory. It is removed if all succeed.
+    pub log: FilePattern,
 }
 
 /// A process: what to run, and where to find its verdict.

@@ -435,7 +435,12 @@ fn simulate(chart: &Chart) -> Command {
         }
     }
     let verdicts = verdicts.into_iter().map(String::as_str);
-    let verdicts: Vec<String> = verdicts.chain(["crash"]).map(str::to_owned).collect();
+    let gate = chart.gates.as_ref().map(|_| "gate");
+    let verdicts: Vec<String> = verdicts
+        .chain(["crash"])
+        .chain(gate)
+        .map(str::to_owned)
+        .collect();
     Command::new("simulate")
         .about("Simulate the chart without an agent, a reviewer or files, stop by stop")
         .after_help(format!(

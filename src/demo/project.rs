@@ -279,7 +279,7 @@ impl Stage for Project {
         let lines = journal::read_all(&self.root.join(self.chart.home));
         lines.into_iter().rev().find_map(|line| match line {
             Line::Decision(decided) => Some(decided),
-            Line::Review(_) => None,
+            _ => None,
         })
     }
 }

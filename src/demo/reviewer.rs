@@ -44,7 +44,7 @@ pub(crate) fn stand_in(args: &[OsString]) -> Option<ExitCode> {
 pub(super) fn script(folder: &Path, review: &Review) -> io::Result<()> {
     let script = match review {
         Review::Verdict { verdict, text } => json!({ "verdict": verdict, "text": text }),
-        Review::Crash(why) => json!({ "crash": why }),
+        Review::Crash(why) | Review::Gate(why) => json!({ "crash": why }),
     };
     fs::write(folder.join(NEXT), script.to_string())
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::diagnosis::{Diagnosis, shown};
 use super::installed;
 use crate::chart::Chart;
-use crate::chart::model::Invoke;
+use crate::engine::context::Context;
+use crate::expr::single_expression;
 use crate::invoke::process::{self, End};
 use crate::invoke::spec::Spec;
 
@@ -27,13 +28,13 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The numbers of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Version([u64; 3]);
+pub(super) struct Version([u64; 3]);
 
 impl Version {
     /// Returns the first word of `text` that is three numbers with dots between them.
-    fn find(text: &str) -> Option<Self> {
+    pub(super) fn find(text: &str) -> Option<Self> {
         text.split_whitespace().find_map(|word| {
-            let core = word.split(['-', '+']).next()?;
+            let core = word.trim_end_matches('.').split(['-', '+']).next()?;
             let mut parts = core.split('.').map(|part| part.parse().ok());
             let numbers = [parts.next()??, parts.next()??, parts.next()??];
             parts.next().is_none().then_some(Self(numbers))
@@ -103,28 +104,23 @@ pub(super) fn own() -> Vec<Diagnosis> {
     vec![this, on_path]
 }
 
-/// Checks the programs that the chart runs.
-pub(super) fn invoked(chart: &Chart) -> Vec<Diagnosis> {
+/// Checks the programs that the chart runs with these settings.
+pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
+    let rules = chart.on.values().flatten();
+    let names = rules.filter_map(|rule| {
+        let name = rule.invoke.as_deref()?;
+        let setting = single_expression(name).and_then(|expr| expr.strip_prefix("config."));
+        setting.map_or(Some(name), |setting| settings.get(setting)?.as_str())
+    });
     let mut found = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
-    let program_of = |invoke: &Invoke| invoke.argv.first().map(|program| program.0.clone());
-    let is_there = |program: &String| locate(program).is_some();
-    let has_one = chart
-        .invoke
-        .values()
-        .filter_map(program_of)
-        .any(|program| is_there(&program));
-    for invoke in chart.invoke.values() {
+    for invoke in names.filter_map(|name| chart.invoke.get(name)) {
         let program = invoke.argv.first().map_or("", |program| program.0.as_str());
         // A program whose name is known only at run time cannot be looked up.
         if program.is_empty() || program.contains('{') || seen.contains(&program) {
             continue;
         }
         seen.push(program);
-        // One of several is enough, and the first one stands for all.
-        if locate(program).is_none() && (has_one || seen.len() > 1) {
-            continue;
-        }
         found.push(program_on_path(program));
         // In the argument itself, or in a name that it uses.
         let lets = chart.lets.iter();
@@ -199,7 +195,7 @@ fn as_root() -> Option<Diagnosis> {
 }
 
 /// Returns the file that a command's name refers to.
-fn on_path(name: &str) -> Option<PathBuf> {
+pub(super) fn on_path(name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
@@ -211,7 +207,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
 }
 
 /// Returns the first line that `PROGRAM --version` prints.
-fn version_of(program: &Path) -> Result<String, String> {
+pub(super) fn version_of(program: &Path) -> Result<String, String> {
     let log = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;
     let argv = [
         program.to_string_lossy().into_owned(),
@@ -222,6 +218,7 @@ fn version_of(program: &Path) -> Result<String, String> {
         cwd: &std::env::current_dir().unwrap_or_default(),
         env: &[],
         log: log.path(),
+        logs_stdout: false,
         timeout: PATIENCE,
         owner: None,
     });
@@ -253,6 +250,7 @@ mod tests {
         let cases = [
             ("2.1.330 (Claude Code)", Some([2, 1, 330])),
             ("taskie 0.1.0", Some([0, 1, 0])),
+            ("GitHub Copilot CLI 1.0.102.", Some([1, 0, 102])),
             ("claude v 10.0.1-beta.2+5", Some([10, 0, 1])),
             ("2.1", None),
             ("2.1.3.4", None),

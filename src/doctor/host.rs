@@ -182,8 +182,14 @@ impl Settings {
         found
     }
 
-    /// Checks whether something calls the Stop hook, and does so only once: the chart's plugin, or a settings file.
-    pub(super) fn hook(&self, choice: &Choice<'_>, chart: &Chart) -> Vec<Diagnosis> {
+    /// Checks whether something calls the Stop hook, and does so only once: the chart's plugin, or a settings file. Nothing
+    /// has to if another host calls it.
+    pub(super) fn hook(
+        &self,
+        choice: &Choice<'_>,
+        chart: &Chart,
+        other_calls: bool,
+    ) -> Vec<Diagnosis> {
         let hooks = self.stop_hooks(choice);
         let has_plugin = matches!(choice, Choice::Embedded(_));
         let plugin = match has_plugin {
@@ -199,7 +205,9 @@ impl Settings {
                 let help = "remove the hook from that file: the plugin already calls it";
                 found.push(Diagnosis::warning("plugin", text, help));
             }
-            (false, []) if found.is_empty() => found.push(nobody(has_plugin, &chart.id)),
+            (false, []) if found.is_empty() && !other_calls => {
+                found.push(nobody(has_plugin, &chart.id));
+            }
             (false, []) => {}
             (false, hooks) => {
                 // The user has chosen to use only the hook.
@@ -384,7 +392,7 @@ fn items(json: Option<&Json>) -> impl Iterator<Item = &Json> {
 }
 
 /// Reads a regular file. (Reading from a pipe might never end.)
-fn read(path: &Path) -> io::Result<Vec<u8>> {
+pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     match fs::metadata(path)?.is_file() {
         true => fs::read(path),
         false => Err(io::Error::other("it is not a regular file")),
@@ -408,7 +416,7 @@ impl Plugin {
 }
 
 /// Returns whether a shell line is `taskie hook stop`, for the chart that was chosen.
-fn calls(line: &str, choice: &Choice<'_>) -> bool {
+pub(super) fn calls(line: &str, choice: &Choice<'_>) -> bool {
     let words: Vec<&str> = line
         .split_whitespace()
         .map(|word| word.trim_matches(['"', '\'']))

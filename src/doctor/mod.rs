@@ -1,22 +1,24 @@
 //! `taskie doctor`: checks that everything a workflow needs is there, and that nothing prevents it from working.
 //!
-//! [`binary`] checks programs, [`installed`] where they came from, [`host`] the settings of Claude Code, [`workflow`]
-//! the chart and the instance. Each returns [`Diagnosis`] lines. They change nothing, and run other programs only
-//! with `--version`.
+//! [`binary`] checks programs, [`installed`] where they came from, [`host`] the settings of Claude Code, [`others`]
+//! those of the other hosts, [`workflow`] the chart and the instance. Each returns [`Diagnosis`] lines. They change
+//! nothing, and run other programs only with `--version`.
 
 mod binary;
 mod diagnosis;
 mod host;
 mod installed;
+mod others;
 mod workflow;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::engine::world::World as _;
 use crate::host::events::REVIEWER;
+use crate::shell;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
@@ -31,7 +33,9 @@ pub(crate) fn examine(
 ) -> Vec<Diagnosis> {
     let snapshot = place.map(Place::snapshot);
     let context = snapshot.as_ref().map(|snapshot| snapshot.context());
-    let settings = host::Settings::read(&settings_dirs(chart, place));
+    let dirs = settings_dirs(chart, place);
+    let settings = host::Settings::read(&dirs);
+    let others = others::check(choice, &dirs);
     let mut found = binary::own();
     if std::env::var_os(REVIEWER).is_some() {
         found.push(Diagnosis::problem(
@@ -40,13 +44,17 @@ pub(crate) fn examine(
             format!("unset {REVIEWER}"),
         ));
     }
-    found.extend(binary::invoked(chart));
+    let root = root_of(chart, place);
+    let here = root.as_deref().unwrap_or(Path::new("."));
+    let values = shell::settings::read(chart, here).map(|settings| settings.values());
+    found.extend(binary::invoked(chart, &values.unwrap_or_default()));
     found.extend(settings.unreadable());
     found.extend(settings.hooks_on());
-    found.extend(settings.hook(choice, chart));
+    found.extend(settings.hook(choice, chart, others.call));
     found.extend(settings.blocks(chart, context));
+    found.extend(others.found);
     found.extend(workflow::chart(choice, chart));
-    if let Some(root) = root_of(chart, place) {
+    if let Some(root) = root {
         found.extend(workflow::project(chart, &root));
     }
     found.extend(workflow::instance(chart, place, warnings));

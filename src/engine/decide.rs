@@ -13,7 +13,9 @@ use serde_json::Value as Json;
 
 use super::actions;
 use super::context::to_json;
-use super::decision::{Answer, Decision, Ended, Fired, Invocation, Outcome, Step, Tried};
+use super::decision::{
+    Answer, Decision, Ended, FailedGate, Fired, Gates, Invocation, Outcome, Step, Tried,
+};
 use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
@@ -396,6 +398,7 @@ impl Deciding {
             request = request.and_then(|request| {
                 Ok(Invocation {
                     argv: self.argv(name)?,
+                    gates: self.gates(cycle)?,
                     ..request
                 })
             });
@@ -443,17 +446,33 @@ impl Deciding {
             log: self.names.file_name(cycle, &log, n)?,
             file,
             subject,
-            argv: Vec::new(),
-            timeout: self.timeout(name, &invoke.timeout)?,
+            timeout: self.timeout(format!("invoke.{name}.timeout"), &invoke.timeout)?,
+            ..Invocation::default()
         })
     }
 
-    fn timeout(&self, name: &str, timeout: &Seconds) -> Result<u64, Fault> {
+    /// Returns what must succeed before the run is started.
+    fn gates(&self, cycle: &Cycle) -> Result<Gates, Fault> {
+        let names = &self.names;
+        let Some(gates) = &names.chart.gates else {
+            return Ok(Gates::default());
+        };
+        let commands = (names.expressions)
+            .items(&gates.commands.0, &names.root())
+            .map_err(Fault::at("gates.commands"))?;
+        let log = Pattern::parse(&gates.log.0).map_err(Fault::World)?;
+        Ok(Gates {
+            commands: commands.iter().map(ToString::to_string).collect(),
+            log: names.file_name(cycle, &log, names.count(cycle) + 1)?,
+            timeout: self.timeout("gates.timeout".to_owned(), &gates.timeout)?,
+        })
+    }
+
+    fn timeout(&self, place: String, timeout: &Seconds) -> Result<u64, Fault> {
         let text = match timeout {
             Seconds::Fixed(seconds) => return Ok(*seconds),
             Seconds::Setting(text) => Literal::Text(text.clone()),
         };
-        let place = format!("invoke.{name}.timeout");
         let value = (self.names.expressions)
             .literal(&text, &self.names.root())
             .map_err(Fault::at(place.clone()))?;
@@ -466,6 +485,9 @@ impl Deciding {
         let Invocation { cycle, n, file, .. } = &ended.invocation;
         let rest = match &ended.outcome {
             Outcome::Failed(why) => format!("Nothing was written. It had failed: {why}."),
+            Outcome::Gate(FailedGate { command, .. }) => {
+                format!("Nothing was written. The gate `{command}` had failed.")
+            }
             Outcome::Ran { .. } => format!(
                 "Nothing was written; the review is in {}.",
                 self.names.path(file)?
@@ -536,10 +558,6 @@ fn unnamed(cycle: &Cycle, name: &str, n: i64) -> Invocation {
         name: name.to_owned(),
         cycle: cycle.id.clone(),
         n,
-        file: String::new(),
-        subject: Vec::new(),
-        argv: Vec::new(),
-        log: String::new(),
-        timeout: 0,
+        ..Invocation::default()
     }
 }

@@ -123,7 +123,7 @@ pub enum Answer {
 }
 
 /// A process to run, with all texts rendered.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Invocation {
     /// Its name in the chart.
     pub name: String,
@@ -140,6 +140,19 @@ pub struct Invocation {
     /// The file for its stderr, in the instance's directory.
     pub log: String,
     /// Its time limit in seconds.
+    pub timeout: u64,
+    /// What must succeed before it is started.
+    pub gates: Gates,
+}
+
+/// Commands that must succeed before a reviewer is started.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Gates {
+    /// The command lines, in order.
+    pub commands: Vec<String>,
+    /// The file for the output of the one that runs, in the instance's directory.
+    pub log: String,
+    /// The time limit of all of them together, in seconds.
     pub timeout: u64,
 }
 
@@ -206,6 +219,21 @@ pub enum Outcome {
     },
     /// It failed, and why.
     Failed(String),
+    /// It was not started, because a gate failed.
+    Gate(FailedGate),
+}
+
+/// A gate that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FailedGate {
+    /// The command line.
+    pub command: String,
+    /// How it failed: `exited with code 1`.
+    pub why: String,
+    /// The last lines of its output.
+    pub output: String,
+    /// How many times in a row it has failed with this output.
+    pub times: u64,
 }
 
 impl Outcome {
@@ -214,6 +242,15 @@ impl Outcome {
         match self {
             Self::Ran { verdict, .. } => (verdict.as_deref(), None),
             Self::Failed(why) => (None, Some(why)),
+            Self::Gate(_) => (None, None),
+        }
+    }
+
+    /// Returns the gate that failed, if one did.
+    pub fn failed_gate(&self) -> Option<&FailedGate> {
+        match self {
+            Self::Gate(gate) => Some(gate),
+            Self::Ran { .. } | Self::Failed(_) => None,
         }
     }
 
@@ -221,7 +258,7 @@ impl Outcome {
     pub fn found(&self) -> Found {
         match self {
             Self::Ran { found, .. } => found.clone(),
-            Self::Failed(_) => Found::default(),
+            Self::Failed(_) | Self::Gate(_) => Found::default(),
         }
     }
 }

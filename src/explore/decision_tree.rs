@@ -16,7 +16,7 @@ use super::state::{Looks, StateRef, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::Context;
 use crate::engine::decide::{self, Flow, Part};
-use crate::engine::decision::{Answer, Ended, Fired, Invocation, Step};
+use crate::engine::decision::{Answer, Ended, Fired, Gates, Invocation, Step};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use crate::files::pattern::{Pattern, is_slug};
@@ -468,6 +468,7 @@ impl Tree {
                 let invocation = Invocation {
                     argv: Vec::new(),
                     subject: Vec::new(),
+                    gates: Gates::default(),
                     ..*invocation
                 };
                 Turn::Invoke(number(self.invocations.insert_full(invocation).0))

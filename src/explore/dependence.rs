@@ -325,6 +325,9 @@ impl Reader<'_> {
                 }
             }
         }
+        if let Some(gates) = &chart.gates {
+            self.text(&Text(format!("{{{{ {} }}}}", gates.commands.0)));
+        }
         for invoke in chart.invoke.values() {
             invoke.argv.iter().for_each(|text| self.text(text));
         }
@@ -958,17 +961,16 @@ impl Reader<'_> {
             // Each of its values is tried.
             ("spent", "over") => Val::settled(),
             ("spent", _) => Val::computed(BTreeSet::from([whole])),
-            ("review", "ok" | "verdict") => Val::settled(),
+            ("review", "ok" | "verdict") | ("gate", "failed") => Val::settled(),
             // Each severity is tried.
             ("review", "worst") => {
                 self.found.asks_for_severities |= !self.in_text;
                 Val::settled()
             }
-            // What a review costs, says or takes is not tried.
-            ("review", "cost" | "until" | "found" | "findings") => {
-                Val::computed(BTreeSet::from([whole]))
-            }
-            ("review", _) => Val::input(whole, false),
+            // What a review costs, says or takes is not tried, and neither is what a gate says.
+            ("review", "cost" | "until" | "found" | "findings")
+            | ("gate", "command" | "why" | "output") => Val::computed(BTreeSet::from([whole])),
+            ("review", _) | ("gate", "times") => Val::input(whole, false),
             ("cycle", _) | ("scope", "started" | "home") => Val::settled(),
             ("args", _) => {
                 let Some(arg) = chart.args.get(name) else {
@@ -1061,6 +1063,7 @@ impl Reader<'_> {
         };
         match parts.as_slice() {
             [.., LENGTH] => Kind::Integer,
+            ["gate", "times"] => Kind::Integer,
             ["session"] => Kind::Text,
             ["event", name] => match EVENT_DEFAULTS.iter().find(|(known, _)| known == name) {
                 Some((_, FieldDefault::False)) => Kind::Boolean,

@@ -16,6 +16,7 @@ use super::user_fields::assigns_arg;
 use crate::chart::field::default_of;
 use crate::chart::model::{Arg, FieldType};
 use crate::chart::{Chart, FileSet, RowShape, Table};
+use crate::engine::decision::FailedGate;
 use crate::files::finding::{Finding, Found};
 use crate::files::pattern::{Capture, HoleKind, Pattern, is_slug};
 use crate::files::table::is_finished;
@@ -68,6 +69,9 @@ impl Choice {
         }
     }
 }
+
+/// How many times a gate has failed.
+const GATE_TIMES: &str = "gate.times";
 
 /// Where the values of a chart's inputs come from.
 #[derive(Debug)]
@@ -266,6 +270,25 @@ impl Domain {
         numbers.insert(minimum.unwrap_or(-1));
         numbers.sort_unstable();
         numbers.into_iter().map(Json::from).collect()
+    }
+
+    /// The ways in which a gate can fail, by how many times it has: once, each number that the chart compares
+    /// that with, and one more. None if the chart has no gates.
+    pub(crate) fn gate(&self) -> impl Iterator<Item = FailedGate> {
+        let known = self.compared(GATE_TIMES).into_iter();
+        let literals = known.flat_map(|compared| compared.literals.iter().filter_map(Json::as_u64));
+        let mut times: BTreeSet<u64> = literals
+            .flat_map(|literal| literal..=literal.saturating_add(1))
+            .collect();
+        times.insert(1);
+        times.remove(&0);
+        let times = self.chart.gates.iter().flat_map(move |_| times.clone());
+        times.map(|times| FailedGate {
+            command: "make check".to_owned(),
+            why: "exited with code 1".to_owned(),
+            output: "error".to_owned(),
+            times,
+        })
     }
 
     fn event(&self, field: &str, read: &mut Read<'_>) -> Vec<Json> {
@@ -494,6 +517,11 @@ impl Domain {
         // What a field holds is one value more, whichever.
         let read = &mut |field: &str| json!(format!("held-{field}"));
         let mut found = BTreeSet::new();
+        // Only numbers in the chart bound it.
+        let times = self.compared(GATE_TIMES);
+        if times.is_some_and(|times| !times.fields.is_empty() || times.linked) {
+            found.insert(GATE_TIMES.to_owned());
+        }
         let mut see = |root: String, path: &str, kinds: usize| {
             let many: Vec<Map<String, Json>> = vec![Map::new(); kinds.min(items::MOST)];
             let read = &mut |field: &str| json!(format!("held-{field}"));

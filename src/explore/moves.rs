@@ -14,7 +14,7 @@ use super::plain::plain;
 use super::state::{Looks, Situation, StateRef, number};
 use crate::chart::Chart;
 use crate::engine::decide::rules_of;
-use crate::engine::decision::{Ended, Outcome};
+use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -681,7 +681,8 @@ impl Moves {
         Some(place)
     }
 
-    /// The ways in which a run can end: each verdict, none, failed; with each severity that a rule may ask for.
+    /// The ways in which a run can end: each verdict, none, failed; with each severity that a rule may ask for. Or a gate
+    /// fails, as often as a rule may ask for.
     fn endings(&mut self, invocation: u32) -> Vec<u32> {
         let invocation = self.tree.invocations[invocation as usize].clone();
         let invoke = self.tree.chart.invoke.get(&invocation.name);
@@ -696,14 +697,19 @@ impl Moves {
                 found: found.clone(),
             })
         });
-        let endings: Vec<Outcome> = ran
-            .chain([Outcome::Failed("it failed".to_owned())])
-            .collect();
-        let runs = endings.into_iter().map(|outcome| {
-            let ended = Ended::new(invocation.clone(), outcome);
-            number(self.tree.runs.insert_full(ended).0)
-        });
-        runs.collect()
+        let own = ran.chain([Outcome::Failed("it failed".to_owned())]);
+        let own = own.map(|outcome| Ended::new(invocation.clone(), outcome));
+        // After a gate that fails, no rule sees which review was not started.
+        let unseen = Invocation {
+            cycle: invocation.cycle.clone(),
+            ..Invocation::default()
+        };
+        let gates = self.tree.ground.domain.gate().map(Outcome::Gate);
+        let gates = gates.map(|outcome| Ended::new(unseen.clone(), outcome));
+        let ended: Vec<Ended> = own.chain(gates).collect();
+        let runs = ended.into_iter();
+        runs.map(|ended| number(self.tree.runs.insert_full(ended).0))
+            .collect()
     }
 
     /// The number of a fault.
@@ -824,6 +830,13 @@ impl Moves {
         if ground.domain.dependence.asks_for_severities {
             let severities = chart.findings.severities.join(", ");
             lines.push(format!("review.worst: none, {severities}"));
+        }
+        let times: Vec<String> = (ground.domain.gate())
+            .map(|gate| gate.times.to_string())
+            .collect();
+        if !times.is_empty() {
+            let times = times.join(", ");
+            lines.push(format!("gates: all pass, one fails ({times} in a row)"));
         }
         let hooks: Vec<&str> = self
             .all

@@ -313,6 +313,10 @@ impl TraceStep {
                     }
                 }
                 Outcome::Failed(_) => "fails".to_owned(),
+                Outcome::Gate(gate) => {
+                    let end = format!("does not start: a gate fails, {} in a row", gate.times);
+                    return (run.invocation.cycle.clone(), end);
+                }
             };
             let Invocation { cycle, n, .. } = &run.invocation;
             (format!("{cycle} {n}"), end)

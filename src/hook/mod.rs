@@ -74,8 +74,18 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     };
     let host = named.and_then(|(_, host)| host);
     let host = host.unwrap_or_else(|| Host::of(&fields));
+    // If the environment of the tools doesn't name their session, only the agent can name it.
+    let named = fields["session_id"]
+        .as_str()
+        .filter(|_| host.sessions.is_empty() && name == "UserPromptSubmit")
+        .map(|id| {
+            format!(
+                "The id of this session is {id}: add `--session {id}` to every `taskie` command."
+            )
+        });
     match reply_to(name, fields, chart, quiet, host) {
-        Ok((reply, debt)) => {
+        Ok((mut reply, debt)) => {
+            reply.says.extend(named);
             // The answer comes first: a host that does not read our warnings still gets it.
             let is_delivered = print(&reply.render(host));
             if let Some(debt) = debt.filter(|_| is_delivered) {
@@ -287,14 +297,9 @@ fn reply_to(
         Ok(found) => found,
         Err(reply) => return Ok((*reply, None)),
     };
-    // If the environment of the tools doesn't name their session, only the agent can name it.
-    let known_to_tools = !host.sessions.is_empty() || name != "SessionStart";
-    let named = session.filter(|_| !known_to_tools).map(|id| {
-        format!("The id of this session is {id}: add `--session {id}` to every `taskie` command.")
-    });
     let (quiet, warnings) = (found.quiet, found.warnings);
     let Some(place) = found.place else {
-        let reply = Reply::new(name, quiet, None, Vec::new(), named.into_iter().collect());
+        let reply = Reply::silent(name, quiet);
         return Ok((reply.with_warnings(warnings), None));
     };
     if host.is_active_always && is_stop(name) {
@@ -316,8 +321,7 @@ fn reply_to(
                 Answer::Block(reason) => Some(reason),
                 Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
             };
-            let says = decision.says.into_iter().chain(named).collect();
-            let reply = Reply::new(name, quiet, block, decision.messages, says)
+            let reply = Reply::new(name, quiet, block, decision.messages, decision.says)
                 .map_texts(|text| host.rename_commands(text, &plugin));
             let mut reply = reply.with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));

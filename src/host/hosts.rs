@@ -25,6 +25,21 @@ pub struct Host {
     pub blocks: Option<usize>,
     /// Whether `stop_hook_active` is true at every stop, which makes it useless.
     pub is_active_always: bool,
+    /// The folder with the user's settings, in the home directory; empty if `taskie doctor` checks the host in other ways.
+    pub folder: &'static str,
+    /// The variable that names another folder.
+    pub home: &'static str,
+    /// The first version that runs the hooks of plugins, if older ones exist.
+    pub since: &'static str,
+    /// In that folder: the file and the table in it (`FILE#/POINTER`) with the installed plugins, or the folder of the
+    /// plugin `PLUGIN`.
+    pub plugins: &'static str,
+    /// Other files that may have hooks, and folders of them, in the home directory and in the project.
+    pub hooks: &'static [&'static str],
+    /// The file and the table in it with the hooks that the user trusts; empty if it asks for no trust.
+    pub trusted: &'static str,
+    /// How to install the plugin `PLUGIN`.
+    pub install: &'static str,
 }
 
 /// How a text reaches the agent.

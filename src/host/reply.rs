@@ -20,7 +20,8 @@ pub struct Reply {
     quiet: bool,
     block: Option<String>,
     messages: Vec<String>,
-    says: Vec<String>,
+    /// For the agent, on an event that cannot be blocked.
+    pub says: Vec<String>,
     /// Problems with files: for the user and for stderr.
     pub warnings: Vec<String>,
     /// For stderr only: the chart's messages inform the user.

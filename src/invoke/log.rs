@@ -1,4 +1,4 @@
-//! Reads a program's log and returns one line that is safe to show.
+//! Reads a program's log and returns lines that are safe to show.
 
 use std::fs::OpenOptions;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -7,10 +7,10 @@ use std::path::Path;
 use crate::files::regular::open_regular;
 use crate::text::plain;
 
-/// How many bytes at the end of a log [`last_line`] reads.
+/// How many bytes at the end of a log are read.
 const TAIL: u64 = 64 * 1024;
 
-/// The longest line that [`last_line`] returns, in characters.
+/// The longest line that is returned, in characters.
 const MAX_LINE: usize = 300;
 
 /// Returns the last line of a log that is not empty, without escape sequences and control characters, cut at 300
@@ -19,16 +19,43 @@ const MAX_LINE: usize = 300;
 /// Reads the file's last 64 KiB only. `None` if there is no such line, if the file cannot be read,
 /// or if it is a symbolic link.
 pub(crate) fn last_line(log: &Path) -> Option<String> {
+    tail(log)?
+        .rsplit(['\n', '\r'])
+        .map(plain)
+        .find(|line| !line.is_empty())
+        .map(|line| line.chars().take(MAX_LINE).collect())
+}
+
+/// Returns the last lines of a log that have at most `room` characters together, without empty lines at the end.
+pub(crate) fn last_lines(log: &Path, room: usize) -> String {
+    let tail = tail(log).unwrap_or_default();
+    let mut left = room;
+    let lines = tail.trim_end().lines().rev().map(|line| {
+        // What stands before a carriage return has been overwritten.
+        let line = line.trim_end().rsplit('\r').next().unwrap_or_default();
+        let indent: String = line.chars().take_while(|char| *char == ' ').collect();
+        let line = format!("{indent}{}", plain(line));
+        line.chars().take(MAX_LINE).collect::<String>()
+    });
+    let lines = lines.take_while(|line| {
+        let size = line.chars().count() + 1;
+        let fits = size <= left;
+        left = left.saturating_sub(size);
+        fits
+    });
+    let mut lines: Vec<String> = lines.collect();
+    lines.reverse();
+    lines.join("\n").trim_end().to_owned()
+}
+
+/// Returns the end of a log; `None` if it cannot be read.
+fn tail(log: &Path) -> Option<String> {
     let (mut file, meta) = open_regular(OpenOptions::new().read(true), log).ok()?;
     file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL)))
         .ok()?;
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail).ok()?;
-    String::from_utf8_lossy(&tail)
-        .rsplit(['\n', '\r'])
-        .map(plain)
-        .find(|line| !line.is_empty())
-        .map(|line| line.chars().take(MAX_LINE).collect())
+    Some(String::from_utf8_lossy(&tail).into_owned())
 }
 
 #[cfg(test)]

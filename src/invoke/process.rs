@@ -82,7 +82,7 @@ fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
         return Ok(End::Interrupted { signal });
     }
     // A file, not a pipe: a process that cannot be killed and keeps it open must not block us.
-    let stdout = tempfile::tempfile().map_err(|error| {
+    let captured = tempfile::tempfile().map_err(|error| {
         let folder = std::env::temp_dir();
         format!(
             "no temporary file can be created in {}: {error}",
@@ -90,8 +90,9 @@ fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
         )
     })?;
     let log = open_log(spec)?;
+    let stdout = if spec.logs_stdout { &log } else { &captured };
     let adoption = Adoption::begin();
-    let mut child = start(spec, &stdout, &log)?;
+    let mut child = start(spec, stdout, &log)?;
     let leader = Pid::from_child(&child);
     let owner: Vec<Watched<'_>> = spec
         .owner
@@ -109,7 +110,7 @@ fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
         {
             Some(Stop::Abandoned)
         } else {
-            [&stdout, &log]
+            [stdout, &log]
                 .into_iter()
                 .any(|file| file.metadata().is_ok_and(|meta| meta.len() > MAX_OUTPUT))
                 .then_some(Stop::Flood)
@@ -135,7 +136,7 @@ fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
             End::Exited {
                 code: status.and_then(|status| status.code()),
                 signal: status.and_then(|status| status.signal()),
-                stdout: contents(&stdout),
+                stdout: contents(&captured),
             }
         }
     })

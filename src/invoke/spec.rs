@@ -16,6 +16,8 @@ pub(crate) struct Spec<'a> {
     pub(crate) env: &'a [(String, String)],
     /// The file for stderr: created or emptied. A symbolic link in its place is refused.
     pub(crate) log: &'a Path,
+    /// Stdout goes to the log too, and is not captured.
+    pub(crate) logs_stdout: bool,
     /// Counted from the start of the program.
     pub(crate) timeout: Duration,
     /// The program is killed when the other end of this is closed.

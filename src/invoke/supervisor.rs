@@ -43,6 +43,7 @@ struct Order {
     cwd: PathBuf,
     env: Vec<(String, String)>,
     log: PathBuf,
+    logs_stdout: bool,
     timeout: Duration,
 }
 
@@ -71,6 +72,7 @@ fn delegate(spec: &Spec<'_>, lock: &File, wakeups: &Wakeups) -> Result<End, Stri
         cwd: spec.cwd.to_owned(),
         env: spec.env.to_vec(),
         log: spec.log.to_owned(),
+        logs_stdout: spec.logs_stdout,
         timeout: spec.timeout,
     })
     .map_err(|error| not_started(error.into()))?;
@@ -217,6 +219,7 @@ fn supervise() -> io::Result<()> {
             cwd: &order.cwd,
             env: &order.env,
             log: &order.log,
+            logs_stdout: order.logs_stdout,
             timeout: order.timeout,
             owner: Some(socket.as_fd()),
         }),

@@ -9,7 +9,7 @@ use crate::chart::Chart;
 use crate::chart::model::FieldType;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::engine::context::Context;
-use crate::engine::decision::Outcome;
+use crate::engine::decision::{FailedGate, Outcome};
 use crate::engine::event::Event;
 use crate::files::finding::Found;
 
@@ -72,6 +72,14 @@ impl Assumptions {
                 self.outcome = Some(Outcome::Ran { verdict, found });
             }
             Some(("review", "error")) => self.outcome = Some(Outcome::Failed(text.to_owned())),
+            Some(("gate", "output")) if chart.gates.is_some() => {
+                self.outcome = Some(Outcome::Gate(FailedGate {
+                    command: "make check".to_owned(),
+                    why: "exited with code 1".to_owned(),
+                    output: text.to_owned(),
+                    times: 1,
+                }));
+            }
             Some(("event", key)) => _ = self.event.insert(key.to_owned(), json_or_text(text)),
             Some(("args", key)) if chart.args.contains_key(key) => {
                 _ = self.args.insert(key.to_owned(), json_or_text(text));
@@ -99,9 +107,11 @@ impl Assumptions {
 pub(crate) fn settable(chart: &Chart) -> Vec<String> {
     let fields = chart.context.keys().cloned();
     let review = ["review.verdict", "review.error"].map(str::to_owned);
+    let gate = chart.gates.iter().map(|_| "gate.output".to_owned());
     let args = chart.args.keys().map(|name| format!("args.{name}"));
     let event = ["event.NAME".to_owned()];
-    fields.chain(review).chain(event).chain(args).collect()
+    let outcomes = review.into_iter().chain(gate);
+    fields.chain(outcomes).chain(event).chain(args).collect()
 }
 
 /// Returns help for assuming that a cycle is running; `None` if the chart has no cycles.

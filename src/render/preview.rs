@@ -112,10 +112,7 @@ fn review(names: &Names, cycle: &crate::chart::Cycle, outcome: &Outcome) -> Resu
         cycle: cycle.id.clone(),
         n,
         file: names.file_name(cycle, &cycle.review, n)?,
-        subject: Vec::new(),
-        argv: Vec::new(),
-        log: String::new(),
-        timeout: 0,
+        ..Invocation::default()
     };
     Ok(Ended::new(invocation, outcome.clone()))
 }
@@ -132,7 +129,9 @@ fn with_help(names: &Names, error: RenderError) -> RenderError {
         "" => error.message.contains(name),
         token => token.contains(name),
     };
-    let help = if is_about("review.") && !names.has_review() {
+    let help = if is_about("gate.") && !names.has_review() {
+        Some("assume that one has failed with --set gate.output=TEXT".to_owned())
+    } else if is_about("review.") && !names.has_review() {
         Some(review_help(&names.chart))
     } else if is_about("cycle.") && names.running().is_none() {
         cycle_help(&names.chart)

@@ -14,7 +14,7 @@ use super::stage::{Answer, Call, Stage, State};
 use crate::chart::Chart;
 use crate::engine::context::{self, Context};
 use crate::engine::decide::decide;
-use crate::engine::decision::{self, Decision, Effect, Ended, Invocation, Outcome};
+use crate::engine::decision::{self, Decision, Effect, Ended, FailedGate, Invocation, Outcome};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
@@ -43,6 +43,8 @@ pub(crate) struct Instance {
     clock: u64,
     /// Whether a stop of this turn has already been answered.
     active: bool,
+    /// The output of the gate that has failed, and how many times in a row.
+    gate: Option<(String, u64)>,
     decision: Option<Decided>,
 }
 
@@ -62,6 +64,7 @@ impl Instance {
             outside: BTreeMap::new(),
             clock: 0,
             active: false,
+            gate: None,
             decision: None,
         }
     }
@@ -160,6 +163,13 @@ impl Instance {
                     "" => "it crashed".to_owned(),
                     why => why.to_owned(),
                 }),
+                (None, Some(Review::Gate(output))) => Outcome::Gate(FailedGate {
+                    command: (invocation.gates.commands.first())
+                        .map_or_else(|| "make check".to_owned(), Clone::clone),
+                    why: "exited with code 1".to_owned(),
+                    output: output.clone(),
+                    times: self.failures(output),
+                }),
                 (None, Some(Review::Verdict { verdict, text })) => {
                     let at = self.tick();
                     let file = invocation.file.clone();
@@ -171,8 +181,8 @@ impl Instance {
                 }
                 (None, None) => Outcome::Failed("the scenario has no review here".to_owned()),
             };
-            // Without its subject a review is not started.
-            if self.missing(&invocation).is_none() {
+            // Without its subject a review is not started, nor after a gate that fails.
+            if self.missing(&invocation).is_none() && outcome.failed_gate().is_none() {
                 let by = Inspector::new(&self.chart, &self.world()).by(&invocation.name);
                 call = Some(Call {
                     model: by.ok().flatten(),
@@ -198,6 +208,16 @@ impl Instance {
         line.fill(&self.chart, &decision, &before);
         self.decision = Some(line);
         Ok((decision, call))
+    }
+
+    /// Counts a gate that fails: returns how many times in a row it has, with this output.
+    fn failures(&mut self, output: &str) -> u64 {
+        let times = match self.gate.take() {
+            Some((last, times)) if last == output => times + 1,
+            _ => 1,
+        };
+        self.gate = Some((output.to_owned(), times));
+        times
     }
 
     /// Changes the files in memory the way the shell changes those on disk.

@@ -411,7 +411,12 @@ fn unlike(step: &Step, stop: &Answer) -> Option<String> {
     let word = |verdict: Option<&str>| verdict.unwrap_or("none").to_owned();
     match (&step.review, &stop.call) {
         (None, Some(_)) => Some("a review was run, and none was due".to_owned()),
-        (Some(_), None) => Some("no review was run, and one was due".to_owned()),
+        (Some(Review::Gate(_)), None) if stop.gate().is_none() => {
+            Some("no gate has failed".to_owned())
+        }
+        (Some(review), None) if !matches!(review, Review::Gate(_)) => {
+            Some("no review was run, and one was due".to_owned())
+        }
         _ if step.stop.is_some_and(|expected| expected != stop.answer) => Some(format!(
             "the answer was {}, not {}",
             stop.answer.word(),

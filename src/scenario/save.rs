@@ -95,6 +95,7 @@ fn step(text: &mut String, step: &Step) {
 fn review(review: &Review) -> String {
     let (word, text) = match review {
         Review::Crash(why) => ("crash", why),
+        Review::Gate(output) => ("gate", output),
         Review::Verdict { verdict, text } => (verdict.as_deref().unwrap_or("none"), text),
     };
     match text.as_str() {

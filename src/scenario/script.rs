@@ -81,8 +81,8 @@ pub(crate) struct Step {
     /// The other fields of the event: field → value.
     pub(crate) says: Map<String, Json>,
     /// What the reviewer that this event starts does: verdict → the text of its review, or `crash` → why it failed, or
-    /// `none` → the text of a review without a verdict. A single word is a verdict. If this is omitted, the event must
-    /// start no review.
+    /// `none` → the text of a review without a verdict, or `gate` → the output of a gate that fails, so that no reviewer is
+    /// started. A single word is a verdict. If this is omitted, the event must start no review.
     pub(crate) review: Option<Review>,
     /// The answer that the hook must give. Every step of a demo has one.
     pub(crate) stop: Option<Expected>,
@@ -148,6 +148,8 @@ pub(crate) enum Review {
     },
     /// Writes nothing and fails for this reason.
     Crash(String),
+    /// Is not started, because a gate fails with this output.
+    Gate(String),
 }
 
 /// How a review is written.
@@ -162,10 +164,11 @@ enum Words {
 }
 
 impl Review {
-    /// Returns the review that a word stands for: a verdict, `crash` or `none`.
+    /// Returns the review that a word stands for: a verdict, `crash`, `gate` or `none`.
     pub(crate) fn of(word: &str, text: String) -> Self {
         match word {
             "crash" => Self::Crash(text),
+            "gate" => Self::Gate(text),
             "none" => Self::Verdict {
                 verdict: None,
                 text,
@@ -246,6 +249,9 @@ impl Script {
                     return flaw("the stop before it was blocked, so the user cannot speak yet");
                 }
                 _ => {}
+            }
+            if matches!(step.review, Some(Review::Gate(_))) {
+                return flaw("a demo has no gates");
             }
             if step.stop.is_none() || step.event.is_some() {
                 return flaw("a demo's step ends with a stop: add `stop`");

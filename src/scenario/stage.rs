@@ -81,6 +81,11 @@ impl Answer {
         self.decision.as_ref()?.review.as_ref()?.verdict.as_deref()
     }
 
+    /// Returns the gate that failed.
+    pub(crate) fn gate(&self) -> Option<&str> {
+        self.decision.as_ref()?.review.as_ref()?.gate.as_deref()
+    }
+
     /// Returns the rule that answered.
     pub(crate) fn rule(&self) -> Option<&str> {
         let decision = self.decision.as_ref()?;

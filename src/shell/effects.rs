@@ -14,8 +14,10 @@ use rustix::io::Errno;
 
 use super::file;
 use super::find::{self, name_flaw};
+use super::git;
 use crate::chart::Scope;
 use crate::engine::decision::Effect;
+use crate::files::pattern::Pattern;
 
 /// An effect that could not be carried out.
 #[derive(Debug)]
@@ -39,6 +41,20 @@ pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Resul
         .iter()
         .for_each(|folder| file::sync_folder(folder));
     result
+}
+
+/// Makes git ignore the logs of a chart, whose names match `pattern`.
+pub(super) fn ignore_logs(root: &Path, scope: &Scope, pattern: &str) -> Option<()> {
+    if !git::is_in_git(root) {
+        return None;
+    }
+    let name = Pattern::parse(pattern).ok()?;
+    let name = name.render(|_| Ok::<_, ()>("*".to_owned())).ok()?;
+    let ensure = Effect::Ensure {
+        path: format!("{}/.gitignore", scope.home),
+        line: name.rsplit('/').next()?.to_owned(),
+    };
+    carry_out(root, scope, &[ensure]).ok()
 }
 
 /// Says in words what an effect does.

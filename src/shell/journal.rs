@@ -1,4 +1,4 @@
-//! The journal: one JSON line for each decision, and one for each review that has ended.
+//! The journal: one JSON line for each decision, one for each review that has ended, and one for each gate.
 //!
 //! It says what happened and why: the line of a decision has every rule that was tried, and what its guard looked at.
 //! It never contains the text of a prompt or a message, nor anything from the environment. It is a fact about this
@@ -30,6 +30,7 @@ use crate::files::finding::Found;
 pub(crate) enum Line {
     Decision(Decided),
     Review(Review),
+    Gate(Gate),
 }
 
 /// An event, and the decision about it.
@@ -85,6 +86,9 @@ pub(crate) struct Counted {
     pub(crate) verdict: Option<String>,
     /// Why it failed.
     pub(crate) error: Option<String>,
+    /// The gate that failed before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) gate: Option<String>,
     /// It was discarded, because someone had changed the state in the meantime.
     pub(crate) superseded: bool,
 }
@@ -121,6 +125,27 @@ pub(crate) struct Review {
     pub(crate) until: Option<String>,
 }
 
+/// A gate that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Gate {
+    /// When it ended.
+    pub(crate) at: String,
+    pub(crate) instance: String,
+    /// The review that it ran before.
+    pub(crate) cycle: String,
+    pub(crate) n: i64,
+    /// The command line.
+    pub(crate) command: String,
+    /// Its exit code, if it ended by itself.
+    pub(crate) exit: Option<i32>,
+    /// How it failed.
+    pub(crate) error: Option<String>,
+    /// A hash of its output, if it failed.
+    pub(crate) output: Option<String>,
+    /// How many seconds it took.
+    pub(crate) seconds: u64,
+}
+
 /// Returns the current time as a line of the journal has it.
 pub(super) fn now() -> String {
     humantime::format_rfc3339_millis(SystemTime::now()).to_string()
@@ -147,6 +172,23 @@ pub(super) fn add_decision(
 /// Adds a line about a run that has ended.
 pub(super) fn add_review(place: &Place, review: Review) -> io::Result<()> {
     add(place, &Line::Review(review))
+}
+
+/// Adds a line about a gate that has ended.
+pub(super) fn add_gate(place: &Place, gate: Gate) -> io::Result<()> {
+    add(place, &Line::Gate(gate))
+}
+
+/// Returns how many times in a row a gate has failed before in the same way.
+pub(super) fn times(place: &Place, gate: &Gate) -> u64 {
+    let lines = read(place);
+    let gates = lines.iter().rev().filter_map(|line| match line {
+        Line::Gate(other) => Some(other),
+        _ => None,
+    });
+    let same = gates.filter(|other| other.command == gate.command);
+    let same = same.take_while(|other| gate.output.is_some() && other.output == gate.output);
+    same.count() as u64
 }
 
 fn add(place: &Place, line: &Line) -> io::Result<()> {
@@ -192,7 +234,7 @@ pub(crate) fn was_blocked(place: &Place, event: &Event) -> bool {
     let lines = read(place);
     let mut decisions = lines.iter().rev().filter_map(|line| match line {
         Line::Decision(decided) => Some(decided),
-        Line::Review(_) => None,
+        _ => None,
     });
     decisions
         .find(|decided| decided.event == *name && decided.session == event.session)
@@ -203,7 +245,7 @@ pub(crate) fn was_blocked(place: &Place, event: &Event) -> bool {
 pub(crate) fn reviews(place: &Place) -> Vec<Review> {
     let reviews = read(place).into_iter().filter_map(|line| match line {
         Line::Review(review) => Some(review),
-        Line::Decision(_) => None,
+        _ => None,
     });
     reviews.collect()
 }
@@ -214,6 +256,7 @@ impl Line {
         match self {
             Self::Decision(decided) => &decided.instance,
             Self::Review(review) => &review.instance,
+            Self::Gate(gate) => &gate.instance,
         }
     }
 
@@ -222,6 +265,7 @@ impl Line {
         match self {
             Self::Decision(decided) => &decided.at,
             Self::Review(review) => &review.at,
+            Self::Gate(gate) => &gate.at,
         }
     }
 }
@@ -316,6 +360,7 @@ impl Counted {
             n: ended.invocation.n,
             verdict,
             error,
+            gate: ended.outcome.failed_gate().map(|gate| gate.command.clone()),
             superseded: ended.superseded,
         }
     }

@@ -6,6 +6,7 @@ pub(crate) mod file;
 pub(crate) mod find;
 #[cfg(test)]
 mod fuzz;
+mod gates;
 mod git;
 pub(crate) mod journal;
 mod lines;

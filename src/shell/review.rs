@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::driver;
 use super::effects;
-use super::git::{self, Git};
+use super::gates;
+use super::git::Git;
 use super::journal;
 use super::lock::ReviewLock;
 use super::performed::Performed;
@@ -15,15 +16,17 @@ use super::reviews::{Note, Running};
 use super::snapshot::Snapshot;
 use super::stuck::{Stuck, io};
 use crate::engine::decide::decide;
-use crate::engine::decision::{Effect, Effort, Ended, Invocation, Outcome, Step};
+use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::files::clock;
-use crate::files::pattern::Pattern;
 use crate::host::events::REVIEWER;
 use crate::invoke::process::End;
 use crate::invoke::spec::Spec;
 use crate::invoke::{log, outcome, supervisor};
+
+/// How many seconds before the host ends the hook a reviewer is ended, if gates have run before it.
+const RESERVE: u64 = 10;
 
 /// What happened to a review that was due.
 pub(super) enum Reviewed {
@@ -73,20 +76,35 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         }
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
-    let announced = announced(place, &snapshot, &invocation);
+    let mut announced = announced(place, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
     // Don't pay for a review whose outcome could not be used.
     let mut effort = Effort::default();
     let outcome = match Inspector::new(&place.chart, &snapshot.as_world()).can_advance() {
-        Ok(()) => run(place, &invocation, &running, &mut effort)?,
+        Ok(()) => match obstacle(place, &invocation) {
+            Some(obstacle) => Outcome::Failed(obstacle),
+            None => match gates::run(place, &invocation, &running, note.as_ref(), &announced)? {
+                Some(outcome) => outcome,
+                None => {
+                    announced.timeout = time_left(place, &invocation, announced.elapsed());
+                    announced.started = clock::now();
+                    if let Some(note) = &note {
+                        let _ = note.say(&announced);
+                    }
+                    run(place, &invocation, announced.timeout, &running, &mut effort)?
+                }
+            },
+        },
         Err(fault) => Outcome::Failed(fault.to_string()),
     };
     drop(note);
-    // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
     effort.seconds = announced.elapsed().as_secs();
     effort.by.clone_from(&announced.by);
-    let _ = journal::add_review(place, ended(place, announced, &outcome, &effort));
+    if outcome.failed_gate().is_none() {
+        // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
+        let _ = journal::add_review(place, ended(place, announced, &outcome, &effort));
+    }
     Ok(Reviewed::Ran(Box::new(Run {
         ended: Ended {
             invocation,
@@ -126,7 +144,29 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
         started: clock::now(),
         timeout: invocation.timeout,
         log: invocation.log.clone(),
+        gate: None,
     }
+}
+
+/// Returns the time limit of a reviewer whose gates have taken so long: the host must not end the hook before it.
+fn time_left(place: &Place, invocation: &Invocation, gates: Duration) -> u64 {
+    let left = place
+        .chart
+        .hook_timeout
+        .saturating_sub(RESERVE + gates.as_secs());
+    match invocation.gates.commands.is_empty() {
+        true => invocation.timeout,
+        false => invocation.timeout.min(left.max(1)),
+    }
+}
+
+/// Returns what prevents the run that is due from being started.
+fn obstacle(place: &Place, invocation: &Invocation) -> Option<String> {
+    let shown = place.instance.dir.join(&invocation.file);
+    // Writing through a link would write to someone else's file.
+    let is_link = place.root.join(&shown).is_symlink();
+    let is_link = || is_link.then(|| format!("{} is a symbolic link", shown.display()));
+    place.obstacle(invocation).or_else(is_link)
 }
 
 /// Returns the journal's line about a review that has ended.
@@ -154,6 +194,7 @@ fn ended(place: &Place, announced: Running, outcome: &Outcome, effort: &Effort) 
 fn run(
     place: &Place,
     invocation: &Invocation,
+    timeout: u64,
     running: &ReviewLock,
     effort: &mut Effort,
 ) -> Result<Outcome, Stuck> {
@@ -164,26 +205,19 @@ fn run(
         )));
     };
     let dir = place.dir();
-    if let Some(obstacle) = place.obstacle(invocation) {
-        return Ok(Outcome::Failed(obstacle));
-    }
     let file = dir.join(&invocation.file);
     let shown = place.instance.dir.join(&invocation.file);
-    // Writing through a link would write to someone else's file.
-    if file.is_symlink() {
-        let shown = shown.display();
-        return Ok(Outcome::Failed(format!("{shown} is a symbolic link")));
-    }
     let before = Writing::of(&file);
     let log_file = dir.join(&invocation.log);
     // The log of a failed run stays, and nobody wants to commit it. If this fails, the run is the same.
-    let _ = ignore_logs(place, &invoke.log.0);
+    let _ = effects::ignore_logs(&place.root, &place.chart.scope, &invoke.log.0);
     let spec = Spec {
         argv: &invocation.argv,
         cwd: &place.root,
         env: &[(REVIEWER.to_owned(), "1".to_owned())],
         log: &log_file,
-        timeout: Duration::from_secs(invocation.timeout),
+        logs_stdout: false,
+        timeout: Duration::from_secs(timeout),
         owner: None,
     };
     let end = supervisor::run(&spec, running.file());
@@ -214,8 +248,12 @@ fn run(
             return Ok(Outcome::Failed(why));
         }
         End::TimedOut => {
-            let limit = seconds(invocation.timeout);
-            return failed(format!("`{program}` was killed after {limit}"));
+            let limit = seconds(timeout);
+            let cut = match timeout < invocation.timeout {
+                true => " (the gates had taken the rest of its time)",
+                false => "",
+            };
+            return failed(format!("`{program}` was killed after {limit}{cut}"));
         }
         End::TooMuchOutput => {
             return failed(format!("`{program}` was killed: it wrote more than 64 MiB"));
@@ -254,20 +292,6 @@ fn run(
     let severities = &place.chart.findings.severities;
     let found = outcome::found(invoke, severities, &stdout);
     Ok(Outcome::Ran { verdict, found })
-}
-
-/// Makes git ignore the logs of a chart, whose names match `pattern`.
-fn ignore_logs(place: &Place, pattern: &str) -> Option<()> {
-    if !git::is_in_git(&place.root) {
-        return None;
-    }
-    let name = Pattern::parse(pattern).ok()?;
-    let name = name.render(|_| Ok::<_, ()>("*".to_owned())).ok()?;
-    let ensure = Effect::Ensure {
-        path: format!("{}/.gitignore", place.chart.scope.home),
-        line: name.rsplit('/').next()?.to_owned(),
-    };
-    effects::carry_out(&place.root, &place.chart.scope, &[ensure]).ok()
 }
 
 /// Removes an empty log; returns whether it is gone.

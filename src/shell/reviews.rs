@@ -3,7 +3,7 @@
 //! It is a fact about this machine: git ignores it, no check of the instance's files sees it, and no decision depends
 //! on it. A note that is lost or cannot be read counts as missing.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,9 @@ pub(crate) struct Running {
     /// The file of its log, below the instance's directory.
     #[serde(default)]
     pub(crate) log: String,
+    /// The gate that is running before it; the time, the limit and the log are then the gate's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) gate: Option<String>,
 }
 
 impl Running {
@@ -63,19 +66,26 @@ impl Running {
 /// A note about a running review, which exists as long as this value. Made while the review lock is held.
 #[derive(Debug)]
 pub(super) struct Note {
+    file: File,
     path: PathBuf,
 }
 
 impl Note {
     /// Writes the note. Without it, the review is not shown, but nothing else changes.
     pub(super) fn leave(home: &Path, instance: &str, running: &Running) -> io::Result<Self> {
-        let text = serde_json::to_vec(running)?;
-        let file = lock::open(home, instance, RUNNING)?;
-        file.set_len(0)?;
-        file.write_all_at(&text, 0)?;
-        Ok(Self {
+        let note = Self {
+            file: lock::open(home, instance, RUNNING)?,
             path: lock::path(home, instance, RUNNING),
-        })
+        };
+        note.say(running)?;
+        Ok(note)
+    }
+
+    /// Replaces the text of the note.
+    pub(super) fn say(&self, running: &Running) -> io::Result<()> {
+        let text = serde_json::to_vec(running)?;
+        self.file.set_len(0)?;
+        self.file.write_all_at(&text, 0)
     }
 }
 

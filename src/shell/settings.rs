@@ -88,9 +88,7 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
     // If the user has already set the same value, no further consent is needed.
     let needs_trust = |name: &String, value: &Json| {
         let field = chart.config.get(name);
-        let needs_it = field.is_some_and(|field| {
-            field.file || field.trust.iter().any(|word| value.as_str() == Some(word))
-        });
+        let needs_it = field.is_some_and(|field| field.file || field.trust.covers(value));
         needs_it && settings[name].value != *value
     };
     let mut asked = Vec::new();

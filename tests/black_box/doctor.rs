@@ -290,6 +290,15 @@ fn the_reviewer_s_program() {
             "`claude` is not on PATH, so no review can run"
         )
     );
+    // Only the one that reviews has to be there.
+    let file = machine.home.join(".config/taskie/taskie.json");
+    machine.write(&file, &json!({ "reviewer": "codex" }));
+    assert_eq!(
+        machine.trouble(|_| {}).1,
+        "`codex` is not on PATH, so no review can run"
+    );
+    machine.program("codex", "echo codex-cli 0.169.0");
+    assert_eq!(machine.troubles(|_| {}), (vec![], 0));
 }
 
 #[test]
@@ -554,6 +563,95 @@ fn the_current_plan() {
             .stdout
             .contains("there is no plan here, so hooks allow everything")
     );
+}
+
+/// The other hosts that the user has: each line says where the Stop hook is called there, or what is missing.
+#[test]
+fn the_other_hosts() {
+    let machine = Machine::sound();
+    let lines = || -> Vec<String> {
+        let ran = machine.run(&["doctor", "--json"]);
+        let lines = ran.json()["lines"].as_array().unwrap().clone();
+        let lines = lines.iter().filter(|line| line["about"] == "host");
+        let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        let line = |line: &Value| {
+            let [level, what, help] = ["level", "text", "help"].map(|key| text(&line[key]));
+            format!("{level}: {what} / {help}")
+        };
+        lines.map(line).collect()
+    };
+    assert_eq!(lines(), [""; 0], "only Claude Code is here");
+
+    let config = machine.home.join(".codex/config.toml");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    let nothing = "ok: nothing calls the Stop hook in Codex / to use it there, in a clone of the repository: \
+                   `codex plugin marketplace add ./` and `codex plugin add taskie@taskie`";
+    assert_eq!(lines(), [nothing]);
+    machine.program("codex", "echo codex-cli 0.169.0");
+    let installed = "[plugins.\"taskie@taskie\"]\nenabled = true\n";
+    fs::write(&config, installed.replace("true", "false")).unwrap();
+    assert_eq!(lines(), [nothing]);
+    fs::write(&config, installed).unwrap();
+    assert_eq!(
+        lines(),
+        [
+            "problem: Codex 0.169.0 doesn't trust the Stop hook of the plugin taskie@taskie yet, so it doesn't run it \
+             / start `codex` once, and trust the hooks"
+        ]
+    );
+    let trusted =
+        "[hooks.state.\"taskie@taskie:hooks/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:0\"\n";
+    fs::write(&config, format!("{installed}{trusted}")).unwrap();
+    let fine = "ok: Codex 0.169.0 runs the Stop hook of the plugin taskie@taskie / -";
+    assert_eq!(lines(), [fine]);
+    machine.program("codex", "echo codex-cli 0.131.9");
+    assert_eq!(
+        lines(),
+        ["problem: Codex 0.131.9 runs no hooks of plugins / update it: 0.132.0 or later does"]
+    );
+
+    // The user has added the hook by hand as well. Codex names it by its file.
+    machine.program("codex", "echo codex-cli 0.169.0");
+    let hook = json!({ "hooks": { "Stop": [{ "hooks": [{ "type": "command", "command": "taskie hook stop" }] }] } });
+    machine.write(&machine.home.join(".codex/hooks.json"), &hook);
+    let untrusted = "problem: Codex 0.169.0 doesn't trust the Stop hook in ~/.codex/hooks.json yet, so it doesn't run it \
+                     / start `codex` once, and trust the hooks";
+    let twice = "warning: Codex runs the Stop hook in ~/.codex/hooks.json too, so there are two at each stop \
+                 / remove one of the two";
+    assert_eq!(lines(), [untrusted, twice]);
+    fs::remove_dir_all(machine.home.join(".codex")).unwrap();
+    fs::remove_file(machine.bin.join("codex")).unwrap();
+
+    // One hook is enough, whichever host calls it.
+    machine.settings(json!({}));
+    fs::remove_dir_all(machine.home.join(".claude/plugins")).unwrap();
+    let (troubles, _) = machine.troubles(|_| {});
+    assert_eq!(troubles[0].0, "problem plugin");
+    for (folder, file, host) in [
+        (".copilot", "hooks/mine.json", "GitHub Copilot CLI"),
+        (".gemini", "settings.json", "Gemini CLI"),
+        (".qwen", "settings.json", "Qwen Code"),
+    ] {
+        let folder = machine.home.join(folder);
+        machine.write(&folder.join(file), &hook);
+        let shown = folder
+            .join(file)
+            .strip_prefix(&machine.home)
+            .unwrap()
+            .display()
+            .to_string();
+        assert_eq!(
+            lines(),
+            [format!("ok: {host} runs the Stop hook in ~/{shown} / -")]
+        );
+        assert_eq!(machine.troubles(|_| {}), (vec![], 0));
+        fs::remove_dir_all(folder).unwrap();
+    }
+    let enabled = json!({ "enabledPlugins": { "taskie@taskie": true, "other@market": true } });
+    machine.write(&machine.home.join("elsewhere/settings.json"), &enabled);
+    let elsewhere = machine.home.join("elsewhere");
+    let found = machine.troubles(|command| _ = command.env("COPILOT_HOME", &elsewhere));
+    assert_eq!(found, (vec![], 0));
 }
 
 #[test]

@@ -39,8 +39,14 @@ const EVENTS: &[(&str, &str, &[&str], Option<&str>)] = &[
         &["--host", "gemini"],
         None,
     ),
+    (
+        "gemini-BeforeAgent.0.61.0",
+        "user-prompt-submit",
+        &[],
+        Some("GEMINI_SESSION_ID"),
+    ),
     ("gemini-AfterAgent.0.61.0", "stop", &["--host=gemini"], None),
-    ("qwen-Stop.0.24.4", "stop", &["--host", "qwen"], None),
+    ("qwen-Stop.0.24.4", "stop", &[], Some("QWEN_PROJECT_DIR")),
 ];
 
 /// A captured event of a session that works in the project.
@@ -219,9 +225,13 @@ fn is_fresh(path: &Path, fresh: &str) {
     );
 }
 
-/// Each command is a skill for the hosts that read skills: how it reads the command's own text there.
+/// Where Gemini CLI keeps the extension in `plugin`, and so the plugin `taskie`.
+const GEMINI: &str = "~/.gemini/extensions/taskie/taskie";
+
+/// Each command is a skill for the hosts that read skills, and one of Gemini's commands: how the agent reads the
+/// command's own text there.
 #[test]
-fn each_command_is_a_skill() {
+fn each_command_has_a_form_for_other_hosts() {
     for (plugin, dir) in plugins() {
         let mut names = Vec::new();
         for entry in fs::read_dir(dir.join("commands")).unwrap().flatten() {
@@ -240,16 +250,31 @@ fn each_command_is_a_skill() {
                 &dir.join("agent-skills").join(&name).join("SKILL.md"),
                 &skill(&plugin, &name, description),
             );
+            if GEMINI.ends_with(&format!("/{plugin}")) {
+                let path = format!("{ROOT}/plugin/commands/{plugin}/{name}.toml");
+                is_fresh(
+                    Path::new(&path),
+                    &gemini_command(&plugin, &name, description),
+                );
+            }
             names.push(name);
         }
         names.sort();
-        let folders = fs::read_dir(dir.join("agent-skills")).unwrap().flatten();
-        let mut skills: Vec<_> = folders
-            .map(|entry| entry.file_name().into_string().unwrap())
-            .collect();
-        skills.sort();
-        assert_eq!(skills, names, "{plugin}");
+        assert_eq!(stems(&dir.join("agent-skills")), names, "{plugin}");
+        if GEMINI.ends_with(&format!("/{plugin}")) {
+            let commands = Path::new(ROOT).join("plugin/commands").join(&plugin);
+            assert_eq!(stems(&commands), names, "{plugin}");
+        }
     }
+}
+
+/// Returns the names of the files and folders in a folder, without extensions.
+fn stems(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().flatten();
+    let stem = |path: std::path::PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
+    let mut stems: Vec<_> = entries.map(|entry| stem(entry.path())).collect();
+    stems.sort();
+    stems
 }
 
 fn skill(plugin: &str, name: &str, description: &str) -> String {
@@ -268,6 +293,64 @@ Read `../../commands/{name}.md` (the path starts at this file's folder) and do w
   else, `${{CLAUDE_SESSION_ID}}` is the value of `$CODEX_SESSION_ID` or `$COPILOT_AGENT_SESSION_ID`.
 "#
     )
+}
+
+/// (The agent's tool for files may not read an extension's folder, but the shell can.)
+fn gemini_command(plugin: &str, name: &str, description: &str) -> String {
+    assert!(!description.contains(['"', '\\']), "{description}");
+    format!(
+        r#"description = "{description}"
+prompt = """
+Run `cat {GEMINI}/commands/{name}.md` and do what that text says. It is written for Claude Code. Here:
+
+- `${{CLAUDE_PLUGIN_ROOT}}` is the folder `{GEMINI}`. A line `@"${{CLAUDE_PLUGIN_ROOT}}/…"` stands for the text of that file: \
+read all of it with `cat` before you go on.
+- `/{plugin}:NAME` is another command. To perform it, `cat` its file NAME.md in the same folder and follow it in the same way.
+- If there is no `taskie` on PATH, run `{GEMINI}/bin/taskie` instead.
+- Add `--session ID` to every `taskie` command. ID is the id of this session, which a hook names beside the prompt.
+- `$ARGUMENTS` is what the user wrote: {{{{args}}}}
+"""
+"#
+    )
+}
+
+/// Gemini's extension says what the plugin for Claude Code says, and calls the same hooks: events have other names there,
+/// and times are in milliseconds.
+#[test]
+fn the_extension_for_gemini_agrees_with_the_plugin() {
+    let extension = Path::new(ROOT).join("plugin");
+    let json = |file: &str| -> Value {
+        serde_json::from_str(&fs::read_to_string(extension.join(file)).unwrap()).unwrap()
+    };
+    let pretty = |json: &Value| format!("{}\n", serde_json::to_string_pretty(json).unwrap());
+    let plugin = json("taskie/.claude-plugin/plugin.json");
+    let manifest = json!({
+        "name": plugin["name"],
+        "version": plugin["version"],
+        "description": plugin["description"],
+    });
+    is_fresh(&extension.join("gemini-extension.json"), &pretty(&manifest));
+    let claude = json("taskie/hooks/hooks.json");
+    let hook = |event: &str, timeout: &Value, word: &str| {
+        let hook = &claude["hooks"][event][0]["hooks"][0];
+        let command = hook["command"].as_str().unwrap();
+        let (program, _) = command.rsplit_once(' ').unwrap();
+        let program = program.replace("${CLAUDE_PLUGIN_ROOT}", "${extensionPath}/taskie");
+        let timeout = timeout.as_u64().or(hook["timeout"].as_u64()).unwrap();
+        json!([{ "hooks": [{
+            "name": "taskie",
+            "type": "command",
+            "command": format!("{program} {word}"),
+            "timeout": timeout * 1000,
+        }] }])
+    };
+    let hooks = json!({ "hooks": {
+        "SessionStart": hook("SessionStart", &Value::Null, "session-start"),
+        // Names the session: the shell doesn't know it.
+        "BeforeAgent": hook("SessionStart", &json!(10), "user-prompt-submit"),
+        "AfterAgent": hook("Stop", &Value::Null, "stop"),
+    } });
+    is_fresh(&extension.join("hooks/hooks.json"), &pretty(&hooks));
 }
 
 /// The manifests for Codex and Copilot say what the one for Claude Code says, and where the skills and hooks are.

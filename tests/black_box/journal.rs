@@ -150,7 +150,7 @@ fn text_by_people_is_not_recorded() {
     assert_eq!(project.hook_raw("stop", event.to_string()).code, 0);
     let text = fs::read_to_string(file(&project)).unwrap();
     assert!(
-        text.contains("on.Stop[11]") && !text.contains("hush"),
+        text.contains("on.Stop[13]") && !text.contains("hush"),
         "{text}"
     );
 }
@@ -217,7 +217,7 @@ fn decision(at: &str, event: &str, answer: &str, changed: Value) -> Value {
     let about = "the plan's files are in order";
     json!({
         "line": "decision", "at": at, "instance": PLAN, "event": event, "session": "s", "changed": changed,
-        "rules": [{ "rule": "on.Stop[11]", "about": about, "fired": true }], "answer": answer, "ms": 1,
+        "rules": [{ "rule": "on.Stop[13]", "about": about, "fired": true }], "answer": answer, "ms": 1,
     })
 }
 
@@ -261,7 +261,7 @@ fn the_log_is_a_timeline() {
     );
     let ran = project.run(&["log", "--since", "2026-01-31", "--json"]);
     let line: Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
-    assert_eq!(line["rules"][0]["rule"], "on.Stop[11]");
+    assert_eq!(line["rules"][0]["rule"], "on.Stop[13]");
     assert_eq!(project.run(&["log", "--since", "soon"]).code, 2);
 }
 
@@ -357,23 +357,25 @@ fn why_names_what_was_false() {
     assert_eq!(
         rules[9..],
         [
-            rule(9, r#"cycle.due {"cycle.due":false}"#),
+            rule(9, r#"gate.failed {"gate.failed":false}"#),
+            rule(10, r#"gate.failed {"gate.failed":false}"#),
+            rule(11, r#"cycle.due {"cycle.due":false}"#),
             rule(
-                10,
+                12,
                 r#"event.stop_hook_active {"event.stop_hook_active":false}"#
             ),
             rule(
-                11,
+                13,
                 r#"not checks.structure {"checks.structure":{"items":1,"first":["Invalid filename: stray.md"]}}"#
             ),
-            rule(12, "fired"),
+            rule(14, "fired"),
         ]
     );
     let ran = project.run(&["why"]);
     let end = "\
-on.Stop[11]  the plan's files are in order
+on.Stop[13]  the plan's files are in order
              false: not checks.structure (checks.structure is [\"Invalid filename: stray.md\"])
-on.Stop[12]  fired: a flaw in the plan's files: ask the agent to fix it, once per turn
+on.Stop[14]  fired: a flaw in the plan's files: ask the agent to fix it, once per turn
 ";
     assert!(ran.stdout.ends_with(end), "{}", ran.stdout);
 }

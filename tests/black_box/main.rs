@@ -30,6 +30,7 @@ mod expressions;
 mod findings;
 mod fixtures;
 mod force;
+mod gates;
 mod hostile;
 mod hosts;
 mod journal;

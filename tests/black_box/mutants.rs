@@ -199,6 +199,8 @@ const MUTANTS: &[Mutant] = &[
     mutant("\n[[cycles.code-review.advance]]\ntarget = \"all-code-review\"\n", 1, "", &[("advance-runs-out", Line("complete-task-tdd\"\n\n[[cycles.code-review.advance]]"))]),
     mutant("target = \"complete\"\n", 1, "guard = \"not remaining\"\ntarget = \"complete\"\n", &[("advance-runs-out", Line("[[cycles.all-code-review.advance]]"))]),
     mutant("maximum = 570", 1, "maximum = 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line("default('codex') }}\"\ntimeout")), ("deadline-too-long", Line("default('copilot') }}\"\ntimeout"))]),
+    mutant("maximum = 270", 1, "maximum = 301", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
+    mutant("commands = \"gates\"", 1, "commands = \"commit\"", &[("wrong-operand", Edit)]),
     mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("wrong-type", Line("default('codex') }}\"\ntimeout")), ("wrong-type", Line("default('copilot') }}\"\ntimeout"))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit), ("unused-name", Line("[config.max_reviews]"))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit), ("unused-name", Line("[config.max_reviews]"))]),
@@ -268,6 +270,9 @@ const MUTANTS: &[Mutant] = &[
     mutant("subject = [\"plan.md\"]", 1, "subject = [\"plna.md\"]", &[("lookalike", Edit)]),
     mutant("base = \"all-code\"", 1, "base    = \"al-code\"", &[("lookalike", Edit)]),
     mutant("home = \".taskie\"", 1, "home = \".taske\"", &[("lookalike", Edit)]),
+    // A gate that fails forever, or too often in the same way.
+    mutant("gate.failed and gate.times <= 3", 1, "gate.failed and gate.times >= 1", &[("blocks-in-a-row", Rule("a gate failed: the agent")), ("rule-never-fires", Rule("a gate failed again"))]),
+    mutant("gate.times <= 3", 1, "gate.times <= 9", &[("blocks-in-a-row", Rule("a gate failed: the agent"))]),
 ];
 
 /// Edits that pass, and why that is right.

@@ -142,14 +142,14 @@ fn is_next(project: &Project, args: &[&str], active: bool, stderr: &str) {
 #[test]
 fn next_is_the_answer_if_no_review_is_due() {
     let nothing = json!({ "next_phase": null });
-    let in_order = "taskie: the next stop is allowed (on.Stop[11]: the plan's files are in order); message to the user:\n";
+    let in_order = "taskie: the next stop is allowed (on.Stop[13]: the plan's files are in order); message to the user:\n";
     is_next(&with_state(nothing.clone()), &[], false, in_order);
 
     let flawed = with_state(nothing.clone());
     flawed.write("notes.md", "");
-    let to_the_agent = "taskie: the next stop is blocked (on.Stop[12]: a flaw in the plan's files: ask the agent to fix it, once per turn); message to the agent:\n";
+    let to_the_agent = "taskie: the next stop is blocked (on.Stop[14]: a flaw in the plan's files: ask the agent to fix it, once per turn); message to the agent:\n";
     is_next(&flawed, &[], false, to_the_agent);
-    let to_the_user = "taskie: the next stop is allowed (on.Stop[13]: the flaw is still there: the user decides); message to the user:\n";
+    let to_the_user = "taskie: the next stop is allowed (on.Stop[15]: the flaw is still there: the user decides); message to the user:\n";
     is_next(
         &flawed,
         &["--set", "event.stop_hook_active=true"],
@@ -157,7 +157,7 @@ fn next_is_the_answer_if_no_review_is_due() {
         to_the_user,
     );
 
-    let silent = "taskie: the next stop is allowed (on.Stop[10]: the agent was blocked in this turn already, and the files are in order), without a message\n";
+    let silent = "taskie: the next stop is allowed (on.Stop[12]: the agent was blocked in this turn already, and the files are in order), without a message\n";
     is_next(
         &with_state(nothing),
         &["--set", "event.stop_hook_active=true"],
@@ -207,7 +207,7 @@ fn next_with_an_outcome_is_the_answer_after_such_a_review() {
         ..Reviewer::pass()
     });
     let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}";
-    let failed = "taskie: the next stop is allowed (on.Stop[11]: the plan's files are in order); message to the user:\n";
+    let failed = "taskie: the next stop is allowed (on.Stop[13]: the plan's files are in order); message to the user:\n";
     is_next(
         &project,
         &["--set", &format!("review.error={why}")],
@@ -467,7 +467,7 @@ fn values_that_cannot_be_set() {
         (
             "cycle=x",
             "`cycle` cannot be set\n  help: set one of max_reviews, current_task, phase, phase_iteration, next_phase, \
-             review_model, consecutive_clean, tdd, paused, review.verdict, review.error, event.NAME, args.task, \
+             review_model, consecutive_clean, tdd, paused, review.verdict, review.error, gate.output, event.NAME, args.task, \
              args.reviews",
         ),
         (
@@ -759,7 +759,11 @@ fn everything_on_the_list_can_be_rendered() {
         .collect();
     assert!(names.len() > 5 && names.contains(&"review.md"), "{names:?}");
     for name in names {
-        let ran = render(&project, &[name, "--set", "review.verdict=PASS"]);
+        let outcome = match name {
+            "gate.md" => "gate.output=1 test failed",
+            _ => "review.verdict=PASS",
+        };
+        let ran = render(&project, &[name, "--set", outcome]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name}");
         assert!(!ran.stdout.is_empty(), "{name}");
     }

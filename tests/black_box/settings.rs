@@ -261,6 +261,8 @@ fn config_says_where_each_value_comes_from() {
                  clean                1  (.taskie/config.json)\n\
                  reviewer             \"claude\"  (default)\n\
                  review_timeout       570  (default)\n\
+                 gates                []  (default)\n\
+                 gate_timeout         270  (default)\n\
                  max_cost_usd         null  (default)\n\
                  max_cost_usd_cycle   null  (default)\n\
                  max_cost_usd_review  null  (default)\n\

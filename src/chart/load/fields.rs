@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
-use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source};
+use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source, Trust};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::toml::{Step, at};
@@ -117,14 +117,21 @@ impl Resolver<'_> {
             if field.minimum.is_some() && field.kind != FieldType::List {
                 self.only(at![table, name, "minimum"], field.kind, FieldType::Integer);
             }
-            for (key, is_given) in [("trust", !field.trust.is_empty()), ("file", field.file)] {
+            for (key, is_given) in [
+                ("trust", field.trust != Trust::default()),
+                ("file", field.file),
+            ] {
                 if is_given && table != "config" {
                     let message = format!("only a setting can have `{key}`");
                     self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
                 }
             }
             let words = field.one_of.as_deref().unwrap_or_default();
-            for (index, value) in field.trust.iter().enumerate() {
+            let trusted = match &field.trust {
+                Trust::Words(words) => words.as_slice(),
+                Trust::All(_) => &[],
+            };
+            for (index, value) in trusted.iter().enumerate() {
                 if !words.contains(value) {
                     let message = format!("`{value}` is not in `one_of` of `{name}`");
                     let path = at![table, name, "trust", index];

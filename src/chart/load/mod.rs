@@ -205,6 +205,8 @@ impl Resolver<'_> {
             cycles: cycles?,
             findings: source.findings,
             budget: source.budget,
+            gates: source.gates,
+            hook_timeout: source.hook_timeout,
             invoke: source.invoke,
             on: source.on,
             commands,

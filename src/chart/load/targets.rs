@@ -3,7 +3,7 @@
 use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
 use crate::chart::field::Phases;
 use crate::chart::field::words_of;
-use crate::chart::model::{Action, Rule, Source};
+use crate::chart::model::{Action, Rule, Seconds, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Step, at};
@@ -150,22 +150,42 @@ impl Resolver<'_> {
                 self.flaw(Code::MissingKey, path, message, help);
             }
             self.name_pattern(at!["invoke", name, "log"], &invoke.log, &holes);
-            let Some(longest) = invoke.timeout.longest(&source.config) else {
-                let message = format!("the timeout of `{name}` has no upper limit");
-                let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
-                let path = at!["invoke", name, "timeout"];
-                self.flaw(Code::WrongType, path, message, help);
-                continue;
-            };
-            if longest >= source.hook_timeout {
-                let message = format!(
-                    "`{name}` may take {longest} seconds, but the host ends the hook after {}",
-                    source.hook_timeout
-                );
-                let help = "use a shorter timeout, so that the hook has time to write the outcome";
-                let path = at!["invoke", name, "timeout"];
-                self.flaw(Code::DeadlineTooLong, path, message, help);
-            }
+            let limit = source.hook_timeout.saturating_sub(1);
+            let help = "use a shorter timeout, so that the hook has time to write the outcome";
+            let path = at!["invoke", name, "timeout"];
+            self.deadline(path, name, &invoke.timeout, limit, help, source);
+        }
+        if let Some(gates) = &source.gates {
+            self.name_pattern(at!["gates", "log"], &gates.log, &holes);
+            let limit = source.hook_timeout / 2;
+            let help = "use at most half of that, so that a reviewer has the other half";
+            let path = at!["gates", "timeout"];
+            self.deadline(path, "gates", &gates.timeout, limit, help, source);
+        }
+    }
+
+    /// Checks that something takes at most `limit` seconds.
+    fn deadline(
+        &mut self,
+        path: &[Step],
+        name: &str,
+        timeout: &Seconds,
+        limit: u64,
+        help: &str,
+        source: &Source,
+    ) {
+        let Some(longest) = timeout.longest(&source.config) else {
+            let message = format!("the timeout of `{name}` has no upper limit");
+            let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
+            self.flaw(Code::WrongType, path, message, help);
+            return;
+        };
+        if longest > limit {
+            let message = format!(
+                "`{name}` may take {longest} seconds, but the host ends the hook after {}",
+                source.hook_timeout
+            );
+            self.flaw(Code::DeadlineTooLong, path, message, help);
         }
     }
 

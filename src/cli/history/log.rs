@@ -17,7 +17,7 @@ use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, paint, paint_words, span, unbroken,
     width,
 };
-use crate::shell::journal::{self, Decided, Line, Review};
+use crate::shell::journal::{self, Decided, Gate, Line, Review};
 use crate::text::shown;
 
 /// The width of `12:00:00` and the space after it.
@@ -117,6 +117,7 @@ pub(crate) fn entries<'l>(chart: &Chart, lines: &'l [Line]) -> Vec<Entry<'l>> {
         let mut text = match line {
             Line::Decision(decided) => decision(decided),
             Line::Review(run) => review(chart, run),
+            Line::Gate(run) => gate(run),
         };
         if same.len() > 1 {
             text.push(' ');
@@ -189,6 +190,19 @@ fn review(chart: &Chart, review: &Review) -> String {
             format!("{name} {verdict}{by} in {took}")
         }
         (None, None) => format!("{name} {}{by} in {took}", paint_words(BAD, "no verdict")),
+    }
+}
+
+fn gate(gate: &Gate) -> String {
+    let name = format!("{} {}", paint_words(STRONG, "gate"), shown(&gate.command));
+    let took = unbroken(&span(Duration::from_secs(gate.seconds)));
+    match &gate.error {
+        Some(why) => format!(
+            "{name} {} after {took}: {}",
+            paint(BAD, "failed"),
+            shown(why)
+        ),
+        None => format!("{name} {} in {took}", paint(GOOD, "passed")),
     }
 }
 

@@ -6,29 +6,32 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use indexmap::IndexMap;
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::output::{say, say_json};
+use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::page::{self, FAINT, PLAIN, Page, STRONG, aligned, paint, span, width};
-use crate::shell::journal::{self, Line, Review};
+use crate::shell::journal::{self, Gate, Line, Review};
 use crate::text::shown;
 
 /// Prints the figures.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let home = place::root(chart)?.join(&chart.scope.home);
     let only = matches.get_one::<String>("instance");
-    let reviews = journal::read_all(&home)
-        .into_iter()
-        .filter_map(|line| match line {
-            Line::Review(review) => Some(review),
-            Line::Decision(_) => None,
-        });
-    let reviews: Vec<Review> = reviews
-        .filter(|review| only.is_none_or(|only| review.instance == *only))
-        .collect();
+    let (mut reviews, mut gates) = (Vec::new(), Gates::default());
+    for line in journal::read_all(&home) {
+        if only.is_some_and(|only| line.instance() != only) {
+            continue;
+        }
+        match line {
+            Line::Review(review) => reviews.push(review),
+            Line::Gate(gate) => gates.add(&gate),
+            Line::Decision(_) => {}
+        }
+    }
     let all = Figures::of(chart, reviews.iter());
     let cycles = groups(chart, &reviews, |review| review.cycle.clone());
     let by = |review: &Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
@@ -43,16 +46,22 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         };
         say_json(json!({
             "all": all.to_json(), "cycles": tables(&cycles),
-            "reviewers": tables(&reviewers), "rounds_until_clean": rounds,
+            "reviewers": tables(&reviewers), "rounds_until_clean": rounds, "gates": gates,
         }));
         return Ok(ExitCode::SUCCESS);
     }
+    let mut page = Page::new(width(), 0);
+    match reviews.is_empty() {
+        true => page.text(PLAIN, "no review is recorded"),
+        false => page.text(STRONG, &all.sentence()),
+    }
+    if gates.runs > 0 {
+        page.text(PLAIN, &gates.sentence());
+    }
     if reviews.is_empty() {
-        say("no review is recorded");
+        page.print();
         return Ok(ExitCode::SUCCESS);
     }
-    let mut page = Page::new(width(), 0);
-    page.text(STRONG, &all.sentence());
     for (title, groups) in [("cycle", &cycles), ("reviewer", &reviewers)] {
         page.blank();
         table(chart, title, groups, &mut page);
@@ -76,6 +85,31 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     page.print();
     Ok(ExitCode::SUCCESS)
+}
+
+/// The totals of the gates.
+#[derive(Debug, Default, Serialize)]
+struct Gates {
+    runs: u64,
+    failed: u64,
+    seconds: u64,
+}
+
+impl Gates {
+    fn add(&mut self, gate: &Gate) {
+        self.runs += 1;
+        self.failed += u64::from(gate.error.is_some());
+        self.seconds = self.seconds.saturating_add(gate.seconds);
+    }
+
+    fn sentence(&self) -> String {
+        let runs = match self.runs {
+            1 => "1 gate".to_owned(),
+            many => format!("{many} gates"),
+        };
+        let took = span(Duration::from_secs(self.seconds));
+        format!("{runs} in {took}, {} failed", self.failed)
+    }
 }
 
 /// The totals of a number of reviews.

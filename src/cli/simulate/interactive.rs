@@ -114,7 +114,8 @@ fn options(walk: &Walk<'_>) -> Vec<Choice> {
         Ok(decision::Step::Invoke(invocation)) if instance.missing(&invocation).is_none() => {
             let invoke = chart.invoke.get(&invocation.name);
             let verdicts = invoke.into_iter().flat_map(|invoke| &invoke.verdicts);
-            for verdict in verdicts.map(String::as_str).chain(["crash"]) {
+            let gate = (!invocation.gates.commands.is_empty()).then_some("gate");
+            for verdict in verdicts.map(String::as_str).chain(["crash"]).chain(gate) {
                 let review = Some(Review::of(verdict, String::new()));
                 let step = Step {
                     review,

@@ -398,6 +398,7 @@ impl Facts {
                 "started": running.started,
                 "seconds": running.elapsed().as_secs(),
                 "timeout": running.timeout,
+                "gate": running.gate,
                 "last_line": self.last_line,
             }))),
         );
@@ -522,8 +523,12 @@ fn what(place: &Place, step: Step, by: Option<&str>) -> Stop {
 
 fn runs(place: &Place, invocation: &Invocation, by: Option<&str>) -> String {
     let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
+    let gates = match invocation.gates.commands.as_slice() {
+        [] => String::new(),
+        commands => format!("after the gates (`{}`), ", commands.join("`, `")),
+    };
     format!(
-        "{} {}{by} runs and writes {}",
+        "{gates}{} {}{by} runs and writes {}",
         invocation.cycle,
         invocation.n,
         place.instance.dir.join(&invocation.file).display()

@@ -119,7 +119,7 @@ fn costs(place: &Place, lines: &[Line]) -> String {
         .iter()
         .filter_map(|line| match line {
             Line::Review(review) => Some(review.clone()),
-            Line::Decision(_) => None,
+            _ => None,
         })
         .collect();
     if reviews.is_empty() {

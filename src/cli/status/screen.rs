@@ -9,6 +9,7 @@ use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, PLAIN, Page, STRONG, column, paint, paint_words, span,
     unbroken,
 };
+use crate::shell::reviews::Running;
 use crate::text::{shown, shown_lines};
 
 /// The most reviews in one row; earlier ones are only counted.
@@ -142,13 +143,7 @@ pub(super) fn summary(facts: &Facts) -> String {
         })
         .unwrap_or_default();
     match &facts.running {
-        Some(running) => format!(
-            "{}: {} {}{} is running",
-            facts.name,
-            running.cycle,
-            running.n,
-            by(running.by.as_deref())
-        ),
+        Some(running) => format!("{}: {} is running", facts.name, what_runs(running)),
         None => format!(
             "{}: {}{due}{last}; waits for {}",
             facts.name,
@@ -345,15 +340,22 @@ fn others(facts: &Facts) -> String {
     format!("{text} {}", paint_words(FAINT, &list))
 }
 
+/// Returns what is running: a review, or a gate before it.
+fn what_runs(running: &Running) -> String {
+    let review = format!("{} {}", running.cycle, running.n);
+    match &running.gate {
+        Some(gate) => format!("the gate `{}` before {review}", shown(gate)),
+        None => format!("{review}{}", by(running.by.as_deref())),
+    }
+}
+
 pub(super) fn waits_for(facts: &Facts) -> String {
     let who = paint_words(STRONG, &who(facts));
     let why = match (facts.waits, &facts.running, facts.owner()) {
         (Waits::Review, Some(running), _) => {
             format!(
-                "{} {}{} has been running for {} of at most {}",
-                running.cycle,
-                running.n,
-                by(running.by.as_deref()),
+                "{} has been running for {} of at most {}",
+                what_runs(running),
                 unbroken(&span(running.elapsed())),
                 unbroken(&span(Duration::from_secs(running.timeout)))
             ) + &facts

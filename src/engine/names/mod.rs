@@ -1,7 +1,7 @@
 //! The names that an expression sees, looked up when they are needed.
 //!
 //! A bare name is a context field or a let. Everything else begins with its source: `event`, `scope`, `config`,
-//! `files`, `tables`, `checks`, `cycle`, `review`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`,
+//! `files`, `tables`, `checks`, `cycle`, `review`, `gate`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`,
 //! `postponed`, `spent`, `now`, `touched`, `it`. During a decision, the context includes the assignments of the rules so far.
 
 mod cycle;
@@ -16,7 +16,7 @@ use minijinja::value::{Value, ValueKind};
 use serde_json::Value as Json;
 
 use super::context::{self, Context};
-use super::decision::{Ended, Outcome};
+use super::decision::{Ended, FailedGate, Outcome};
 use super::event::Event;
 use super::fault::Fault;
 use super::saw::{self, Saw};
@@ -161,7 +161,7 @@ impl Names {
         match name.split_once('.') {
             Some(("args", arg)) => self.chart.args.get(arg).is_some_and(|arg| arg.stdin),
             Some(("event", field)) => PROSE.contains(&field),
-            Some((source, _)) => source == "prompts",
+            Some((source, _)) => source == "prompts" || name == "gate.output",
             None => false,
         }
     }
@@ -491,7 +491,9 @@ impl Names {
     fn review_value(&self, key: &str) -> Looked {
         let (review, preview) = {
             let moving = self.moving();
-            (moving.review.clone(), moving.preview)
+            // After a gate that fails, no review has run.
+            let review = (moving.review.clone()).filter(|run| run.outcome.failed_gate().is_none());
+            (review, moving.preview)
         };
         let none = || Value::from(());
         let severities = &self.chart.findings.severities;
@@ -522,8 +524,8 @@ impl Names {
         Some(match (key, outcome) {
             ("ok", outcome) => Ok(Value::from(matches!(outcome, Outcome::Ran { .. }))),
             ("error", Outcome::Failed(why)) => Ok(Value::from(why.as_str())),
-            ("error", Outcome::Ran { .. }) | ("verdict", Outcome::Failed(_)) => Ok(none()),
             ("verdict", Outcome::Ran { verdict, .. }) => Ok(Value::from(verdict.clone())),
+            ("error" | "verdict", _) => Ok(none()),
             ("worst", _) => Ok(Value::from(outcome.found().worst(severities))),
             ("found", _) => Ok(Value::from(outcome.found().in_words(severities))),
             ("findings", _) => Ok(findings(&outcome.found(), &invocation.file)),
@@ -541,6 +543,32 @@ impl Names {
                 None => Ok(none()),
             },
             _ => return None,
+        })
+    }
+
+    fn gate_value(&self, key: &str) -> Looked {
+        let (review, preview) = {
+            let moving = self.moving();
+            (moving.review.clone(), moving.preview)
+        };
+        let gate = review
+            .as_deref()
+            .and_then(|ended| ended.outcome.failed_gate());
+        let text = |of: fn(&FailedGate) -> &String| Value::from(gate.map(of).map(String::as_str));
+        let value = match key {
+            "failed" => return Some(Ok(Value::from(gate.is_some()))),
+            "times" => Value::from(gate.map_or(0, |gate| gate.times)),
+            "command" => text(|gate| &gate.command),
+            "why" => text(|gate| &gate.why),
+            "output" => Value::from(gate.map_or("", |gate| &gate.output)),
+            _ => return None,
+        };
+        let is_needed = preview.is_some_and(|preview| !preview.may_lack_review);
+        Some(match gate.is_none() && is_needed {
+            true => Err(Fault::World(format!(
+                "no gate has failed, so there is no `gate.{key}`"
+            ))),
+            false => Ok(value),
         })
     }
 

@@ -69,6 +69,7 @@ impl Record {
             "args" => self.record("args", |it, key| it.names.arg(key)),
             "checks" => self.record("checks", |it, key| it.names.findings(key)),
             "cycle" => self.record("cycle", |it, key| it.names.cycle_value(key)),
+            "gate" => self.record("gate", |it, key| it.names.gate_value(key)),
             "event" => self.record("event", |it, key| it.names.event_value(key)),
             "prompts" => self.record("prompts", |it, key| it.names.prompt(key)),
             "review" => self.record("review", |it, key| it.names.review_value(key)),

@@ -86,14 +86,25 @@ impl Judge<'_> {
     }
 
     /// A block that can come after a block: the host then says so.
-    fn is_further_block(edge: &Edge) -> bool {
-        edge.block && edge.active != Some(false)
+    fn is_further_block(&self, edge: &Edge) -> bool {
+        edge.block && edge.active != Some(false) && self.gate_times(edge).is_none()
+    }
+
+    /// How many times a gate has failed in the same way, if that is why an edge blocks, and blocks once in a row: the next
+    /// time, the gate has failed more often, or in another way, and then the agent has done something. The most times that
+    /// are tried stand for all above, so they can come again.
+    fn gate_times(&self, edge: &Edge) -> Option<usize> {
+        let tree = &self.search.moves.tree;
+        let run = &tree.runs[edge.review.filter(|_| edge.block)? as usize];
+        let times = run.outcome.failed_gate()?.times;
+        let most = tree.ground.domain.gate().map(|gate| gate.times).max();
+        usize::try_from(times).ok().filter(|_| Some(times) < most)
     }
 
     /// What happens to an agent that does nothing: it is blocked, which counts, or the host sends another event.
     fn idle(&self, from: usize, arrow: &Arrow, allows: &dyn Fn(&Arrow) -> bool) -> Option<usize> {
         let edge = self.edge(arrow);
-        let weight = if Self::is_further_block(edge) {
+        let weight = if self.is_further_block(edge) {
             Some(1)
         } else {
             (self.is_aside(edge) && arrow.to() != from).then_some(0)
@@ -133,7 +144,36 @@ impl Judge<'_> {
                 let claim = format!("an agent that does nothing is blocked {times} times in a row");
                 self.along(claim, state, &way, self.blocking_rule(&way))
             }
-            _ => self.holds(format!("{most} at most")),
+            _ => self.with_gates(most),
+        }
+    }
+
+    /// What blocks in a row come to with those of gates, where there are `most` others.
+    fn with_gates(&self, most: usize) -> Verdict {
+        let search = self.search;
+        let times = |state: usize| {
+            let blocks = search.arrows(state).iter();
+            let blocks = blocks.filter_map(move |arrow| {
+                let times = self.gate_times(self.edge(arrow))?;
+                Some((times, (state, arrow.edge())))
+            });
+            blocks.collect::<BTreeMap<_, _>>()
+        };
+        let states = (0..search.looked_at()).map(times);
+        let gates = states.max_by_key(|times| times.keys().last().copied());
+        let gates = gates.unwrap_or_default();
+        let count = gates.keys().last().copied().unwrap_or(0);
+        let way: Way = gates.into_values().collect();
+        match way.first() {
+            Some((state, _)) if count > BLOCKS => {
+                let claim =
+                    format!("a gate blocks an agent that does nothing {count} times in a row");
+                self.along(claim, *state, &way, self.blocking_rule(&way))
+            }
+            _ if most + count > BLOCKS => Verdict::Undecided {
+                why: format!("{most} blocks and {count} because of a gate could follow each other"),
+            },
+            _ => self.holds(format!("{} at most", most + count)),
         }
     }
 
@@ -153,7 +193,8 @@ impl Judge<'_> {
         let states = 0..search.looked_at();
         let arrows =
             states.flat_map(|state| search.arrows(state).iter().map(move |arrow| (state, arrow)));
-        let blocks = arrows.filter(|(_, arrow)| self.edge(arrow).block && allows(arrow));
+        let is_block = |edge: &Edge| edge.block && self.gate_times(edge).is_none();
+        let blocks = arrows.filter(|(_, arrow)| is_block(self.edge(arrow)) && allows(arrow));
         let first =
             blocks.max_by_key(|(state, arrow)| (after(arrow.to()), std::cmp::Reverse(*state)));
         first.map(|(state, arrow)| ((state, arrow), 1 + after(arrow.to())))
@@ -166,7 +207,7 @@ impl Judge<'_> {
             // Starting a cycle over is progress.
             let is_answer = self.actor(arrow) == Actor::Agent && edge.arms.is_empty();
             let weight = if edge.block {
-                Self::is_further_block(edge).then_some(1)
+                self.is_further_block(edge).then_some(1)
             } else {
                 (is_answer || self.is_aside(edge)).then_some(0)
             };

@@ -1,0 +1,155 @@
+//! Runs the gates: commands that check the work before a reviewer reads it.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest as _, Sha256};
+
+use super::lock::ReviewLock;
+use super::place::Place;
+use super::reviews::{Note, Running};
+use super::stuck::Stuck;
+use super::{effects, journal};
+use crate::engine::decision::{FailedGate, Invocation, Outcome};
+use crate::files::clock;
+use crate::invoke::process::End;
+use crate::invoke::spec::Spec;
+use crate::invoke::{log, supervisor};
+use crate::page::span;
+
+/// The most characters of the output of a gate that an expression sees.
+const OUTPUT: usize = 4_000;
+
+/// Runs the gates in order. Returns the outcome of a review that is not started, if one of them fails.
+pub(super) fn run(
+    place: &Place,
+    invocation: &Invocation,
+    lock: &ReviewLock,
+    note: Option<&Note>,
+    announced: &Running,
+) -> Result<Option<Outcome>, Stuck> {
+    let gates = &invocation.gates;
+    let limit = Duration::from_secs(gates.timeout);
+    let start = Instant::now();
+    let log = place.dir().join(&gates.log);
+    if let Some(declared) = place
+        .chart
+        .gates
+        .as_ref()
+        .filter(|_| !gates.commands.is_empty())
+    {
+        let _ = effects::ignore_logs(&place.root, &place.chart.scope, &declared.log.0);
+    }
+    for command in &gates.commands {
+        if let Some(note) = note {
+            // Without it, the gate is not shown, but nothing else changes.
+            let _ = note.say(&Running {
+                gate: Some(command.clone()),
+                started: clock::now(),
+                timeout: limit.saturating_sub(start.elapsed()).as_secs(),
+                log: gates.log.clone(),
+                ..announced.clone()
+            });
+        }
+        let began = Instant::now();
+        let argv = shlex::split(command).filter(|argv| !argv.is_empty());
+        let end = match &argv {
+            None => End::NotStarted("it is empty, or a quote in it is not closed".to_owned()),
+            Some(argv) => supervisor::run(
+                &Spec {
+                    argv,
+                    cwd: &place.root,
+                    env: &[],
+                    log: &log,
+                    logs_stdout: true,
+                    timeout: limit.saturating_sub(start.elapsed()),
+                    owner: None,
+                },
+                lock.file(),
+            ),
+        };
+        let (exit, error) = match end {
+            End::Interrupted { signal } => {
+                let _ = std::fs::remove_file(&log);
+                return Err(Stuck::Interrupted { signal });
+            }
+            End::Abandoned => {
+                let _ = std::fs::remove_file(&log);
+                return Err(Stuck::Abandoned);
+            }
+            End::Exited { code: Some(0), .. } => (Some(0), None),
+            End::Exited {
+                code: Some(code), ..
+            } => (Some(code), Some(format!("exited with code {code}"))),
+            End::Exited { signal, .. } => {
+                let signal = signal.unwrap_or_default();
+                (None, Some(format!("was killed by signal {signal}")))
+            }
+            End::TimedOut => {
+                let all = span(limit);
+                let own = span(began.elapsed());
+                let why = format!("was killed after {own}: all gates together may take {all}");
+                (None, Some(why))
+            }
+            End::TooMuchOutput => {
+                let why = "was killed: it wrote more than 64 MiB";
+                (None, Some(why.to_owned()))
+            }
+            End::NotStarted(why) => {
+                // Nothing of it was run, so what is there is from another gate.
+                let _ = std::fs::remove_file(&log);
+                (None, Some(format!("could not be started: {why}")))
+            }
+        };
+        let line = journal::Gate {
+            at: journal::now(),
+            instance: place.instance.name.clone(),
+            cycle: invocation.cycle.clone(),
+            n: invocation.n,
+            command: command.clone(),
+            exit,
+            output: error.as_ref().map(|why| fingerprint(why, &log)),
+            error: error.clone(),
+            seconds: began.elapsed().as_secs(),
+        };
+        let times = journal::times(place, &line) + 1;
+        let written = journal::add_gate(place, line);
+        let Some(why) = error else {
+            continue;
+        };
+        return Ok(Some(match written {
+            Ok(()) => Outcome::Gate(FailedGate {
+                command: command.clone(),
+                why,
+                output: log::last_lines(&log, OUTPUT),
+                times,
+            }),
+            // Then nobody can count how often it fails, and the agent could be blocked forever.
+            Err(error) => Outcome::Failed(format!(
+                "the gate `{command}` {why}, and the journal cannot be written: {error}"
+            )),
+        }));
+    }
+    let _ = std::fs::remove_file(&log);
+    Ok(None)
+}
+
+/// Returns a hash of how a gate failed and of the end of its output. Numbers don't count: times, addresses and the number
+/// of a process differ from run to run.
+fn fingerprint(why: &str, log: &Path) -> String {
+    let lines = log::last_lines(log, usize::MAX);
+    let mut hash = Sha256::new();
+    let mut last = ' ';
+    for char in why.chars().chain(['\n']).chain(lines.chars()) {
+        let char = if char.is_ascii_digit() { '0' } else { char };
+        if char != '0' || last != '0' {
+            hash.update(char.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        last = char;
+    }
+    let hash = hash.finalize();
+    hash.iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

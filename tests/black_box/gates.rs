@@ -1,0 +1,373 @@
+//! Gates: commands that check the work before a reviewer reads it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::{Value, json};
+
+use crate::support::{PLAN, Project, Ran, Reviewer, git, state, validated};
+
+/// A project whose next stop reviews the code of task 1, after these gates of the user.
+fn due(gates: &Value) -> Project {
+    let project = Project::valid();
+    project.set_state(json!({}));
+    project.reviewer(&Reviewer::fail());
+    set(&project, &json!({ "gates": gates }));
+    project
+}
+
+/// Writes the user's own settings, which need no trust.
+fn set(project: &Project, settings: &Value) {
+    let folder = project.bin.parent().unwrap().join("home/.config/taskie");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("taskie.json"), settings.to_string()).unwrap();
+}
+
+/// Writes a script `check` in the project's root.
+fn script(project: &Project, lines: &str) {
+    let path = project.root.join("check");
+    fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn block(ran: &Ran) -> String {
+    let json = ran.json();
+    assert_eq!(json["decision"], "block", "{}", ran.stdout);
+    json["reason"].as_str().unwrap().to_owned()
+}
+
+fn message(ran: &Ran) -> String {
+    let json = ran.json();
+    json["systemMessage"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
+}
+
+const REST: &str = "Fix the cause, not the gate, and end your turn: the hook runs the gates again, and then the \
+     code-review. If the gate itself is wrong, tell the user. (To stop the review loop: `taskie run pause`, or set \
+     next_phase to null in state.json.)";
+
+/// Each way to fail: no reviewer is started, nothing counts, and the agent gets what it needs.
+#[test]
+fn a_gate_that_fails_costs_no_review() {
+    let cases = [
+        ("false", "true", "exited with code 1", ""),
+        (
+            "./check",
+            "echo out; echo '  \x1b[31merr\x1b[0m' >&2; exit 3",
+            "exited with code 3",
+            "out\n  err",
+        ),
+        (
+            "./check 'a b' c",
+            "echo \"$# $1\"; exit 1",
+            "exited with code 1",
+            "2 a b",
+        ),
+        (
+            "sh -c 'echo $((1 + 1)); exit 9'",
+            "true",
+            "exited with code 9",
+            "2",
+        ),
+        ("./check", "kill -9 $$", "was killed by signal 9", ""),
+        (
+            "no-such-program",
+            "true",
+            "could not be started: `no-such-program` is not on PATH",
+            "",
+        ),
+        (
+            "sh -c 'no end",
+            "true",
+            "could not be started: it is empty, or a quote in it is not closed",
+            "",
+        ),
+    ];
+    for (command, lines, why, output) in cases {
+        let project = due(&json!([command]));
+        script(&project, lines);
+        let before = project.read("state.json");
+        let ran = project.stop();
+        let output = match output {
+            "" => "It printed nothing. ".to_owned(),
+            output => format!("The last lines of its output:\n\n{output}\n\n"),
+        };
+        let expected = format!(
+            "The gate `{command}` {why}, so no reviewer has read the work yet. {output}{REST}"
+        );
+        assert_eq!(block(&ran), expected);
+        assert_eq!(ran.stderr, "", "{command}");
+        assert!(project.calls().is_empty(), "{command}");
+        assert_eq!(project.read("state.json"), before);
+    }
+}
+
+#[test]
+fn gates_that_pass_are_named_in_the_prompt() {
+    let project = due(&json!(["true", "./check", "echo ok"]));
+    script(&project, "pwd >&2; env > env; echo fine");
+    git(&project.root, &["init", "-q"]);
+    let ran = project.stop();
+    assert!(block(&ran).starts_with("A code review (iteration 1) has been written"));
+    let calls = project.calls();
+    let prompt = calls[0].last().unwrap();
+    let part = "all of them succeeded. Don't run them again:\\n\\n- `true`\\n- `./check`\\n- `echo ok`\\n\\n# Your review";
+    assert!(prompt.contains(part), "{prompt}");
+    // What a gate starts is no reviewer, and its log is gone and never committed.
+    let env = fs::read_to_string(project.root.join("env")).unwrap();
+    assert!(!env.contains("TASKIE_REVIEWER"), "{env}");
+    assert!(!project.names().contains(&".gates.log".to_owned()));
+    let ignored = fs::read_to_string(project.root.join(".taskie/.gitignore")).unwrap();
+    assert!(
+        ignored.lines().any(|line| line == ".gates.log"),
+        "{ignored}"
+    );
+}
+
+/// Only what is about code is checked, and a project without gates doesn't mention them.
+#[test]
+fn a_plan_is_reviewed_without_gates() {
+    let project = due(&json!(["false"]));
+    project.set_state(
+        json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }),
+    );
+    assert!(block(&project.stop()).starts_with("A plan review (iteration 1)"));
+    set(&project, &json!({}));
+    project.set_state(json!({}));
+    block(&project.stop());
+    assert!(
+        !project
+            .calls()
+            .iter()
+            .flatten()
+            .any(|arg| arg.contains("What has already run"))
+    );
+    assert!(!project.names().contains(&".gates.log".to_owned()));
+}
+
+/// The first gate that fails ends it, and its output stays in the log.
+#[test]
+fn gates_run_in_order() {
+    let project = due(&json!([
+        "sh -c 'echo one >> order'",
+        "./check",
+        "sh -c 'echo three >> order'"
+    ]));
+    script(&project, "echo two >> order; echo 'it is broken'; exit 1");
+    block(&project.stop());
+    let order = fs::read_to_string(project.root.join("order")).unwrap();
+    assert_eq!(order, "one\ntwo\n");
+    assert_eq!(project.read(".gates.log"), "it is broken\n");
+    let mode = fs::metadata(project.plan().join(".gates.log"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+/// The same failure more than three times in a row is for the user; numbers don't make it another one.
+#[test]
+fn the_same_failure_again_and_again_ends_the_loop() {
+    let project = due(&json!(["./check"]));
+    let fails = |text: &str| script(&project, &format!("echo \"{text} in $$ ms\"; exit 1"));
+    fails("2 tests failed");
+    let before = project.read("state.json");
+    for _ in 0..3 {
+        block(&project.stop_active(true));
+    }
+    let asks = |times: u32| {
+        format!(
+            "The gate `./check` exited with code 1, {times} times in a row with the same output, so no reviewer was \
+             started. The next stop runs it again. (Fix it or change `gates`; `taskie run skip` moves on to \
+             complete-task without a review.)"
+        )
+    };
+    for times in [4, 5] {
+        let said = message(&project.stop_active(true));
+        assert_eq!(said.lines().next().unwrap(), asks(times));
+    }
+    // Another failure is progress, and a gate that passes starts over.
+    fails("another test failed");
+    block(&project.stop());
+    fails("2 tests failed");
+    block(&project.stop());
+    assert_eq!(
+        (project.calls().len(), project.read("state.json")),
+        (0, before)
+    );
+    script(&project, "exit 0");
+    assert!(block(&project.stop()).starts_with("A code review (iteration 1)"));
+    // The user goes on without.
+    project.set_state(json!({}));
+    fails("2 tests failed");
+    for _ in 0..3 {
+        block(&project.stop());
+    }
+    assert!(message(&project.stop()).starts_with(&asks(4)));
+    assert_eq!(project.run(&["run", "skip"]).code, 0);
+    assert_eq!(project.state()["next_phase"], "complete-task");
+}
+
+/// One that hangs is killed with what it has started, and so is what one leaves behind.
+#[test]
+fn no_process_of_a_gate_is_left() {
+    let starts = "sleep 600 & echo $! > child\n(trap '' TERM; sleep 600) & echo $! > stubborn\n";
+    let gone = |project: &Project| {
+        for name in ["child", "stubborn"] {
+            let pid = fs::read_to_string(project.root.join(name)).unwrap();
+            let proc = std::path::Path::new("/proc").join(pid.trim());
+            for _ in 0..100 {
+                if !proc.exists() {
+                    break;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            assert!(!proc.exists(), "{name}");
+        }
+    };
+    let project = due(&json!([]));
+    set(
+        &project,
+        &json!({ "gates": ["true", "./check", "echo ok"], "gate_timeout": 2 }),
+    );
+    script(&project, &format!("{starts}echo waiting\nsleep 600"));
+    let reason = block(&project.stop());
+    assert!(reason.contains("was killed after "), "{reason}");
+    assert!(
+        reason.contains(" all gates together may take 2 s, so no"),
+        "{reason}"
+    );
+    assert!(reason.contains("\n\nwaiting\n\n"), "{reason}");
+    gone(&project);
+
+    let project = due(&json!(["./check"]));
+    script(&project, starts);
+    assert!(block(&project.stop()).starts_with("A code review"));
+    gone(&project);
+}
+
+/// The must-run commands of the current task, where the user says so, and of all tasks at the end.
+#[test]
+fn the_must_run_commands_of_a_task() {
+    let project = due(&json!(["must-run", "true"]));
+    let commands = |text: &str| format!("# Task\n\n- **Must-run commands**: {text}\n");
+    project.write("task-1.md", commands("`sh -c 'exit 5'`, `true`"));
+    project.write("task-2.md", commands("`sh -c 'exit 6'`"));
+    assert!(block(&project.stop()).starts_with("The gate `sh -c 'exit 5'` exited with code 5"));
+    project.write("task-1.md", commands("`true`"));
+    assert!(block(&project.stop()).starts_with("A code review"));
+    let call = project.calls().pop().unwrap();
+    assert!(
+        call.last()
+            .unwrap()
+            .contains("again:\\n\\n- `true`\\n- `true`\\n"),
+        "{call:?}"
+    );
+    project.set_state(json!({ "next_phase": "all-code-review", "phase": "complete-task" }));
+    assert!(block(&project.stop()).starts_with("The gate `sh -c 'exit 6'` exited with code 6"));
+    // Without them, nobody runs what a task file says.
+    set(&project, &json!({ "gates": ["true"] }));
+    assert!(block(&project.stop()).starts_with("An all-code review"));
+}
+
+/// What a repository brings runs only once the user has agreed to it.
+#[test]
+fn a_projects_gates_need_trust() {
+    let project = due(&json!([]));
+    let config = project.root.join(".taskie/config.json");
+    fs::write(&config, json!({ "gates": ["touch ran"] }).to_string()).unwrap();
+    let ran = project.stop();
+    assert!(block(&ran).starts_with("A code review"));
+    let ignored = ".taskie/config.json: `gates` is ignored until you run `taskie trust`.";
+    assert!(message(&ran).starts_with(ignored), "{}", ran.stdout);
+    assert!(!project.root.join("ran").exists());
+    let trusted = project.run(&["trust", "--yes"]);
+    let shown = "── .taskie/config.json: gates ──\n[\"touch ran\"]\n";
+    assert!(trusted.stdout.starts_with(shown), "{}", trusted.stdout);
+    project.set_state(json!({}));
+    block(&project.stop());
+    assert!(project.root.join("ran").exists());
+    // So does one that turns the user's own off.
+    set(&project, &json!({ "gates": ["false"] }));
+    fs::write(&config, json!({ "gates": [] }).to_string()).unwrap();
+    project.set_state(json!({}));
+    assert!(block(&project.stop()).starts_with("The gate `false`"));
+}
+
+/// The journal has each run, never its output.
+#[test]
+fn what_is_recorded_and_shown() {
+    let project = due(&json!(["true", "./check"]));
+    script(&project, "echo a secret; exit 3");
+    block(&project.stop());
+    let lines = project.run(&["log", "--json"]).stdout;
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let gates: Vec<&Value> = lines.iter().filter(|line| line["line"] == "gate").collect();
+    let shown: Vec<_> = gates
+        .iter()
+        .map(|gate| {
+            (
+                &gate["command"],
+                &gate["exit"],
+                &gate["error"],
+                gate["output"].is_null(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (&json!("true"), &json!(0), &Value::Null, true),
+            (
+                &json!("./check"),
+                &json!(3),
+                &json!("exited with code 3"),
+                false
+            ),
+        ]
+    );
+    assert!(!lines.iter().any(|line| line["line"] == "review"));
+    let decided = lines.last().unwrap();
+    assert_eq!(decided["review"]["gate"], "./check");
+    let journal = project.root.join(format!(".taskie/.locks/{PLAN}.journal"));
+    let journal = fs::read_to_string(journal).unwrap();
+    assert!(!journal.contains("a secret"), "{journal}");
+    let log = project.run(&["log"]).stdout;
+    for part in [
+        "gate true passed in ",
+        "gate ./check failed after ",
+        ": exited with code 3",
+        "Stop blocked: a gate failed",
+    ] {
+        assert!(log.contains(part), "{part}\n{log}");
+    }
+    let why = project.run(&["why"]).stdout;
+    assert!(
+        why.contains("fired: a gate failed: the agent fixes that"),
+        "{why}"
+    );
+    let status = project.run(&["status"]).stdout;
+    assert!(
+        status.contains("after the gates (`true`, `./check`), code-review 1"),
+        "{status}"
+    );
+}
+
+/// Without gates, nothing about a plan changes.
+#[test]
+fn without_gates_everything_is_as_before() {
+    let project = due(&json!([]));
+    block(&project.stop());
+    let expected = state(json!({
+        "phase": "code-review", "phase_iteration": 1, "next_phase": "post-code-review", "review_model": "sonnet",
+    }));
+    assert_eq!(project.state(), expected);
+    let journal = project.run(&["log", "--json"]).stdout;
+    assert!(!journal.contains("gate\":"), "{journal}");
+    let _ = validated();
+}
