@@ -9,10 +9,13 @@ pub fn is_slip(word: &str, other: &str) -> bool {
 /// like it.
 pub fn suggest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     names
-        .map(|name| {
-            let nearer = f64::from(u8::from(is_slip(wrong, name)));
-            (strsim::jaro_winkler(wrong, name) + nearer, name)
-        })
+        .map(|name| (strsim::jaro_winkler(wrong, name), name))
+        .map(
+            |(likeness, name)| match likeness > 0.0 && is_slip(wrong, name) {
+                true => (likeness + 1.0, name),
+                false => (likeness, name),
+            },
+        )
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, name)| name)
