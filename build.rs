@@ -124,8 +124,14 @@ fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
             text("install", ""),
         )?;
     }
+    let caps = hosts
+        .values()
+        .filter_map(|host| host.get("blocks")?.as_integer());
+    let blocks = caps.min().ok_or("no host has a limit of blocks")?;
     let code = format!(
-        "/// The hosts, in the order in which an event is held against their marks.\n\
+        "/// The number of blocks in a row that every host accepts.\n\
+         pub const BLOCKS: usize = {blocks};\n\
+         /// The hosts, in the order in which an event is held against their marks.\n\
          pub static HOSTS: &[Host] = &[\n{rows}];\n\
          static DEFAULT: &Host = &HOSTS[{}];\n",
         hosts.len() - 1

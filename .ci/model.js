@@ -6,6 +6,8 @@
 //                                                   plan is reviewed, and checks what is on disk then
 //   node model.js guarded FOLDER                    nothing in a repository starts a reviewer, nor does plan mode;
 //                                                   a client that is killed takes its reviewer with it
+//   node model.js gated PROJECT                     plays a task with a gate that fails at first, and checks that no
+//                                                   reviewer is started before it succeeds
 //   node model.js restricted PROJECT                runs the reviews of a task with `permissions` set to `restricted`,
 //                                                   and checks what the reviewer can do and what it cannot
 const assert = require("node:assert/strict");
@@ -161,6 +163,59 @@ async function played([project]) {
   assert.deepEqual(files.sort(), ["plan-post-review-1.md", "plan-review-1.md", "plan-review-2.md", "plan.md"]);
   assert.equal(heard.length, agent.length, story());
   assert.match(heard[3], /A plan review \(iteration 1\) has been written to/, story());
+}
+
+async function gated([project]) {
+  const plan = ".taskie/plans/greeting";
+  const files = {
+    [`${plan}/plan.md`]: "## Overview\n\nA greeting.\n",
+    [`${plan}/tasks.md`]: "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | pending |\n",
+    [`${plan}/task-1.md`]: "# Greet\n\n- **Status**: done\n",
+    [`${plan}/state.json`]: '{"max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0, "next_phase": "code-review", "review_model": "opus", "consecutive_clean": 0, "tdd": false}\n',
+    ".taskie/config.json": '{ "gates": ["sh check.sh"], "clean": 1 }\n',
+    "check.sh": "test -e fixed || { echo 'it is broken'; exit 3; }\n",
+  };
+  for (const [name, content] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
+    fs.writeFileSync(path.join(project, name), content);
+  }
+  execFileSync("git", ["init", "--quiet"], { cwd: project });
+  execFileSync("taskie", ["trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+  const isFixed = () => fs.existsSync(path.join(project, "fixed"));
+  const agent = [
+    bash("taskie next --plan greeting"),
+    text("The code is written."),
+    call("Write", { file_path: path.join(project, "fixed"), content: "yes\n" }),
+    text("The code is fixed."),
+  ];
+  const heard = [];
+  const read = [];
+  const model = await serve((asked) => {
+    if (isReviewer(asked)) {
+      const prompt = said(asked.messages);
+      read.push([isFixed(), prompt]);
+      const [, file] = /Write your review to (\S+\.md)/.exec(prompt);
+      const steps = [bash(`echo 'No issues.' > ${file}`), call("StructuredOutput", { verdict: "PASS" }), text("Done.")];
+      return steps[asked.messages.filter(({ role }) => role === "assistant").length] ?? text("Done.");
+    }
+    if (!isAgent(asked)) return text("A title");
+    heard.push(said(asked.messages.at(-1)));
+    return agent[heard.length - 1] ?? text("Nothing is left to do.");
+  });
+  const printed = await type("/taskie:continue-plan", project, model.address);
+  model.close();
+
+  const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
+  assert.match(heard[2], /The gate `sh check\.sh` exited with code 3, so no reviewer has read the work yet\.[^]*it is broken/, story());
+  assert.equal(heard.length, agent.length, story());
+  assert.ok(read.length > 0 && read.every(([fixed]) => fixed), "no reviewer was started before the gate succeeded");
+  assert.match(read[0][1], /all of them succeeded\. Don't run them again:\s+- `sh check\.sh`/);
+  const state = JSON.parse(fs.readFileSync(path.join(project, plan, "state.json"), "utf8"));
+  assert.deepEqual([state.phase, state.phase_iteration, state.next_phase], ["code-review", 1, "complete-task"], story());
+  const log = execFileSync("taskie", ["log", "--json"], { cwd: project, encoding: "utf8" });
+  const lines = log.trim().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(lines.filter(({ line }) => line === "gate").map(({ exit }) => exit), [3, 0]);
+  assert.equal(lines.filter(({ line }) => line === "review").length, 1);
 }
 
 async function restricted([project]) {
@@ -335,7 +390,7 @@ async function guarded([folder]) {
 }
 
 const [mode, ...args] = process.argv.slice(2);
-({ typed, played, restricted, guarded })[mode](args).catch((error) => {
+({ typed, played, gated, restricted, guarded })[mode](args).catch((error) => {
   console.error(error.message);
   // Anything that still listens would keep this process alive.
   process.exit(1);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 
 use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
-use super::names::{ChartNames, Uses};
+use super::names::{ChartNames, Uses, invoked};
 use super::{Chart, Cycle};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile};
@@ -370,7 +370,9 @@ impl Checker<'_> {
         self.guard(path, rule.guard.as_ref(), names);
         self.assign(&to(path, "assign"), &rule.assign, names);
         if let Some(invoke) = &rule.invoke {
-            self.say(&to(path, "invoke"), &Text(invoke.clone()), names);
+            let path = to(path, "invoke");
+            self.say(&path, &Text(invoke.clone()), names);
+            self.invocation(&path, invoke);
         }
         for (index, action) in rule.actions.iter().enumerate() {
             self.action(&to(&to(path, "actions"), index), action, names);
@@ -385,6 +387,20 @@ impl Checker<'_> {
             if let Some(text) = text {
                 self.say(&to(path, key), text, names);
             }
+        }
+    }
+
+    /// Checks that all names that `invoke` can mean are known.
+    fn invocation(&mut self, path: &[Step], invoke: &str) {
+        let known = || self.chart.invoke.keys().map(String::as_str);
+        let names = invoked(self.chart, invoke).unwrap_or_else(|| vec![invoke.to_owned()]);
+        let unknown = names
+            .iter()
+            .find(|name| !known().any(|other| other == *name));
+        if let Some(name) = unknown {
+            let message = format!("unknown invocation `{name}`");
+            let flaw = Flaw::new(Code::UnknownInvocation, message).help(hint(name, known()));
+            self.flaws.push(flaw.at(self.document.locate(path)));
         }
     }
 

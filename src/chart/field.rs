@@ -131,16 +131,6 @@ impl Arg {
     }
 }
 
-/// Returns the strings that `text` can mean: those of the setting that `{{ config.NAME }}` names, or the text itself.
-pub fn words_of<'c>(config: &'c IndexMap<String, Field>, text: &'c str) -> Vec<&'c str> {
-    let setting = single_expression(text).and_then(|expr| expr.strip_prefix("config."));
-    let words = setting.and_then(|name| config.get(name)?.one_of.as_ref());
-    words.map_or_else(
-        || vec![text],
-        |words| words.iter().map(String::as_str).collect(),
-    )
-}
-
 /// Returns a field's value if its key is absent: its default, null, or the initial phase. If the default is a
 /// setting, that is the setting's own default here.
 pub fn default_of(chart: &Chart, field: &Field) -> Json {

@@ -367,6 +367,14 @@ pub struct CycleSource {
 pub struct Findings {
     /// The severities that a finding may have, from the worst to the mildest.
     pub severities: Vec<String>,
+    /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`.
+    #[serde(default)]
+    pub answers: Vec<String>,
+    /// What the user can rule about a finding: the word for `taskie rule`, and what the finding is then.
+    #[serde(default)]
+    pub rulings: IndexMap<String, String>,
+    /// The file in the instance's directory that has the rulings.
+    pub file: Option<String>,
 }
 
 /// Budgets in US dollars, as settings: `{{ config.NAME }}`. A setting that is null sets no limit.
@@ -614,8 +622,8 @@ pub struct Rule {
     /// What it does to files, in this order.
     #[serde(default)]
     pub actions: Vec<Action>,
-    /// The process to run: its name, or `{{ config.NAME }}`, a setting whose `one_of` lists names. The rules are then
-    /// tried again, with its outcome as `review`.
+    /// The process to run: its name, or an expression whose value can only be one of their names, such as
+    /// `{{ config.NAME }}`, a setting with `one_of`. The rules are then tried again, with its outcome as `review`.
     pub invoke: Option<String>,
     /// A message to the user.
     pub message: Option<Text>,

@@ -9,9 +9,9 @@ use indexmap::IndexMap;
 use super::Chart;
 use super::model::{Field, FieldType};
 use crate::chart::RowShape;
-use crate::expr::MAX_DEPTH;
 use crate::expr::infer::{self, Scope};
 use crate::expr::types::Type;
+use crate::expr::{MAX_DEPTH, single_expression};
 use crate::files::pattern::HoleKind;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
@@ -103,6 +103,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("review.until", "if it failed because no reviewer can run: until when; else none", "rules after an `invoke`"),
     ("review.file", "the file it wrote", "rules after an `invoke`"),
     ("review.answer", "the file that answers it", "rules after an `invoke`"),
+    ("rulings", "what the user has ruled about findings, one line each", ""),
     ("scope.started", "the instance has a state", ""),
     ("scope.name", "the name of the instance's directory", ""),
     ("scope.path", "its path from the project's root", ""),
@@ -140,6 +141,17 @@ pub fn sources() -> Vec<&'static str> {
         .collect();
     names.dedup();
     names
+}
+
+/// Returns the names that a rule's `invoke` can mean; `None` if it can be any text.
+pub fn invoked(chart: &Chart, invoke: &str) -> Option<Vec<String>> {
+    let Some(expr) = single_expression(invoke) else {
+        return Some(vec![invoke.to_owned()]);
+    };
+    match infer::expression(expr, &ChartNames::new(chart, &Uses::default())).0 {
+        Type::Word(words) => Some(words.iter().cloned().collect()),
+        _ => None,
+    }
 }
 
 impl<'c> ChartNames<'c> {
@@ -484,7 +496,7 @@ impl Scope for ChartNames<'_> {
                         ])
                     }
                     "siblings" => self.siblings(),
-                    "touched" => Type::list(Type::Text),
+                    "rulings" | "touched" => Type::list(Type::Text),
                     "tables" => self.tables(),
                     _ => return None,
                 })

@@ -69,6 +69,7 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .about(format!("List all {}s: phase, progress, reviews, cost, driver", chart.scope.noun))
                 .arg(json()),
         )
+        .subcommands(findings(chart))
         .subcommand(validate(chart))
         .subcommand(run(chart))
         .subcommand(
@@ -235,21 +236,66 @@ fn since(text: &str) -> Result<String, String> {
         .ok_or_else(|| "expected 2h, 3days, 2026-01-31 or 2026-01-31T12:00:00Z".to_owned())
 }
 
-fn validate(chart: &Chart) -> Command {
+/// Returns the commands about findings, if the chart has any.
+fn findings(chart: &Chart) -> Vec<Command> {
     let noun = &chart.scope.noun;
-    let args = instance_args(chart).into_iter().map(|arg| {
+    let words = &chart.findings;
+    if words.severities.is_empty() {
+        return Vec::new();
+    }
+    let list = Command::new("findings")
+        .about("List what reviews found, and what became of each finding")
+        .args(positional_instance(chart))
+        .arg(json());
+    let rule = Command::new("rule")
+        .about("Record your decision about a finding; every later reviewer is told")
+        .arg(
+            Arg::new("finding")
+                .required(true)
+                .value_name("ID")
+                .help(format!(
+                    "The finding, as `findings` shows it: {noun}-review-2.1"
+                )),
+        )
+        .arg(
+            Arg::new("ruling")
+                .required(true)
+                .value_name("RULING")
+                .value_parser(PossibleValuesParser::new(words.rulings.keys().cloned()))
+                .help("Whether the finding is right"),
+        )
+        .arg(
+            Arg::new("why")
+                .required(true)
+                .value_name("WHY")
+                .help("The reason, for the reviewers"),
+        )
+        .args(instance_args(chart));
+    match words.file {
+        Some(_) => vec![list, rule],
+        None => vec![list],
+    }
+}
+
+/// Returns the same arguments as [`instance_args`], with a positional one for the instance.
+fn positional_instance(chart: &Chart) -> impl Iterator<Item = Arg> {
+    instance_args(chart).into_iter().map(|arg| {
         if arg.get_id() != "instance" {
             return arg;
         }
         let help = arg.get_help().cloned().unwrap_or_default();
         Arg::new("instance")
-            .value_name(noun.to_uppercase())
+            .value_name(chart.scope.noun.to_uppercase())
             .help(help)
-    });
+    })
+}
+
+fn validate(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
     Command::new("validate")
         .about(format!("Check the files of a {noun} the way a stop does"))
         .after_help("Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage")
-        .args(args)
+        .args(positional_instance(chart))
         .arg(json())
 }
 

@@ -151,6 +151,8 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
         Some(("log", sub)) => history::log::run(&chart, sub),
         Some(("why", sub)) => history::why::run(&chart, sub),
         Some(("stats", sub)) => history::stats::run(&chart, sub),
+        Some(("findings", sub)) => history::findings::run(&chart, sub),
+        Some(("rule", sub)) => history::findings::rule(&chart, sub),
         Some(("list", sub)) => history::list::run(&chart, sub),
         Some(("validate", sub)) => validate::run(&chart, sub),
         Some(("run", sub)) => enter::run(&chart, sub),

@@ -19,7 +19,7 @@ use super::decision::{
 use super::event::{Event, Trigger};
 use super::fault::Fault;
 use super::names::Names;
-use super::world::World;
+use super::world::{Recall, World};
 use crate::chart::model::{Assign, Invoke, Rule, Seconds};
 use crate::chart::{Chart, Cycle};
 use crate::diagnostic::suggest::did_you_mean;
@@ -217,7 +217,7 @@ impl Deciding {
             && !self.holds(&place, Some(guard), &root)?
         {
             return Ok(refuse(match &entry.phase.otherwise {
-                Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
+                Some(text) => self.names.said(format_args!("{place}.else"), text, &root)?,
                 None => format!(
                     "`{name}` cannot be entered now: it needs {}{}",
                     guard.0,
@@ -246,7 +246,7 @@ impl Deciding {
         let root = self.names.root();
         if !self.holds(&place, command.rule.guard.as_ref(), &root)? {
             return Ok(refuse(match &command.otherwise {
-                Some(text) => self.names.text(format_args!("{place}.else"), text, &root)?,
+                Some(text) => self.names.said(format_args!("{place}.else"), text, &root)?,
                 None => format!("`{name}` does not apply now"),
             }));
         }
@@ -272,7 +272,7 @@ impl Deciding {
         let effects = actions::effects(&self.names, &place, &rule.actions)?;
         let text = |key: &str, text: &Option<_>| {
             let text = text.as_ref();
-            text.map(|text| self.names.text(format_args!("{place}.{key}"), text, root))
+            text.map(|text| self.names.said(format_args!("{place}.{key}"), text, root))
                 .transpose()
         };
         let message = text("message", &rule.message)?;
@@ -508,6 +508,9 @@ impl Deciding {
         let root = self.names.root();
         let mut words = Vec::new();
         for (index, text) in self.invocation(name)?.argv.iter().enumerate() {
+            if self.names.recall(Recall::Text(&text.0), &root).is_some() {
+                continue;
+            }
             let place = format!("invoke.{name}.argv[{index}]");
             let value = (self.names.expressions)
                 .literal(&Literal::Text(text.clone()), &root)

@@ -21,6 +21,8 @@ pub enum Source {
     Answers { answer: String, review: String },
     /// `config.NAME`, checked against its type, or its default.
     Config(String),
+    /// `rulings`: what the user has ruled about findings, a list of texts.
+    Rulings,
     /// `driver`: who drives the instance, from the point of view of the session: `this`, `other`, or none.
     Driver {
         /// The session of the event.
@@ -62,6 +64,10 @@ pub enum Given<'a> {
     Session,
     /// The findings of a list of checks.
     Findings(&'a str),
+    /// The worst severity that a review with a verdict has found.
+    Worst,
+    /// The name of the process that a rule's `invoke` means.
+    Invocation(&'a str),
 }
 
 /// Something that a decision has evaluated, put to a world that may leave it open. `failed`: it has no value here.
@@ -80,6 +86,19 @@ pub enum Evaluated<'a> {
         literal: &'a Literal,
         failed: bool,
     },
+}
+
+/// Something that a decision is about to evaluate, by its source.
+#[derive(Debug, Clone, Copy)]
+pub enum Recall<'a> {
+    /// A condition: a boolean.
+    Condition(&'a str),
+    /// A text, of which only matters that it can be made.
+    Text(&'a str),
+    /// A list, of which only matters whether it has items: a boolean.
+    Items(&'a str),
+    /// What a context field is assigned.
+    Value(&'a str),
 }
 
 /// What a world says that something evaluates to.
@@ -110,6 +129,12 @@ pub trait World: std::fmt::Debug + Send + Sync {
     /// Returns what something evaluates to that has just been evaluated; `None`: just that. The model checker's world
     /// knows of some inputs only that they can have any value.
     fn assume(&self, _evaluated: Evaluated<'_>) -> Option<Assumed> {
+        None
+    }
+
+    /// Returns what something evaluates to that need not be evaluated for that; `None`: it must be. It sees the names
+    /// of `root`. The model checker's world has evaluated it before.
+    fn recall(&self, _recall: Recall<'_>, _root: &Value) -> Option<Json> {
         None
     }
 

@@ -7,26 +7,37 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
 use super::budget::Budget;
-use super::imagined_world::{AS_IT_IS, Asked, Base, Ground, ImaginedWorld, Question};
-use super::state::{Looks, StateRef, number};
+use super::imagined_world::{
+    AS_IT_IS, Asked, Base, Ground, ImaginedWorld, Kind, Question, failing, is_of_the_host,
+};
+use super::state::{Looks, Memo, StateRef, number};
 use crate::chart::{Chart, Cycle};
-use crate::engine::context::Context;
+use crate::engine::context::{Context, to_json};
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer, Ended, Fired, Gates, Invocation, Step};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
+use crate::engine::names::Names;
+use crate::expr::ExprError;
+use crate::expr::source::{Literal, Text};
 use crate::files::pattern::{Pattern, is_slug};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Things by their numbers, and numbers by things.
 type Numbered<T> = IndexSet<T, FxBuildHasher>;
 
-/// A question and the value that was chosen as its answer, by their numbers.
+/// Questions, each with the set of answers that are left to it, by their numbers.
 pub(crate) type Choices = Vec<(u32, u32)>;
+
+/// Questions, each with one answer.
+pub(crate) type Story = Vec<(u32, u32)>;
+
+/// All that comes of a part.
+pub(crate) type Ends = Rc<[End]>;
 
 /// A part of a decision, with the runs that it sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,22 +53,24 @@ pub(crate) enum What {
     Head(usize),
     /// By the list and the place in it.
     Rule { list: usize, index: usize },
-    /// A property's expression.
-    Condition(usize),
+    /// An expression that is evaluated by itself; a hook has a session of its own.
+    Outcome { index: usize, is_hook: bool },
     /// Whether a check finds something: by the list and the place in it.
     Check { list: usize, index: usize },
 }
 
 /// What comes of one part.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Leaf {
     Part(Settled),
-    Holds(bool),
-    Fault(Fault),
+    /// Of an expression or a check: its value.
+    Value(u32),
+    /// By its number.
+    Fault(u32),
 }
 
 /// What a part has done, its values by number.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Settled {
     pub(crate) turn: Turn,
     pub(crate) assigned: Vec<(usize, u32)>,
@@ -70,11 +83,11 @@ pub(crate) struct Settled {
     /// The run whose outcome it has made visible.
     pub(crate) review: Option<u32>,
     /// What went wrong where the decision went on all the same.
-    pub(crate) swallowed: Option<Fault>,
+    pub(crate) swallowed: Option<u32>,
 }
 
 /// How a decision goes on after a part.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Turn {
     On,
     Answered {
@@ -93,8 +106,69 @@ enum Node {
         options: Vec<u32>,
         next: Vec<(u32, u32)>,
     },
-    Leaf(Rc<Leaf>),
+    Leaf(u32),
 }
+
+/// One way through the tree of a part.
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    /// What comes of it, by its number.
+    pub(crate) leaf: u32,
+    /// Questions, the set of answers with which it is taken, and all that could be chosen there.
+    choices: Vec<(u32, u32, u32)>,
+}
+
+impl End {
+    /// What is left to choose on this way, of the questions that it turns on.
+    pub(crate) fn choices(&self) -> Choices {
+        let choices = self.choices.iter();
+        choices
+            .map(|(question, set, _)| (*question, *set))
+            .collect()
+    }
+}
+
+/// Ways that differ in the answers to one question only, with these answers and all that there are.
+type Groups = IndexMap<(u32, Vec<(u32, u32, u32)>), Option<(Vec<u32>, u32)>, FxBuildHasher>;
+
+/// What a walk through the tree of a part begins with.
+struct Walk<'w> {
+    segment: Segment,
+    root: u32,
+    trigger: &'w Trigger,
+    state: StateRef<'w>,
+    before: &'w [(u32, u32)],
+}
+
+impl Walk<'_> {
+    /// The answers that are left to a question.
+    fn chosen(&self, made: &[(u32, u32)], question: u32) -> Option<u32> {
+        let mut chosen = made.iter().rev().chain(self.before);
+        chosen
+            .find(|(asked, _)| *asked == question)
+            .map(|(_, set)| *set)
+    }
+
+    /// All that was chosen, each question once.
+    fn all(&self, made: &[(u32, u32)]) -> Choices {
+        over(self.before, made)
+    }
+}
+
+/// What was chosen first, and after it.
+pub(super) fn over(first: &[(u32, u32)], then: &[(u32, u32)]) -> Choices {
+    let mut all = first.to_vec();
+    for (question, set) in then {
+        match all.iter_mut().find(|(asked, _)| asked == question) {
+            Some(known) => known.1 = *set,
+            None => all.push((*question, *set)),
+        }
+    }
+    all
+}
+
+/// So many stories are made of one way.
+const EXAMPLES: usize = 8;
 
 /// All parts of a chart's decisions, as far as they were asked for.
 #[derive(Debug, Clone)]
@@ -107,7 +181,11 @@ pub(crate) struct Tree {
     pub(crate) places: Numbered<String>,
     /// Names of lists of rules.
     pub(crate) lists: Numbered<String>,
-    pub(crate) conditions: Numbered<String>,
+    pub(crate) expressions: Numbered<(Kind, String)>,
+    /// Sets of values, each in order.
+    sets: Numbered<Box<[u32]>>,
+    pub(crate) leaves: Numbered<Rc<Leaf>>,
+    pub(crate) faults: Vec<Fault>,
     pub(crate) invocations: Numbered<Invocation>,
     pub(crate) runs: Numbered<Ended>,
     /// What is left of the time; once nothing is, not all that can come of a part is found.
@@ -116,6 +194,14 @@ pub(crate) struct Tree {
     parameters: Vec<Option<u32>>,
     nodes: Vec<Node>,
     roots: FxHashMap<Segment, u32>,
+    /// What comes of parts, by what they look at.
+    ends: FxHashMap<Segment, Memo<Ends>>,
+    /// The nodes at which a value is not known that the engine needs, and why.
+    lost: FxHashMap<u32, String>,
+    /// Why nothing can be said of some states, where that is so.
+    pub(crate) is_lost: Option<String>,
+    /// Kept for its memory: the key of a look-up.
+    key: Vec<u32>,
     /// For each question whether a review is answered, the fields that its file names are made of.
     names: FxHashMap<u32, Vec<(usize, u32)>>,
     known_names: FxHashMap<(usize, i64, Vec<u32>), Option<u32>>,
@@ -138,12 +224,19 @@ impl Tree {
             questions,
             places: Numbered::default(),
             lists: Numbered::default(),
-            conditions: Numbered::default(),
+            expressions: Numbered::default(),
+            sets: Numbered::default(),
+            leaves: Numbered::default(),
+            faults: Vec::new(),
             invocations: Numbered::default(),
             runs: Numbered::default(),
             budget: Budget::default(),
             nodes: Vec::new(),
             roots: FxHashMap::default(),
+            ends: FxHashMap::default(),
+            lost: FxHashMap::default(),
+            is_lost: None,
+            key: Vec::new(),
             names: FxHashMap::default(),
             known_names: FxHashMap::default(),
         }
@@ -153,34 +246,99 @@ impl Tree {
     pub(super) fn hand_over(&mut self) -> Self {
         let nodes = std::mem::take(&mut self.nodes);
         let roots = std::mem::take(&mut self.roots);
+        let ends = std::mem::take(&mut self.ends);
         Self {
             nodes,
             roots,
+            ends,
             budget: Budget::default(),
             ..self.clone()
         }
     }
 
+    /// True where an expression is assumed to come to something else than it does.
+    fn assumes(&self, question: u32, value: u32) -> bool {
+        matches!(self.questions[question as usize], Question::Assumed { .. })
+            && *self.value(value) != AS_IT_IS
+    }
+
     /// True where something was assumed to come out otherwise than it does.
     pub(crate) fn is_assumed(&self, choices: &[(u32, u32)]) -> bool {
-        choices.iter().any(|(question, value)| {
-            matches!(self.questions[*question as usize], Question::Assumed { .. })
-                && *self.value(*value) != AS_IT_IS
+        choices.iter().any(|(question, set)| {
+            let mut values = self.members(*set).iter();
+            values.all(|value| self.assumes(*question, *value))
         })
     }
 
+    /// The same of a story.
+    pub(crate) fn is_story_assumed(&self, story: &[(u32, u32)]) -> bool {
+        story
+            .iter()
+            .any(|(question, value)| self.assumes(*question, *value))
+    }
+
     /// The same of conditions and texts: a field that is assigned what is not known depends on nothing by that.
-    pub(crate) fn is_assumed_of_conditions(&self, choices: &[(u32, u32)]) -> bool {
-        choices.iter().any(|choice| {
-            let value = self.value(choice.1);
-            self.is_assumed(&[*choice])
+    pub(crate) fn is_assumed_of_conditions(&self, story: &[(u32, u32)]) -> bool {
+        story.iter().any(|(question, number)| {
+            let value = self.value(*number);
+            self.assumes(*question, *number)
                 && (value.is_boolean() || value == "fails" || value == "made")
         })
     }
 
+    /// The number of a set of values.
+    pub(crate) fn set(&mut self, mut values: Vec<u32>) -> u32 {
+        values.sort_unstable();
+        values.dedup();
+        number(self.sets.insert_full(values.into()).0)
+    }
+
+    /// The values of a set.
+    pub(crate) fn members(&self, set: u32) -> &[u32] {
+        &self.sets[set as usize]
+    }
+
+    /// The only value of a set.
+    pub(crate) fn only(&self, set: u32) -> Option<u32> {
+        match self.members(set) {
+            [value] => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Some stories that are told by choices, those in which least is assumed first.
+    pub(crate) fn stories(&self, choices: &[(u32, u32)]) -> Vec<Story> {
+        let most = choices
+            .iter()
+            .map(|(_, set)| self.members(*set).len())
+            .max();
+        let story = |index: usize| {
+            let chosen = choices.iter().map(|(question, set)| {
+                let values = self.members(*set);
+                let as_it_is = values.iter().find(|value| *self.value(**value) == AS_IT_IS);
+                (
+                    *question,
+                    *as_it_is.unwrap_or(&values[index % values.len()]),
+                )
+            });
+            chosen.collect()
+        };
+        (0..most.unwrap_or(1).min(EXAMPLES)).map(story).collect()
+    }
+
+    /// The number of a fault.
+    fn fault(&mut self, fault: Fault) -> u32 {
+        let known = self.faults.iter().position(|known| *known == fault);
+        number(known.unwrap_or_else(|| {
+            self.faults.push(fault);
+            self.faults.len() - 1
+        }))
+    }
+
     /// How much memory it takes up, by estimate.
     pub(super) fn bytes(&self) -> usize {
-        self.nodes.len() * 160 + self.values.len() * 200
+        let ends = self.ends.values().map(Memo::len).sum::<usize>();
+        self.nodes.len() * 160 + self.values.len() * 200 + ends * 200
     }
 
     /// A value by its number.
@@ -205,6 +363,20 @@ impl Tree {
         self.parameters.get(field).copied().flatten()
     }
 
+    /// Which of these fields was looked at, a bit for each; those beyond the last bit share it.
+    pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
+        let settings = self.ground.domain.parameters.keys();
+        let looked_at = settings.filter_map(|name| {
+            let question = self
+                .questions
+                .get_index_of(&Question::Field(name.clone()))?;
+            looks
+                .has_question(number(question))
+                .then(|| self.field(name))?
+        });
+        looked_at.fold(0, |bits, field| bits | 1 << field.min(127))
+    }
+
     /// The number of a context field, or of a setting: these follow, and are in no state.
     pub(crate) fn field(&self, name: &str) -> Option<usize> {
         let setting = || {
@@ -226,8 +398,23 @@ impl Tree {
         Some((name, values.first()?))
     }
 
-    /// All that can come of a part in a state and with what was chosen before, each with what is chosen on
-    /// the way.
+    /// Of some values of what a user sets at any time, the default, else the first one.
+    pub(crate) fn likely(&self, field: usize, set: u32) -> u32 {
+        let mut values = self.members(set).iter().copied();
+        let default = self.default_of(field).map(|(_, default)| default);
+        let found = values
+            .clone()
+            .find(|value| Some(self.value(*value)) == default);
+        found.or_else(|| values.next()).unwrap_or_default()
+    }
+
+    /// True where a value is one of a set.
+    pub(crate) fn has(&self, set: u32, value: u32) -> bool {
+        self.members(set).binary_search(&value).is_ok()
+    }
+
+    /// All that can come of a part in a state and with what was chosen before, each with what is left to choose for
+    /// that; `looks` is what it turns on.
     pub(crate) fn walk(
         &mut self,
         segment: Segment,
@@ -235,7 +422,13 @@ impl Tree {
         state: StateRef<'_>,
         before: &[(u32, u32)],
         looks: &mut Looks,
-    ) -> Vec<(Rc<Leaf>, Choices)> {
+    ) -> Ends {
+        if let Some(memo) = self.ends.get(&segment)
+            && let Some(ends) = memo.get(state, before, &mut self.key)
+        {
+            looks.add_all(&memo.looks);
+            return ends;
+        }
         let root = match self.roots.get(&segment) {
             Some(root) => *root,
             None => {
@@ -244,76 +437,202 @@ impl Tree {
                 root
             }
         };
-        let mut ends = Vec::new();
-        let mut open = vec![(root, Choices::new())];
-        while let Some((at, choices)) = open.pop() {
-            if self.budget.is_exhausted() {
-                break;
-            }
-            if matches!(self.nodes[at as usize], Node::Unknown) {
-                self.evaluate(segment, root, trigger, state, &[before, &choices].concat());
-            }
-            let (question, options) = match &self.nodes[at as usize] {
-                Node::Unknown => continue,
-                Node::Leaf(leaf) => {
-                    ends.push((Rc::clone(leaf), choices));
-                    continue;
-                }
-                Node::Ask {
-                    question, options, ..
-                } => (*question, options),
-            };
-            let described = match &self.questions[question as usize] {
-                Question::Field(_) if !options.is_empty() => {
-                    looks.add_question(question);
-                    None
-                }
-                Question::Field(name) => self.field(name).map(|field| {
-                    looks.add(field);
-                    state.fields()[field]
-                }),
-                Question::Started => {
-                    looks.started = true;
-                    self.values
-                        .get_index_of(&json!(state.is_started()))
-                        .map(number)
-                }
-                Question::Answered { .. } => {
-                    looks.answered = true;
-                    let known = state.answered().filter(|(asked, _)| *asked == question);
-                    known.and_then(|(_, is_there)| {
-                        self.values.get_index_of(&json!(is_there)).map(number)
-                    })
-                }
-                Question::Choice(_) | Question::Assumed { .. } => {
-                    looks.add_question(question);
-                    None
-                }
-            };
-            let made = || {
-                choices
-                    .iter()
-                    .chain(before)
-                    .find(|(asked, _)| *asked == question)
-                    .map(|(_, value)| *value)
-            };
-            match described.or_else(made) {
-                Some(value) => {
-                    let next = self.next(at, value);
-                    open.push((next, choices));
-                }
-                None => {
-                    // Last in, first out: the first option is to be walked first.
-                    for option in options.clone().into_iter().rev() {
-                        let mut choices = choices.clone();
-                        choices.push((question, option));
-                        let next = self.next(at, option);
-                        open.push((next, choices));
-                    }
-                }
-            }
+        let walk = Walk {
+            segment,
+            root,
+            trigger,
+            state,
+            before,
+        };
+        let mut own = Looks::default();
+        let ends: Ends = self.descend(&walk, root, &mut Vec::new(), &mut own).into();
+        looks.add_all(&own);
+        if !self.budget.is_exhausted() {
+            let memo = self.ends.entry(segment).or_default();
+            memo.put(state, before, &own, Rc::clone(&ends));
         }
         ends
+    }
+
+    /// The ways through the tree from a node on, behind what was chosen on the way there.
+    fn descend(
+        &mut self,
+        walk: &Walk<'_>,
+        at: u32,
+        made: &mut Choices,
+        looks: &mut Looks,
+    ) -> Vec<End> {
+        if self.budget.is_exhausted() {
+            return Vec::new();
+        }
+        if matches!(self.nodes[at as usize], Node::Unknown) {
+            self.evaluate(walk, made);
+        }
+        let (question, options) = match &self.nodes[at as usize] {
+            Node::Unknown => return Vec::new(),
+            Node::Leaf(leaf) => {
+                let leaf = *leaf;
+                if let Some(why) = self.lost.get(&at) {
+                    self.is_lost.get_or_insert_with(|| why.clone());
+                }
+                return vec![End {
+                    leaf,
+                    choices: Vec::new(),
+                }];
+            }
+            Node::Ask {
+                question, options, ..
+            } => (*question, options),
+        };
+        let number_of = |answer: bool| self.values.get_index_of(&json!(answer)).map(number);
+        let described = match &self.questions[question as usize] {
+            Question::Field(name) if options.is_empty() => self.field(name).map(|field| {
+                looks.add(field);
+                walk.state.fields()[field]
+            }),
+            Question::Started => {
+                looks.started = true;
+                number_of(walk.state.is_started())
+            }
+            Question::Answered { .. } => {
+                looks.answered = true;
+                let known = walk.state.answered();
+                let known = known.filter(|(asked, _)| *asked == question);
+                known.and_then(|(_, is_there)| number_of(is_there))
+            }
+            Question::Outcome { kind, source } => {
+                let expression = (*kind, source.clone());
+                return self.beside(walk, (at, question), expression, made, looks);
+            }
+            Question::Field(_) | Question::Choice(_) | Question::Assumed { .. } => {
+                looks.add_question(question);
+                None
+            }
+        };
+        if let Some(value) = described {
+            let next = self.next(at, value);
+            return self.descend(walk, next, made, looks);
+        }
+        let values = match walk.chosen(made, question) {
+            Some(set) => self.members(set).to_vec(),
+            None => options.clone(),
+        };
+        let all = self.set(values.clone());
+        let mut ends = Vec::new();
+        for value in values {
+            let one = self.set(vec![value]);
+            let next = self.next(at, value);
+            made.push((question, one));
+            let below = self.descend(walk, next, made, looks);
+            made.pop();
+            ends.extend(below.into_iter().map(|mut end| {
+                end.choices.push((question, one, all));
+                end.choices.sort_unstable();
+                end
+            }));
+        }
+        self.merge(ends)
+    }
+
+    /// The ways through the tree from a node on that asks what an expression comes to.
+    fn beside(
+        &mut self,
+        walk: &Walk<'_>,
+        (at, asked): (u32, u32),
+        (kind, source): (Kind, String),
+        made: &mut Choices,
+        looks: &mut Looks,
+    ) -> Vec<End> {
+        let review = walk.segment.review;
+        let review = review.filter(|_| self.ground.looks_at_review(&source));
+        let segment = Segment {
+            what: self.expression(kind, source, is_of_the_host(walk.trigger)),
+            review,
+        };
+        let before = walk.all(made);
+        let mut ends = Vec::new();
+        let outcomes = self.walk(segment, walk.trigger, walk.state, &before, looks);
+        for outcome in outcomes.iter() {
+            let answer = match *self.leaves[outcome.leaf as usize] {
+                Leaf::Value(value) => value,
+                Leaf::Fault(fault) => self.value_id(&failing(fault)),
+                Leaf::Part(_) => continue,
+            };
+            let next = self.next(at, answer);
+            let mark = made.len();
+            made.extend(outcome.choices());
+            let answer = self.set(vec![answer]);
+            made.push((asked, answer));
+            let below = self.descend(walk, next, made, looks);
+            made.truncate(mark);
+            ends.extend(below.into_iter().map(|mut end| {
+                for chosen in &outcome.choices {
+                    match end
+                        .choices
+                        .iter_mut()
+                        .find(|(asked, ..)| *asked == chosen.0)
+                    {
+                        Some(narrower) => narrower.2 = chosen.2,
+                        None => end.choices.push(*chosen),
+                    }
+                }
+                end.choices.sort_unstable();
+                end
+            }));
+        }
+        self.merge(ends)
+    }
+
+    /// Makes one way of those that differ in the answers to one question only.
+    fn merge(&mut self, mut ends: Vec<End>) -> Vec<End> {
+        loop {
+            let count = ends.len();
+            if count < 2 {
+                return ends;
+            }
+            let asked = ends.iter().flat_map(|end| &end.choices);
+            let asked: IndexSet<u32, FxBuildHasher> = asked.map(|(asked, ..)| *asked).collect();
+            for question in asked {
+                let mut groups: Groups = IndexMap::default();
+                for End { leaf, mut choices } in ends {
+                    let own = choices.iter().position(|(asked, ..)| *asked == question);
+                    let own = own.map(|index| choices.remove(index));
+                    let own = own.map(|(_, set, all)| (self.members(set).to_vec(), all));
+                    match groups.entry((leaf, choices)) {
+                        indexmap::map::Entry::Vacant(entry) => {
+                            entry.insert(own);
+                        }
+                        indexmap::map::Entry::Occupied(mut entry) => {
+                            let joined = entry.get_mut().take().zip(own);
+                            *entry.get_mut() = joined.map(|((mut values, all), (more, _))| {
+                                values.extend(more);
+                                (values, all)
+                            });
+                        }
+                    }
+                }
+                ends = Vec::with_capacity(groups.len());
+                for ((leaf, mut choices), own) in groups {
+                    if let Some((values, all)) = own {
+                        let set = self.set(values);
+                        if set != all {
+                            choices.push((question, set, all));
+                            choices.sort_unstable();
+                        }
+                    }
+                    ends.push(End { leaf, choices });
+                }
+            }
+            if ends.len() == count {
+                return ends;
+            }
+        }
+    }
+
+    /// An expression that is evaluated by itself, as a part.
+    pub(crate) fn expression(&mut self, kind: Kind, source: String, is_hook: bool) -> What {
+        let index = self.expressions.insert_full((kind, source)).0;
+        What::Outcome { index, is_hook }
     }
 
     fn unknown(&mut self) -> u32 {
@@ -336,14 +655,8 @@ impl Tree {
     }
 
     /// Evaluates a part, and grows its tree by the path that it took.
-    fn evaluate(
-        &mut self,
-        segment: Segment,
-        root: u32,
-        trigger: &Trigger,
-        state: StateRef<'_>,
-        choices: &[(u32, u32)],
-    ) {
+    fn evaluate(&mut self, walk: &Walk<'_>, made: &[(u32, u32)]) {
+        let (segment, state) = (walk.segment, walk.state);
         let fields = self.chart.context.keys().zip(state.fields());
         let mut context: Context = fields
             .map(|(name, value)| (name.clone(), self.value(*value).clone()))
@@ -359,18 +672,22 @@ impl Tree {
         if let Some((question, is_there)) = state.answered() {
             tell(question, is_there);
         }
-        for (question, value) in choices {
-            match &self.questions[*question as usize] {
+        for (question, set) in walk.all(made) {
+            // Of what is left, the way to this node takes the first.
+            let Some(value) = self.members(set).first().copied() else {
+                continue;
+            };
+            match &self.questions[question as usize] {
                 Question::Choice(choice) => {
-                    chosen.push((choice.clone(), self.value(*value).clone()))
+                    chosen.push((choice.clone(), self.value(value).clone()))
                 }
                 Question::Field(name) => {
-                    context.insert(name.clone(), self.value(*value).clone());
+                    context.insert(name.clone(), self.value(value).clone());
                 }
-                question @ Question::Assumed { .. } => {
-                    assumed.push((question.clone(), self.value(*value).clone()))
+                question @ (Question::Assumed { .. } | Question::Outcome { .. }) => {
+                    assumed.push((question.clone(), self.value(value).clone()))
                 }
-                _ => tell(*question, self.is_true(*value)),
+                _ => tell(question, self.is_true(value)),
             }
         }
         let base = Base {
@@ -381,13 +698,14 @@ impl Tree {
         let fork = ImaginedWorld::new(
             &self.ground,
             base,
-            trigger,
+            walk.trigger,
             chosen,
             assumed,
-            format!("{segment:?}"),
+            Some(format!("{segment:?}")),
         );
-        let leaf = self.leaf(segment, trigger, &fork);
-        let mut at = root;
+        let leaf = self.leaf(segment, walk.trigger, &fork);
+        let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
+        let mut at = walk.root;
         for Asked {
             question,
             options,
@@ -407,7 +725,8 @@ impl Tree {
             }
             at = self.next(at, answer);
         }
-        self.nodes[at as usize] = Node::Leaf(Rc::new(leaf));
+        self.nodes[at as usize] = Node::Leaf(leaf);
+        self.lost.extend(fork.lost().map(|why| (at, why)));
     }
 
     fn leaf(&mut self, segment: Segment, trigger: &Trigger, fork: &ImaginedWorld) -> Leaf {
@@ -416,26 +735,25 @@ impl Tree {
             names.set_review(Arc::new(self.runs[review as usize].clone()));
         }
         let part = match segment.what {
-            What::Condition(index) => {
-                let holds = names
-                    .expressions
-                    .holds(&self.conditions[index], &names.root());
-                return match holds.map_err(Fault::at("properties")) {
-                    Ok(holds) => Leaf::Holds(holds),
-                    Err(fault) => Leaf::Fault(fault),
+            What::Outcome { index, .. } => {
+                let (kind, source) = self.expressions[index].clone();
+                return match outcome(&names, kind, &source) {
+                    Ok(value) => Leaf::Value(self.value_id(&value)),
+                    Err(error) => Leaf::Fault(self.fault(Fault::at("properties")(error))),
                 };
             }
             What::Check { list, index } => {
-                let Some((name, checks)) = self.chart.checks.get_index(list) else {
-                    return Leaf::Holds(false);
-                };
                 let mut found = Vec::new();
+                let chart = Arc::clone(&self.chart);
+                let Some((name, checks)) = chart.checks.get_index(list) else {
+                    return Leaf::Value(self.value_id(&json!(false)));
+                };
                 return match names
                     .find(&checks[index], &mut found)
                     .map_err(Fault::at(format!("checks.{name}[{index}]")))
                 {
-                    Ok(()) => Leaf::Holds(!found.is_empty()),
-                    Err(fault) => Leaf::Fault(fault),
+                    Ok(()) => Leaf::Value(self.value_id(&json!(!found.is_empty()))),
+                    Err(fault) => Leaf::Fault(self.fault(fault)),
                 };
             }
             What::Head(_) => decide::head(names, trigger),
@@ -447,7 +765,7 @@ impl Tree {
         };
         match part {
             Ok(part) => Leaf::Part(self.settle(part)),
-            Err(fault) => Leaf::Fault(fault),
+            Err(fault) => Leaf::Fault(self.fault(fault)),
         }
     }
 
@@ -487,7 +805,7 @@ impl Tree {
             advance: None,
             arms: None,
             review,
-            swallowed,
+            swallowed: swallowed.map(|fault| self.fault(fault)),
         };
         for (name, value) in &decision.patch {
             if let Some(field) = self.field(name) {
@@ -593,4 +911,20 @@ impl Tree {
         self.known_names.insert(key, question);
         question
     }
+}
+
+/// What an expression comes to by itself.
+fn outcome(names: &Arc<Names>, kind: Kind, source: &str) -> Result<Json, ExprError> {
+    let (expressions, root) = (&names.expressions, names.root());
+    let text = |text: String| expressions.text(&Text(text), &root);
+    Ok(match kind {
+        Kind::Condition => json!(expressions.holds(source, &root)?),
+        Kind::Test => json!(!text(format!("{{% if {source} %}}x{{% endif %}}"))?.is_empty()),
+        Kind::Text => text(source.to_owned()).map(|_| json!(true))?,
+        Kind::Items => json!(!expressions.items(source, &root)?.is_empty()),
+        Kind::Value => {
+            let value = expressions.literal(&Literal::Text(Text(source.to_owned())), &root)?;
+            to_json(&value).ok_or_else(|| ExprError::open(source))?
+        }
+    })
 }

@@ -103,8 +103,6 @@ pub struct Dependence {
     pub clouded: BTreeSet<String>,
     /// Fields that take the value of an input.
     pub derived: BTreeSet<String>,
-    /// Something other than a text depends on the severity of findings.
-    pub asks_for_severities: bool,
     /// Integers that stand beside a number of the state, wherever that is.
     pub numbers: BTreeSet<i64>,
 }
@@ -908,7 +906,7 @@ impl Reader<'_> {
                 self.looks.insert(name.to_owned());
                 Val::input(name, false)
             }
-            "siblings" | "touched" => {
+            "siblings" | "touched" | "rulings" => {
                 self.looks.insert(name.to_owned());
                 Val::input(name, true)
             }
@@ -962,10 +960,11 @@ impl Reader<'_> {
             ("spent", "over") => Val::settled(),
             ("spent", _) => Val::computed(BTreeSet::from([whole])),
             ("review", "ok" | "verdict") | ("gate", "failed") => Val::settled(),
-            // Each severity is tried.
             ("review", "worst") => {
-                self.found.asks_for_severities |= !self.in_text;
-                Val::settled()
+                if !self.in_text {
+                    self.note(&whole);
+                }
+                Val::input(whole, false)
             }
             // What a review costs, says or takes is not tried, and neither is what a gate says.
             ("review", "cost" | "until" | "found" | "findings")
@@ -1064,7 +1063,7 @@ impl Reader<'_> {
         match parts.as_slice() {
             [.., LENGTH] => Kind::Integer,
             ["gate", "times"] => Kind::Integer,
-            ["session"] => Kind::Text,
+            ["session"] | ["review", "worst"] => Kind::Text,
             ["event", name] => match EVENT_DEFAULTS.iter().find(|(known, _)| known == name) {
                 Some((_, FieldDefault::False)) => Kind::Boolean,
                 Some((_, FieldDefault::Text)) => Kind::Text,

@@ -4,7 +4,7 @@
 //! plus one; a text is each literal and each context field it is compared with, and one that is none of them. What
 //! lists are tried with is in [`super::items`].
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
@@ -15,9 +15,9 @@ use super::items::{self, Wanted};
 use super::user_fields::assigns_arg;
 use crate::chart::field::default_of;
 use crate::chart::model::{Arg, FieldType};
+use crate::chart::names;
 use crate::chart::{Chart, FileSet, RowShape, Table};
 use crate::engine::decision::FailedGate;
-use crate::files::finding::{Finding, Found};
 use crate::files::pattern::{Capture, HoleKind, Pattern, is_slug};
 use crate::files::table::is_finished;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
@@ -41,6 +41,8 @@ pub enum Choice {
     Postponed,
     /// The budget that is used up.
     Over,
+    /// The worst severity that a review has found.
+    Worst,
     /// What the checks of `checks.NAME` find.
     Findings(String),
     /// Who drives the instance.
@@ -64,6 +66,7 @@ impl Choice {
             Self::Driver => "driver".to_owned(),
             Self::Postponed => "postponed".to_owned(),
             Self::Over => "spent.over".to_owned(),
+            Self::Worst => "review.worst".to_owned(),
             Self::Dirty => "git.dirty".to_owned(),
             Self::Siblings => "siblings".to_owned(),
         }
@@ -81,6 +84,8 @@ pub struct Domain {
     /// Settings, and context fields that only a user sets, at any time, with the values that are tried; the default
     /// first.
     pub parameters: IndexMap<String, Vec<Json>>,
+    /// What a rule invokes, where it makes no difference which of several processes that is.
+    pub invoked: HashMap<String, String>,
     /// Inputs with too many values that matter: whatever looks at them is open.
     pub untried: BTreeSet<String>,
 }
@@ -98,6 +103,23 @@ fn fresh() -> impl Iterator<Item = String> {
     (1..).map(|number: u32| number.to_string())
 }
 
+/// Each `invoke` of a rule that means processes with the same verdicts, and the first of these.
+fn invoked(chart: &Chart) -> HashMap<String, String> {
+    let invokes = chart.on.values().flatten();
+    let invokes = invokes.filter_map(|rule| rule.invoke.as_ref());
+    let one = invokes.filter_map(|invoke| {
+        let names = names::invoked(chart, invoke)?;
+        let (first, process) = chart.invoke.iter().find(|(name, _)| names.contains(name))?;
+        let is_like_it = |name: &String| {
+            let other = chart.invoke.get(name);
+            other.is_some_and(|other| other.verdicts == process.verdicts)
+        };
+        let is_same = names.iter().all(is_like_it);
+        is_same.then(|| (invoke.clone(), first.clone()))
+    });
+    one.collect()
+}
+
 impl Domain {
     /// Reads all expressions of `chart`.
     pub fn of(chart: &Arc<Chart>) -> Self {
@@ -105,27 +127,12 @@ impl Domain {
             chart: Arc::clone(chart),
             dependence: Dependence::of(chart),
             parameters: IndexMap::new(),
+            invoked: invoked(chart),
             untried: BTreeSet::new(),
         };
         domain.parameters = domain.find_parameters();
         domain.untried = domain.too_many();
         domain
-    }
-
-    /// What a review may have found: nothing, or one finding of each severity, if that can make a difference.
-    pub(crate) fn found(&self) -> Vec<Found> {
-        let severities = self.chart.findings.severities.iter();
-        let severities = severities.filter(|_| self.dependence.asks_for_severities);
-        let one = severities.map(|severity| Found {
-            findings: vec![Finding {
-                title: format!("a {severity} finding"),
-                severity: severity.clone(),
-                file: None,
-                line: None,
-            }],
-            unreadable: 0,
-        });
-        std::iter::once(Found::default()).chain(one).collect()
     }
 
     fn compared(&self, path: &str) -> Option<&Compared> {
@@ -165,6 +172,18 @@ impl Domain {
             }
             Choice::Findings(_) => vec![json!([]), json!(["a finding"])],
             Choice::Driver => vec![Json::Null, json!("this"), json!("other")],
+            Choice::Worst => {
+                let compared = self.compared("review.worst");
+                let is_named = |severity: &&String| {
+                    compared.is_some_and(|compared| compared.literals.contains(&json!(severity)))
+                };
+                let all = self.chart.findings.severities.iter();
+                let (named, others): (Vec<&String>, Vec<&String>) = all.partition(is_named);
+                // Those that no rule names are all the same.
+                let severities = others.into_iter().take(1).chain(named);
+                let severities = severities.map(|severity| json!(severity));
+                std::iter::once(Json::Null).chain(severities).collect()
+            }
             Choice::Over => vec![Json::Null, json!("cycle"), json!("instance")],
             Choice::Postponed => vec![Json::Null, json!("18:23")],
             Choice::Dirty => vec![json!(false), json!(true)],

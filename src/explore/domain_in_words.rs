@@ -91,6 +91,13 @@ impl Domain {
                     .replace("left out", "unknown")
             ),
             Choice::Driver => "driver: nobody, this session, another one".to_owned(),
+            Choice::Worst => format!(
+                "review.worst: {}",
+                texts()
+                    .collect::<Vec<_>>()
+                    .join(", ")
+                    .replace("left out", "none")
+            ),
             Choice::Over => "spent.over: none, cycle, instance".to_owned(),
             Choice::Postponed => "postponed: none, some time".to_owned(),
             Choice::Dirty => "git.dirty: false, true".to_owned(),

@@ -3,14 +3,16 @@
 //! What the state says is answered from the state. Anything else is a choice: the first value of its
 //! domain, unless a value was chosen before. The account says what to choose differently the next time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use serde_json::{Value as Json, json};
 
+use super::dependence::Openness;
 use super::domain::{Choice, Domain, config_path};
+use super::pieces::{Piece, pieces};
 use crate::chart::field::name_part;
 use crate::chart::model::{Check, FieldType};
 use crate::chart::{Chart, RowShape};
@@ -18,9 +20,10 @@ use crate::engine::context::{Context, to_value};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
-use crate::engine::world::{Assumed, Evaluated, Given, Source, World};
+use crate::engine::world::{Assumed, Evaluated, Given, Recall, Source, World};
 use crate::expr::Expressions;
-use crate::expr::source::Literal;
+use crate::expr::has_holes;
+use crate::expr::source::{Expr, Literal};
 use crate::host::events::EVENTS;
 
 /// What a decision asks of a world.
@@ -36,6 +39,31 @@ pub(crate) enum Question {
     Choice(Choice),
     /// What an expression comes to, where no trial of its inputs settles that.
     Assumed { source: String, place: String },
+    /// What an expression comes to that is evaluated by itself.
+    Outcome { kind: Kind, source: String },
+}
+
+/// What is asked of an expression that is evaluated by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// Whether it holds, as a condition of the chart.
+    Condition,
+    /// The same of a text.
+    Test,
+    /// Nothing but that it can be made.
+    Text,
+    /// Whether the list has items.
+    Items,
+    /// Its value.
+    Value,
+}
+
+/// The key of an answer that says: it fails.
+const FAILS: &str = "fails as";
+
+/// The answer of an expression that fails, by the number of its fault.
+pub(crate) fn failing(fault: u32) -> Json {
+    json!({ FAILS: fault })
 }
 
 /// The key of a value of which nothing is known; it says what it came of.
@@ -73,8 +101,10 @@ pub(crate) struct Ground {
     none: Arc<[Json]>,
     /// Values that were made before: by the choice and what they depend on.
     values: Mutex<HashMap<Choice, Made>>,
-    /// Why a count, a limit or a part of a file's name is not known: then no state that follows is.
-    lost: Mutex<Option<String>>,
+    /// What expressions and texts reach, by their sources.
+    reaches: Mutex<HashMap<String, Reach>>,
+    /// What the chart's texts are made of.
+    pieces: Mutex<HashMap<String, Arc<[Piece]>>>,
 }
 
 /// The values of one choice: the fields that they depend on, and by what these hold, the values.
@@ -84,24 +114,156 @@ struct Made {
     values: HashMap<Vec<Json>, Arc<[Json]>>,
 }
 
+/// What an expression looks at, by way of others, too.
+#[derive(Debug, Default, Clone, Copy)]
+struct Reach {
+    /// The outcome of a run.
+    review: bool,
+    /// What the actions of the rule do.
+    touched: bool,
+    /// The item of a list, or the phase that is entered.
+    it: bool,
+    /// Something of a cycle that trying values does not settle.
+    open: bool,
+}
+
 impl Ground {
     pub(crate) fn of(chart: &Arc<Chart>) -> Self {
         Self {
             chart: Arc::clone(chart),
             domain: Domain::of(chart),
             expressions: Arc::new(Expressions::new(chart.templates.clone())),
-            lost: Mutex::new(None),
+            reaches: Mutex::default(),
+            pieces: Mutex::default(),
             none: Arc::new([]),
             values: Mutex::new(HashMap::new()),
         }
     }
 
-    /// Why nothing can be said of some states, where that is so.
-    pub(crate) fn lost(&self) -> Option<String> {
-        self.lost
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    /// What an expression or a text reaches.
+    fn reach(&self, source: &str) -> Reach {
+        let mut reaches = self.reaches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reach) = reaches.get(source) {
+            return *reach;
+        }
+        let chart = &self.chart;
+        let mut reach = Reach::default();
+        let mut seen: HashSet<String> = HashSet::new();
+        let mut open = vec![source.to_owned()];
+        while let Some(source) = open.pop() {
+            let has_include = source.contains("{%") && source.contains("include");
+            let mut names = self.expressions.names_in(&source);
+            names.extend(has_include.then(|| "{%".to_owned()));
+            for name in names {
+                let mut parts = name.split('.');
+                let (root, key) = (parts.next().unwrap_or_default(), parts.next());
+                if chart.context.contains_key(root)
+                    || !seen.insert(format!("{root}.{}", key.unwrap_or_default()))
+                {
+                    continue;
+                }
+                match root {
+                    // What a run comes to.
+                    "review" | "gate" => reach.review = true,
+                    "touched" => reach.touched = true,
+                    "it" => reach.it = true,
+                    "cycle" => {
+                        for cycle in chart.cycles.values() {
+                            let guards = cycle.advance.iter();
+                            let guards = guards.filter_map(|target| target.guard.as_ref());
+                            let conditions: Vec<&Expr> = match key {
+                                Some("exit") => vec![&cycle.exit],
+                                Some("ready") => cycle.ready.iter().collect(),
+                                Some("next") => guards.collect(),
+                                Some(_) => Vec::new(),
+                                None => guards.chain(&cycle.ready).chain([&cycle.exit]).collect(),
+                            };
+                            let texts = cycle
+                                .text
+                                .values()
+                                .filter(|_| key.is_none_or(|key| key == "text"));
+                            let subject = cycle
+                                .subject
+                                .iter()
+                                .filter(|_| key.is_none_or(|key| key == "subject"));
+                            for (kind, source) in
+                                (conditions.iter().map(|expr| (Kind::Condition, &expr.0)))
+                                    .chain(texts.map(|text| (Kind::Text, &text.0)))
+                                    .chain(subject.map(|text| (Kind::Items, &text.0)))
+                            {
+                                reach.open |= self.is_open(kind, source);
+                                open.push(source.clone());
+                            }
+                        }
+                    }
+                    "args" => {
+                        for arg in chart.args.values() {
+                            open.extend(arg.one_of.iter().map(|expr| expr.0.clone()));
+                            if let Some(Literal::Text(text)) = &arg.default {
+                                open.push(text.0.clone());
+                            }
+                        }
+                    }
+                    "checks" => {
+                        for check in chart.checks.values().flatten() {
+                            let conditions = check.each.iter().chain(&check.guard);
+                            open.extend(conditions.map(|expr| expr.0.clone()));
+                            open.push(check.say.0.clone());
+                        }
+                    }
+                    "prompts" => {
+                        open.extend(chart.prompts.vars.values().map(|expr| expr.0.clone()));
+                    }
+                    "{%" => {
+                        let texts = chart.templates.names().into_iter();
+                        open.extend(texts.filter_map(|name| chart.template(&name).ok()));
+                    }
+                    _ => open.extend(chart.lets.get(root).map(|expr| expr.0.clone())),
+                }
+            }
+        }
+        reaches.insert(source.to_owned(), reach);
+        reach
+    }
+
+    /// True where the run that has ended can make a difference.
+    pub(crate) fn looks_at_review(&self, source: &str) -> bool {
+        self.reach(source).review
+    }
+
+    /// True for what can be evaluated by itself: nothing is open about it, and it depends on nothing of the rule.
+    fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
+        let has_it = || !root.get_attr("it").is_ok_and(|it| it.is_undefined());
+        let reach = self.reach(source);
+        let is_of_rule = reach.touched || reach.it && has_it();
+        !reach.open && !is_of_rule && !self.is_open(kind, source)
+    }
+
+    fn open(&self, source: &str) -> Option<&Openness> {
+        self.domain.dependence.open.get(source)
+    }
+
+    /// True where trying values does not settle what it comes to. A text that fails, and a list, is evaluated in its
+    /// place, too.
+    fn is_open(&self, kind: Kind, source: &str) -> bool {
+        self.open(source).is_some_and(|open| match kind {
+            Kind::Items => false,
+            Kind::Text | Kind::Test => !open.fails.is_empty(),
+            Kind::Condition | Kind::Value => {
+                let untried = &self.domain.untried;
+                !open.inputs.is_empty()
+                    || !open.fails.is_empty()
+                    || !open.looks.is_disjoint(untried)
+            }
+        })
+    }
+
+    /// What a text is made of.
+    fn pieces(&self, text: &str) -> Arc<[Piece]> {
+        let mut known = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = known.entry(text.to_owned());
+        let template = |name: &str| self.chart.template(name).ok();
+        Arc::clone(made.or_insert_with(|| pieces(text, &template).into()))
     }
 
     /// True for a list of checks that looks at no input: what it finds is settled by the state.
@@ -152,10 +314,12 @@ pub(crate) struct ImaginedWorld {
     /// True where the event is a hook's, whose session is a field of the event.
     is_hook: bool,
     chosen: Arc<Vec<(Choice, Json)>>,
-    /// What was assumed before.
+    /// What was assumed before, and what expressions come to that are evaluated by themselves.
     assumed: Arc<Vec<(Question, Json)>>,
-    /// The part of the decision: each assumes for itself.
-    place: String,
+    /// Why a count, a limit or a part of a file's name is not known: then no state that follows is.
+    lost: Arc<Mutex<Option<String>>>,
+    /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
+    part: Option<String>,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
@@ -173,7 +337,7 @@ impl ImaginedWorld {
         trigger: &Trigger,
         chosen: Vec<(Choice, Json)>,
         assumed: Vec<(Question, Json)>,
-        place: String,
+        part: Option<String>,
     ) -> Self {
         Self {
             ground: Arc::clone(ground),
@@ -181,8 +345,9 @@ impl ImaginedWorld {
             is_hook: is_of_the_host(trigger),
             chosen: Arc::new(chosen),
             assumed: Arc::new(assumed),
-            place,
-            asked: Arc::new(Mutex::new(Vec::new())),
+            part,
+            lost: Arc::default(),
+            asked: Arc::default(),
         }
     }
 
@@ -206,6 +371,46 @@ impl ImaginedWorld {
     /// The questions so far.
     pub(crate) fn account(&self) -> Vec<Asked> {
         self.asked().clone()
+    }
+
+    /// Why nothing can be said of the states that follow, where that is so.
+    pub(crate) fn lost(&self) -> Option<String> {
+        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.clone()
+    }
+
+    /// What an expression comes to that is evaluated by itself; `None` where it must be evaluated here. An answer that
+    /// is not known yet is guessed: the tree has no way behind it unless it is right.
+    fn outcome(&self, kind: Kind, source: &str) -> Option<Json> {
+        let question = Question::Outcome {
+            kind,
+            source: source.to_owned(),
+        };
+        let answer = self.known(&question).unwrap_or_else(|| {
+            let made = self.assumed.iter().find(|(made, _)| *made == question);
+            let answer = made.map_or(json!(true), |(_, answer)| answer.clone());
+            self.note(question, Arc::clone(&self.ground.none), &answer);
+            answer
+        });
+        let fails = answer
+            .as_object()
+            .is_some_and(|answer| answer.contains_key(FAILS));
+        (!fails).then_some(answer)
+    }
+
+    /// True where a text can be made of these pieces.
+    fn are_made(&self, pieces: &[Piece]) -> bool {
+        pieces.iter().all(|piece| match piece {
+            Piece::Hole(hole) => self.outcome(Kind::Text, hole).is_some(),
+            Piece::If(test, then, otherwise) => match self.outcome(Kind::Test, test) {
+                Some(holds) => self.are_made(if holds == json!(true) {
+                    then
+                } else {
+                    otherwise
+                }),
+                None => false,
+            },
+        })
     }
 
     fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
@@ -394,7 +599,7 @@ impl ImaginedWorld {
     fn assumption(&self, source: &str, options: Vec<Json>) -> Json {
         let question = Question::Assumed {
             source: source.to_owned(),
-            place: self.place.clone(),
+            place: self.part.clone().unwrap_or_default(),
         };
         if let Some(answer) = self.known(&question) {
             return answer;
@@ -465,7 +670,16 @@ impl World for ImaginedWorld {
             Given::Session if self.is_hook && self.ground.chart.scope.is_per_session() => {
                 Choice::Event("session_id".to_owned())
             }
+            Given::Worst => Choice::Worst,
             Given::Session => Choice::Session,
+            Given::Invocation(invoke) => {
+                return self
+                    .ground
+                    .domain
+                    .invoked
+                    .get(invoke)
+                    .map(|name| json!(name));
+            }
             Given::Findings(name) => {
                 let checks = self.ground.chart.checks.get(name);
                 if checks.is_none_or(|checks| self.ground.is_settled(checks)) {
@@ -525,6 +739,7 @@ impl World for ImaginedWorld {
             }
             Source::Postponed => to_value(&self.choose(Choice::Postponed)),
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
+            Source::Rulings => Value::from(Vec::<Value>::new()),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),
             Source::Now => Value::from("20260101T000000"),
             Source::Names(_) => Value::from(Vec::<Value>::new()),
@@ -535,6 +750,25 @@ impl World for ImaginedWorld {
                 Value::from(holes.join(" "))
             }
         })
+    }
+
+    fn recall(&self, recall: Recall<'_>, root: &Value) -> Option<Json> {
+        self.part.as_ref()?;
+        let (kind, source) = match recall {
+            Recall::Condition(source) => (Kind::Condition, source),
+            Recall::Items(source) => (Kind::Items, source),
+            Recall::Value(source) if has_holes(source) => (Kind::Value, source),
+            Recall::Text(source) if has_holes(source) => (Kind::Text, source),
+            Recall::Value(_) | Recall::Text(_) => return None,
+        };
+        if !self.ground.is_separate(kind, source, root) {
+            return None;
+        }
+        if kind == Kind::Text {
+            let pieces = self.ground.pieces(source);
+            return self.are_made(&pieces).then_some(Json::Null);
+        }
+        self.outcome(kind, source)
     }
 
     fn assume(&self, evaluated: Evaluated<'_>) -> Option<Assumed> {
@@ -592,11 +826,7 @@ impl World for ImaginedWorld {
                     || field.pattern.is_some();
                 options.extend((may_fail || may_misfit || failed).then(fails));
                 if self.ground.is_read_by_the_engine(name) {
-                    let mut lost = self
-                        .ground
-                        .lost
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner);
+                    let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
                     lost.get_or_insert_with(|| {
                         format!(
                             "`{name}` is assigned `{}`, of which the value is not known",

@@ -16,6 +16,7 @@ pub mod items;
 mod judge;
 mod moves;
 mod parameters;
+mod pieces;
 mod plain;
 pub mod possible_world;
 mod replay;

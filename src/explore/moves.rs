@@ -7,16 +7,17 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
-use super::decision_tree::{Choices, Leaf, Segment, Tree, Turn, What};
+use super::decision_tree::{Choices, Leaf, Segment, Story, Tree, Turn, What, over};
 use super::domain::Choice;
-use super::imagined_world::{Question, is_of_the_host};
+use super::imagined_world::{Kind, Question, is_of_the_host};
 use super::plain::plain;
-use super::state::{Looks, Situation, StateRef, number};
+use super::state::{Looks, Memo, Situation, StateRef, number};
 use crate::chart::Chart;
 use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Invocation, Outcome};
 use crate::engine::event::Trigger;
 use crate::engine::fault::Fault;
+use crate::files::finding::Found;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// The field of a Stop event that says that the agent continues because of a block.
@@ -43,7 +44,7 @@ pub(crate) struct Move {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Edge {
     pub(crate) mover: usize,
-    /// What the parameters must be: fields and their values.
+    /// What the parameters must be: fields and sets of values.
     pub(crate) needs: Vec<(usize, u32)>,
     /// Parameters and their new values.
     pub(crate) sets: Vec<(usize, u32)>,
@@ -68,13 +69,6 @@ pub(crate) struct Edge {
 }
 
 impl Edge {
-    /// The parameters that it needs, a bit for each field; those beyond the last bit share it.
-    pub(crate) fn needed(&self) -> u128 {
-        self.needs
-            .iter()
-            .fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
-    }
-
     /// A move that changes nothing.
     fn of(mover: usize) -> Self {
         Self {
@@ -102,9 +96,6 @@ pub(crate) enum Ending {
     /// The file that answers a review, by the question about it, is written or deleted.
     Answered(u32, bool),
 }
-
-/// What was chosen for an edge to come about; of several ways, one.
-pub(crate) type Story = Choices;
 
 /// A decision between two of its parts: the state as they have made it, and what was chosen.
 #[derive(Debug, Clone)]
@@ -154,7 +145,7 @@ impl Tail {
         Self {
             end: rest.end,
             assigned: kept.chain(&rest.assigned).copied().collect(),
-            choices: [self.choices.as_slice(), &rest.choices].concat(),
+            choices: over(&self.choices, &rest.choices),
             fired: [self.fired.as_slice(), &rest.fired].concat(),
             advanced: [self.advanced.as_slice(), &rest.advanced].concat(),
             arms: [self.arms.as_slice(), &rest.arms].concat(),
@@ -219,15 +210,8 @@ struct Way {
 const STORIES: usize = 3;
 const TRIALS: usize = 400;
 
-/// What comes of decisions from one part on, by what they look at.
-#[derive(Debug, Default)]
-struct Rest {
-    looks: Rc<Looks>,
-    tails: FxHashMap<Box<[u32]>, Rc<[u32]>>,
-}
-
 /// Whether something holds, and what was chosen for that.
-pub(crate) type Outcomes = (Result<bool, Fault>, Choices);
+pub(crate) type Outcomes = (Result<bool, Fault>, Story);
 
 /// The rules and targets that came to something.
 #[derive(Debug, Default)]
@@ -246,8 +230,8 @@ pub(crate) struct Moves {
     pub(crate) tree: Tree,
     pub(crate) all: Vec<Move>,
     pub(crate) coverage: Coverage,
-    pub(crate) faults: Vec<Fault>,
-    rests: FxHashMap<Segment, Rest>,
+    /// What comes of decisions from one part on.
+    rests: FxHashMap<Segment, Memo<Rc<[u32]>>>,
     tails: Tails,
     /// Kept for its memory: the key of a look-up.
     key: Vec<u32>,
@@ -294,7 +278,6 @@ impl Moves {
             tree: Tree::of(chart),
             all: all.collect(),
             coverage: Coverage::default(),
-            faults: Vec::new(),
             rests: FxHashMap::default(),
             tails: Tails::default(),
             key: Vec::new(),
@@ -320,7 +303,7 @@ impl Moves {
 
     /// Some stories in which a move comes to an edge: those in which nothing is assumed, if there are any.
     pub(crate) fn stories(&mut self, state: StateRef<'_>, edge: &Edge) -> Vec<Story> {
-        let mut found = Vec::new();
+        let mut found: Vec<Choices> = Vec::new();
         let mut left = TRIALS;
         for ending in self.endings_of(edge.mover, state, &mut Looks::default()) {
             if self.edge(edge.mover, state, ending) != *edge {
@@ -331,13 +314,16 @@ impl Moves {
                     let (start, standing) = Self::start(edge.mover, state);
                     self.trace(start, &trigger, &standing, tail, &mut left, &mut found);
                 }
-                _ => found.push(Story::default()),
+                _ => found.push(Choices::default()),
             }
         }
         let tree = &self.tree;
-        found.sort_by_key(|story| tree.is_assumed(story));
+        found.sort_by_key(|choices| tree.is_assumed(choices));
         found.truncate(STORIES);
         found
+            .iter()
+            .flat_map(|choices| tree.stories(choices))
+            .collect()
     }
 
     /// The same moves for telling stories, with all that is known of what comes of them; `self` forgets that.
@@ -346,7 +332,6 @@ impl Moves {
             tree: self.tree.hand_over(),
             all: self.all.clone(),
             coverage: Coverage::default(),
-            faults: self.faults.clone(),
             rests: std::mem::take(&mut self.rests),
             tails: std::mem::take(&mut self.tails),
             key: Vec::new(),
@@ -361,7 +346,7 @@ impl Moves {
         standing: &Standing,
         wanted: u32,
         left: &mut usize,
-        found: &mut Vec<Story>,
+        found: &mut Vec<Choices>,
     ) {
         let mut ways = self.ways(here, trigger, standing, &mut Looks::default());
         ways.sort_by_key(|way| self.tree.is_assumed(&way.choices));
@@ -371,19 +356,19 @@ impl Moves {
             next,
         } in ways
         {
-            let is_enough = |story: &&Story| !self.tree.is_assumed(story);
+            let is_enough = |choices: &&Choices| !self.tree.is_assumed(choices);
             if *left == 0 || found.iter().filter(is_enough).count() >= STORIES {
                 return;
             }
             let Some(next) = next else {
                 if tail == wanted {
                     *left = left.saturating_sub(1);
-                    found.push([standing.choices.as_slice(), &choices].concat());
+                    found.push(over(&standing.choices, &choices));
                 }
                 continue;
             };
             let after = self.after(standing, tail, &choices);
-            let (rest, _) = self.rest(next, trigger, &after);
+            let rest = self.rest(next, trigger, &after, &mut Looks::default());
             for rest in rest.iter() {
                 if self.tails.join(tail, *rest) == wanted {
                     self.trace(next, trigger, &after, *rest, left, found);
@@ -399,20 +384,25 @@ impl Moves {
         let segment = Segment { what, review: None };
         let trigger = Trigger::Command(String::new());
         let ends = self.tree.walk(segment, &trigger, state, &[], &mut looks);
-        let results = ends.into_iter().map(|(leaf, choices)| {
-            let result = match leaf.as_ref() {
-                Leaf::Holds(holds) => Ok(*holds),
-                Leaf::Fault(fault) => Err(fault.clone()),
+        let tree = &self.tree;
+        let results = ends.iter().flat_map(|end| {
+            let result = match *tree.leaves[end.leaf as usize] {
+                Leaf::Value(value) => Ok(tree.is_true(value)),
+                Leaf::Fault(fault) => Err(tree.faults[fault as usize].clone()),
                 Leaf::Part(_) => Ok(false),
             };
-            (result, choices)
+            let stories = tree.stories(&end.choices());
+            stories
+                .into_iter()
+                .map(move |story| (result.clone(), story))
         });
         (results.collect(), looks)
     }
 
     /// The condition by its number.
     pub(crate) fn condition(&mut self, condition: &str) -> What {
-        What::Condition(self.tree.conditions.insert_full(condition.to_owned()).0)
+        self.tree
+            .expression(Kind::Condition, condition.to_owned(), false)
     }
 
     /// The agent writes the file that answers the last review of the running cycle, or the user deletes it.
@@ -465,34 +455,25 @@ impl Moves {
         (index < count).then_some(Segment { what, ..here })
     }
 
-    /// What comes of a decision from a part on, and what it looks at.
+    /// What comes of a decision from a part on; `looks`, which is empty, becomes what it looks at.
     fn rest(
         &mut self,
         here: Segment,
         trigger: &Trigger,
         standing: &Standing,
-    ) -> (Rc<[u32]>, Rc<Looks>) {
-        if let Some(rest) = self.rests.get(&here) {
-            let state = standing.situation.as_ref();
-            rest.looks.project(state, &standing.choices, &mut self.key);
-            if let Some(tails) = rest.tails.get(self.key.as_slice()) {
-                return (Rc::clone(tails), Rc::clone(&rest.looks));
-            }
-        }
-        let mut looks = Looks::default();
-        let tails = self.part(here, trigger, standing, &mut looks);
-        let rest = self.rests.entry(here).or_default();
-        let mut all = (*rest.looks).clone();
-        if all.add_all(&looks) {
-            // The keys so far do not tell enough apart any more.
-            rest.tails.clear();
-            rest.looks = Rc::new(all);
-        }
+        looks: &mut Looks,
+    ) -> Rc<[u32]> {
         let state = standing.situation.as_ref();
-        rest.looks.project(state, &standing.choices, &mut self.key);
-        rest.tails
-            .insert(self.key.as_slice().into(), Rc::clone(&tails));
-        (tails, Rc::clone(&rest.looks))
+        if let Some(rest) = self.rests.get(&here)
+            && let Some(tails) = rest.get(state, &standing.choices, &mut self.key)
+        {
+            looks.clone_from(&rest.looks);
+            return tails;
+        }
+        let tails = self.part(here, trigger, standing, looks);
+        let rest = self.rests.entry(here).or_default();
+        rest.put(state, &standing.choices, looks, Rc::clone(&tails));
+        tails
     }
 
     /// What comes of one part, and of those that follow it where none has answered.
@@ -516,7 +497,8 @@ impl Moves {
                 continue;
             };
             let after = self.after(standing, *tail, choices);
-            let (rest, seen) = self.rest(*next, trigger, &after);
+            let mut seen = Looks::default();
+            let rest = self.rest(*next, trigger, &after, &mut seen);
             // What this part has itself assigned or chosen was not there before it.
             let assigned = self.tails.get(*tail).assigned.iter();
             let fields = assigned.map(|(field, _)| *field);
@@ -552,13 +534,18 @@ impl Moves {
             .walk(here, trigger, state, &standing.choices, looks);
         let next = self.next(here, trigger);
         let mut ways = Vec::new();
-        for (leaf, choices) in ends {
+        for end in ends.iter() {
+            let choices = end.choices();
+            let leaf = Rc::clone(&self.tree.leaves[end.leaf as usize]);
             let part = match leaf.as_ref() {
                 Leaf::Part(part) => part,
-                // The command reports the option and changes nothing.
-                Leaf::Fault(Fault::Argument { .. }) | Leaf::Holds(_) => continue,
+                Leaf::Value(_) => continue,
                 Leaf::Fault(fault) => {
-                    let end = End::Fault(self.fault(fault));
+                    // The command reports the option and changes nothing.
+                    if let Fault::Argument { .. } = self.tree.faults[*fault as usize] {
+                        continue;
+                    }
+                    let end = End::Fault(*fault);
                     let tail = Tail {
                         choices: self.kept(&choices),
                         ..Tail::of(end)
@@ -585,8 +572,8 @@ impl Moves {
                 arms: part.arms.into_iter().collect(),
                 review: part.review,
             };
-            if let Some(fault) = &part.swallowed {
-                let end = End::Fault(self.fault(fault));
+            if let Some(fault) = part.swallowed {
+                let end = End::Fault(fault);
                 let tail = self.tails.number(first.then(&Tail::of(end)));
                 ways.push(Way {
                     tail,
@@ -635,22 +622,25 @@ impl Moves {
 
     /// How a decision stands once a part has been taken.
     fn after(&mut self, standing: &Standing, tail: u32, choices: &[(u32, u32)]) -> Standing {
-        let mut after = standing.clone();
-        for (question, value) in choices {
-            if self.is_about_an_answer(*question, standing.situation.as_ref().fields()) {
+        let mut after = Standing {
+            situation: standing.situation.clone(),
+            choices: over(&standing.choices, choices),
+        };
+        for (question, set) in choices {
+            if let Some(value) = self.tree.only(*set)
+                && self.is_about_an_answer(*question, standing.situation.as_ref().fields())
+            {
                 // From here on it is known.
-                after
-                    .situation
-                    .set_answered(Some((*question, self.tree.is_true(*value))));
-            } else {
-                after.choices.push((*question, *value));
+                let known = (*question, self.tree.is_true(value));
+                after.situation.set_answered(Some(known));
+                after.choices.retain(|(asked, _)| asked != question);
             }
         }
         for (field, value) in &self.tails.get(tail).assigned {
             match self.tree.parameter(*field) {
                 Some(question) => {
                     after.choices.retain(|(asked, _)| *asked != question);
-                    after.choices.push((question, *value));
+                    after.choices.push((question, self.tree.set(vec![*value])));
                 }
                 None => after.situation.assign(*field, *value),
             }
@@ -681,21 +671,18 @@ impl Moves {
         Some(place)
     }
 
-    /// The ways in which a run can end: each verdict, none, failed; with each severity that a rule may ask for. Or a gate
-    /// fails, as often as a rule may ask for.
+    /// The ways in which a run can end: each verdict, none, failed. Or a gate fails, as often as a rule may ask for.
     fn endings(&mut self, invocation: u32) -> Vec<u32> {
         let invocation = self.tree.invocations[invocation as usize].clone();
         let invoke = self.tree.chart.invoke.get(&invocation.name);
         let verdicts = invoke
             .map(|invoke| invoke.verdicts.clone())
             .unwrap_or_default();
-        let found = self.tree.ground.domain.found();
-        let verdicts = verdicts.into_iter().map(Some).chain([None]);
-        let ran = verdicts.flat_map(|verdict| {
-            found.iter().map(move |found| Outcome::Ran {
-                verdict: verdict.clone(),
-                found: found.clone(),
-            })
+        let ran = verdicts.into_iter().map(Some).chain([None]);
+        // What it found is asked where a rule looks at it.
+        let ran = ran.map(|verdict| Outcome::Ran {
+            verdict,
+            found: Found::default(),
         });
         let own = ran.chain([Outcome::Failed("it failed".to_owned())]);
         let own = own.map(|outcome| Ended::new(invocation.clone(), outcome));
@@ -710,15 +697,6 @@ impl Moves {
         let runs = ended.into_iter();
         runs.map(|ended| number(self.tree.runs.insert_full(ended).0))
             .collect()
-    }
-
-    /// The number of a fault.
-    fn fault(&mut self, fault: &Fault) -> u32 {
-        let known = self.faults.iter().position(|known| known == fault);
-        number(known.unwrap_or_else(|| {
-            self.faults.push(fault.clone());
-            self.faults.len() - 1
-        }))
     }
 
     /// The tail of an ending that is the same edge in every state.
@@ -751,15 +729,15 @@ impl Moves {
         let mut answered = None;
         let mut active = None;
         let mut needs = Vec::new();
-        for (question, value) in &tail.choices {
-            let is_true = self.tree.is_true(*value);
+        for (question, set) in &tail.choices {
+            let only = self.tree.only(*set).map(|value| self.tree.is_true(value));
             if let Question::Field(name) = &self.tree.questions[*question as usize] {
-                needs.extend(self.tree.field(name).map(|field| (field, *value)));
+                needs.extend(self.tree.field(name).map(|field| (field, *set)));
             } else if self.is_about_an_answer(*question, state.fields()) {
-                answered = Some((*question, is_true));
+                answered = only.map(|is_there| (*question, is_there));
             } else if matches!(&self.tree.questions[*question as usize], Question::Choice(Choice::Event(name)) if name == ACTIVE)
             {
-                active = Some(is_true);
+                active = only;
             }
         }
         // A review that has just been written has no answer yet.
@@ -826,10 +804,6 @@ impl Moves {
                 "{name}: {}, no verdict, failed",
                 invoke.verdicts.join(", ")
             ));
-        }
-        if ground.domain.dependence.asks_for_severities {
-            let severities = chart.findings.severities.join(", ");
-            lines.push(format!("review.worst: none, {severities}"));
         }
         let times: Vec<String> = (ground.domain.gate())
             .map(|gate| gate.times.to_string())

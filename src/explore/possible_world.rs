@@ -16,7 +16,7 @@ use crate::engine::context::{Context, to_value};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::records;
-use crate::engine::world::{Source, World};
+use crate::engine::world::{Given, Source, World};
 
 /// What lies on a disk below an instance's directory, and what else a decision can look at.
 #[derive(Debug, Clone, Default)]
@@ -33,6 +33,8 @@ pub struct Disk {
     pub postponed: Option<String>,
     /// The budget that is used up.
     pub over: Option<String>,
+    /// The worst severity that a review has found.
+    pub worst: Option<String>,
     pub dirty: bool,
     /// The prompts that a user has replaced.
     pub prompts: BTreeMap<String, String>,
@@ -128,6 +130,13 @@ impl World for PossibleWorld {
         &self.context
     }
 
+    fn supply(&self, given: Given<'_>) -> Option<Json> {
+        match given {
+            Given::Worst => self.disk.worst.as_deref().map(Json::from),
+            _ => None,
+        }
+    }
+
     fn look(&self, source: &Source) -> Result<Value, Fault> {
         let dir = Self::dir(&self.chart, INSTANCE);
         let files = &self.disk.files;
@@ -180,6 +189,7 @@ impl World for PossibleWorld {
                 };
                 Value::from_pairs([("cycle", none()), ("instance", none()), ("over", over)])
             }
+            Source::Rulings => Value::from(Vec::<Value>::new()),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::decision_tree::{Choices, Leaf, Segment, What};
+use super::decision_tree::{Choices, Leaf, Segment, Story, What, over};
 use super::domain::{Choice, Domain, NO_SLUG};
 use super::imagined_world::{Question, is_of_the_host, is_unknown};
-use super::moves::{Edge, Moves, Story};
+use super::moves::{Edge, Moves};
 use super::possible_world::{Disk, PossibleWorld, Sibling, event};
 use super::search::Search;
 use super::state::Looks;
@@ -57,13 +57,15 @@ pub(super) struct Replay {
     /// By state; `None` where no story leads there.
     reached: HashMap<usize, Option<Arrival>>,
     /// What lets a list of checks find nothing, and something.
-    checks: HashMap<String, [Option<Choices>; 2]>,
+    checks: HashMap<String, [Option<Story>; 2]>,
     /// By state, the arrows that lead to it; made once it is asked for.
     sources: Vec<Vec<(usize, usize)>>,
     left: usize,
     moves: Moves,
     /// By edge, in how many states stories of it were looked for, and these stories.
     stories: HashMap<usize, (usize, Vec<Story>)>,
+    /// What the user has set, as far as a claim says it: fields and values.
+    pub(super) set: Vec<(usize, u32)>,
     /// By edge, a story that is real.
     real: HashMap<usize, Story>,
 }
@@ -91,6 +93,7 @@ impl Replay {
             left: DECISIONS,
             moves: search.moves.hand_over(),
             stories: HashMap::new(),
+            set: Vec::new(),
             real: HashMap::new(),
         }
     }
@@ -248,9 +251,19 @@ impl Replay {
         };
         let mut before = before.clone();
         let mut config = Map::new();
-        for (field, value) in &edge.needs {
-            let (name, _) = tree.default_of(*field)?;
-            let value = tree.value(*value).clone();
+        let needs = edge.needs.iter().map(|(field, set)| {
+            let chosen = self.set.iter().find(|(given, _)| given == field);
+            let chosen = chosen.map(|(_, value)| *value);
+            let chosen = chosen.filter(|value| tree.has(*set, *value));
+            (*field, chosen.unwrap_or_else(|| tree.likely(*field, *set)))
+        });
+        // Where the instance has begun, it can be set so whether or not that makes a difference here.
+        let others = self.set.iter().filter(|(set, _)| {
+            before.started && edge.needs.iter().all(|(needed, _)| needed != set)
+        });
+        for (field, value) in needs.chain(others.copied()).collect::<Vec<_>>() {
+            let (name, _) = tree.default_of(field)?;
+            let value = tree.value(value).clone();
             match name.strip_prefix("config.") {
                 Some(setting) => {
                     config.insert(setting.to_owned(), value);
@@ -332,7 +345,7 @@ impl Replay {
         let stories = self.stories(search, step, true);
         let tree = &self.moves.tree;
         let assumed = stories.iter().flatten();
-        let assumed = assumed.filter(|choice| tree.is_assumed(&[**choice]));
+        let assumed = assumed.filter(|choice| tree.is_story_assumed(&[**choice]));
         let questions = assumed.map(|(question, _)| &tree.questions[*question as usize]);
         let mut sources = questions.filter_map(|question| match question {
             Question::Assumed { source, .. } => Some(source),
@@ -366,19 +379,9 @@ impl Replay {
         search: &Search,
         standing: &Standing,
         expr: &str,
-        choices: &Choices,
+        story: &Story,
     ) -> Option<bool> {
-        let tree = &search.moves.tree;
-        let chosen = choices.iter();
-        let chosen: Vec<(u32, Json)> = chosen
-            .map(|(question, value)| (*question, tree.value(*value).clone()))
-            .collect();
-        let trigger = Trigger::Command(String::new());
-        let (standing, config) = self.with_parameters(search, standing, &chosen);
-        let (event, mut disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
-        disk.config.extend(config);
-        let world = self.world(&standing, disk);
-        let names = self.names(search, &world, &event);
+        let names = self.names_at(search, standing, story)?;
         names.expressions.holds(expr, &names.root()).ok()
     }
 
@@ -388,10 +391,22 @@ impl Replay {
         search: &Search,
         standing: &Standing,
         (list, index): (&str, usize),
-        choices: &Choices,
+        story: &Story,
     ) -> Option<Result<bool, String>> {
+        let names = self.names_at(search, standing, story)?;
+        let mut found = Vec::new();
+        let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
+        Some(
+            result
+                .map(|()| !found.is_empty())
+                .map_err(|error| error.to_string()),
+        )
+    }
+
+    /// The names that expressions see where an instance stands like that and this was chosen.
+    fn names_at(&self, search: &Search, standing: &Standing, story: &Story) -> Option<Arc<Names>> {
         let tree = &search.moves.tree;
-        let chosen = choices.iter();
+        let chosen = story.iter();
         let chosen: Vec<(u32, Json)> = chosen
             .map(|(question, value)| (*question, tree.value(*value).clone()))
             .collect();
@@ -400,14 +415,7 @@ impl Replay {
         let (event, mut disk) = self.lay_out(search, &trigger, &standing.context, &chosen)?;
         disk.config.extend(config);
         let world = self.world(&standing, disk);
-        let names = self.names(search, &world, &event);
-        let mut found = Vec::new();
-        let result = names.find(&self.chart.checks.get(list)?[index], &mut found);
-        Some(
-            result
-                .map(|()| !found.is_empty())
-                .map_err(|error| error.to_string()),
-        )
+        Some(self.names(search, &world, &event))
     }
 
     /// The same instance with what was chosen of that which a user sets.
@@ -469,7 +477,7 @@ impl Replay {
             step = decide_with(names(), &event.trigger, Some(ended));
         }
         if let Some(fault) = edge.fault {
-            let fault = &search.moves.faults[fault as usize];
+            let fault = &tree.faults[fault as usize];
             let is_same = match step {
                 Err(found) => place_of(&found) == place_of(fault),
                 // A fault in a text for a reviewer is a review that fails.
@@ -541,7 +549,10 @@ impl Replay {
                     continue;
                 }
                 Question::Choice(choice) => choice,
-                Question::Field(_) | Question::Started | Question::Assumed { .. } => continue,
+                Question::Field(_)
+                | Question::Started
+                | Question::Assumed { .. }
+                | Question::Outcome { .. } => continue,
             };
             match choice {
                 Choice::Files(name) => {
@@ -570,6 +581,7 @@ impl Replay {
                 }
                 Choice::Session => event.session = value.as_str().map(str::to_owned),
                 Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
+                Choice::Worst => disk.worst = value.as_str().map(str::to_owned),
                 Choice::Over => disk.over = value.as_str().map(str::to_owned),
                 Choice::Postponed => disk.postponed = value.as_str().map(str::to_owned),
                 Choice::Dirty => disk.dirty = *value == json!(true),
@@ -750,7 +762,7 @@ fn place_of(fault: &Fault) -> Option<&str> {
 const PATHS: usize = 2_000;
 
 /// Choices under which no check of a list finds anything, in the first state.
-fn quiet(search: &mut Search, name: &str) -> Option<Choices> {
+fn quiet(search: &mut Search, name: &str) -> Option<Story> {
     let chart = Arc::clone(&search.moves.tree.chart);
     let (list, _, checks) = chart.checks.get_full(name)?;
     let state = search.states.get(0).to_situation();
@@ -759,7 +771,7 @@ fn quiet(search: &mut Search, name: &str) -> Option<Choices> {
     for _ in 0..PATHS {
         let (index, chosen) = open.pop()?;
         if index == checks.len() {
-            return Some(chosen);
+            return search.moves.tree.stories(&chosen).into_iter().next();
         }
         let segment = Segment {
             what: What::Check { list, index },
@@ -773,15 +785,16 @@ fn quiet(search: &mut Search, name: &str) -> Option<Choices> {
             &chosen,
             &mut Looks::default(),
         );
-        let quiet = ends.into_iter().rev();
-        let quiet = quiet.filter(|(leaf, _)| matches!(leaf.as_ref(), Leaf::Holds(false)));
-        open.extend(quiet.map(|(_, more)| (index + 1, [chosen.as_slice(), &more].concat())));
+        let no = Leaf::Value(tree.value_id(&json!(false)));
+        let quiet = ends.iter().rev();
+        let quiet = quiet.filter(|end| *tree.leaves[end.leaf as usize] == no);
+        open.extend(quiet.map(|end| (index + 1, over(&chosen, &end.choices()))));
     }
     None
 }
 
 /// Choices under which some check of a list finds something, in the first state.
-fn finding(search: &mut Search, name: &str) -> Option<Choices> {
+fn finding(search: &mut Search, name: &str) -> Option<Story> {
     let chart = Arc::clone(&search.moves.tree.chart);
     let (list, _, checks) = chart.checks.get_full(name)?;
     let state = search.states.get(0).to_situation();

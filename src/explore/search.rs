@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::budget::{Budget, Caps, Cut, LONGEST_TEXT};
 use super::domain::config_path;
 use super::moves::{Edge, Ending, Moves};
-use super::state::{Looks, Situation, StateRef, States, number};
+use super::state::{Looks, Memo, Situation, StateRef, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use rustc_hash::FxHashMap;
@@ -47,13 +47,6 @@ pub(crate) struct Parent {
     pub(crate) edge: usize,
 }
 
-/// The edges of one move, by what it looks at.
-#[derive(Debug, Default)]
-struct Known {
-    looks: Looks,
-    edges: FxHashMap<Box<[u32]>, Rc<[u32]>>,
-}
-
 /// The space of states, as far as it has been searched.
 #[derive(Debug)]
 pub(crate) struct Search {
@@ -81,7 +74,8 @@ pub(crate) struct Search {
     numbers: FxHashMap<Edge, u32>,
     /// The edges that tails of moves are, where that is the same in every state.
     plain: FxHashMap<(usize, u32), u32>,
-    known: Vec<Known>,
+    /// The edges of each move, and the parameters that it looks at.
+    known: Vec<Memo<(Rc<[u32]>, u128)>>,
     /// Kept for their memory: the key of a look-up, and the state that a move leads to.
     key: Vec<u32>,
     after: Situation,
@@ -92,7 +86,7 @@ impl Search {
     pub(crate) fn of(chart: &Arc<Chart>, caps: &Caps) -> Self {
         let moves = Moves::of(chart);
         let mut search = Self {
-            known: moves.all.iter().map(|_| Known::default()).collect(),
+            known: moves.all.iter().map(|_| Memo::default()).collect(),
             moves,
             states: States::default(),
             parents: Vec::new(),
@@ -120,10 +114,10 @@ impl Search {
             }
             let mut needs = 0;
             for mover in 0..search.moves.all.len() {
-                for edge in search.edges_of(mover, at).iter() {
-                    let edge = *edge as usize;
-                    needs |= search.edges[edge].needed();
-                    search.follow(at, edge);
+                let (edges, looked_at) = search.edges_of(mover, at);
+                needs |= looked_at;
+                for edge in edges.iter() {
+                    search.follow(at, *edge as usize);
                 }
             }
             if search.bytes() > caps.memory {
@@ -139,8 +133,8 @@ impl Search {
             search.ends.push(search.arrows.len());
             at += 1;
         }
-        if let Some(lost) = search.moves.tree.ground.lost() {
-            search.cut.get_or_insert(Cut::Lost(lost));
+        if let Some(lost) = &search.moves.tree.is_lost {
+            search.cut.get_or_insert(Cut::Lost(lost.clone()));
         }
         search.complete = search.cut.is_none();
         search
@@ -195,11 +189,10 @@ impl Search {
         }
     }
 
-    fn edges_of(&mut self, mover: usize, at: usize) -> Rc<[u32]> {
-        let known = &self.known[mover];
-        known.looks.project(self.states.get(at), &[], &mut self.key);
-        if let Some(edges) = known.edges.get(self.key.as_slice()) {
-            return Rc::clone(edges);
+    fn edges_of(&mut self, mover: usize, at: usize) -> (Rc<[u32]>, u128) {
+        let known = self.known[mover].get(self.states.get(at), &[], &mut self.key);
+        if let Some(edges) = known {
+            return edges;
         }
         let state = self.states.get(at).to_situation();
         let mut looks = Looks::default();
@@ -209,16 +202,9 @@ impl Search {
         }
         let edges: Rc<[u32]> = edges.into_iter().collect();
         edges.iter().for_each(|edge| self.keep(at, *edge));
-        let known = &mut self.known[mover];
-        if known.looks.add_all(&looks) {
-            // The keys so far do not tell enough apart any more.
-            known.edges.clear();
-        }
-        known.looks.project(state.as_ref(), &[], &mut self.key);
-        known
-            .edges
-            .insert(self.key.as_slice().into(), Rc::clone(&edges));
-        edges
+        let found = (edges, self.moves.tree.parameters_in(&looks));
+        self.known[mover].put(state.as_ref(), &[], &looks, found.clone());
+        found
     }
 
     /// The number of the edge that an ending is.

@@ -1,7 +1,8 @@
 //! A state as a short row of numbers, a table of many, and the part of one that a decision looks at.
 
-use rustc_hash::FxHasher;
 use std::hash::Hasher;
+
+use rustc_hash::{FxHashMap, FxHasher};
 
 /// Where an instance stands: its context fields, and what is known of the answer to its last review.
 ///
@@ -164,6 +165,11 @@ impl Looks {
         self.questions[word] |= 1 << (question % 64);
     }
 
+    pub(crate) fn has_question(&self, question: u32) -> bool {
+        let word = self.questions.get(question as usize / 64);
+        word.is_some_and(|word| word >> (question % 64) & 1 == 1)
+    }
+
     fn add_questions(&mut self, questions: impl ExactSizeIterator<Item = u64>) {
         if self.questions.len() < questions.len() {
             self.questions.resize(questions.len(), 0);
@@ -234,6 +240,56 @@ impl Looks {
                 key.push(made.map_or(0, |(_, value)| value + 1));
             }
         }
+    }
+}
+
+/// Results, by what of a state and of what was chosen they depend on.
+#[derive(Debug, Clone)]
+pub(crate) struct Memo<V> {
+    pub(crate) looks: Looks,
+    known: FxHashMap<Box<[u32]>, V>,
+}
+
+impl<V> Default for Memo<V> {
+    fn default() -> Self {
+        Self {
+            looks: Looks::default(),
+            known: FxHashMap::default(),
+        }
+    }
+}
+
+impl<V: Clone> Memo<V> {
+    pub(crate) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The result, where it is known; `key` is some memory to use.
+    pub(crate) fn get(
+        &self,
+        state: StateRef<'_>,
+        choices: &[(u32, u32)],
+        key: &mut Vec<u32>,
+    ) -> Option<V> {
+        self.looks.project(state, choices, key);
+        self.known.get(key.as_slice()).cloned()
+    }
+
+    /// Keeps a result that was found by looking at this.
+    pub(crate) fn put(
+        &mut self,
+        state: StateRef<'_>,
+        choices: &[(u32, u32)],
+        looks: &Looks,
+        value: V,
+    ) {
+        if self.looks.add_all(looks) {
+            // The keys so far do not tell enough apart any more.
+            self.known.clear();
+        }
+        let mut key = Vec::new();
+        self.looks.project(state, choices, &mut key);
+        self.known.insert(key.into(), value);
     }
 }
 

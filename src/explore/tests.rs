@@ -915,7 +915,7 @@ fn compare(
     state: usize,
     trigger: &Trigger,
     edge: &moves::Edge,
-    story: &moves::Story,
+    story: &decision_tree::Story,
 ) {
     let tree = &search.moves.tree;
     let chart = &tree.chart;
@@ -948,7 +948,7 @@ fn compare(
             Question::Field(name) => {
                 context.insert(name.clone(), value);
             }
-            Question::Started | Question::Assumed { .. } => {}
+            Question::Started | Question::Assumed { .. } | Question::Outcome { .. } => {}
         }
     }
     let base = Base {
@@ -962,7 +962,7 @@ fn compare(
         trigger,
         chosen,
         Vec::new(),
-        String::new(),
+        None,
     ));
     let event = Event {
         trigger: trigger.clone(),
@@ -977,7 +977,7 @@ fn compare(
         step = decide(chart, &world, &event, Some(ended));
     }
     if let Some(fault) = edge.fault {
-        assert_eq!(step.unwrap_err(), search.moves.faults[fault as usize]);
+        assert_eq!(step.unwrap_err(), search.moves.tree.faults[fault as usize]);
         return;
     }
     let Ok(Decided::Done(decision)) = step else {

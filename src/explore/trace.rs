@@ -177,12 +177,14 @@ impl Trace {
         changes.map(|change| change.after.as_str())
     }
 
-    /// What is wrong at the end of a way, which goes on from the first state by (state, edge).
+    /// What is wrong at the end of a way, which goes on from the first state by (state, edge); `set` is what the user
+    /// has set, as far as the claim says it.
     pub(crate) fn along(
         search: &Search,
         claim: String,
         way: &[(usize, usize)],
         given: &dyn Fn(usize) -> Vec<String>,
+        set: &[(usize, u32)],
     ) -> Self {
         let tree = &search.moves.tree;
         let mut parameters: HashMap<usize, u32> = HashMap::new();
@@ -190,12 +192,28 @@ impl Trace {
             let mut step = TraceStep::of(search, *state, *number, given(*number));
             let edge = &search.edges[*number];
             // A parameter is shown where a decision looks at it and it has changed.
-            for (field, value) in &edge.needs {
-                let Some((name, default)) = tree.default_of(*field) else {
+            let needs = edge.needs.iter().map(|(field, values)| {
+                let set = set.iter().find(|(set, _)| set == field);
+                let kept = parameters
+                    .get(field)
+                    .or(set.map(|(_, value)| value))
+                    .copied();
+                let kept = kept.filter(|value| tree.has(*values, *value));
+                (*field, kept.unwrap_or_else(|| tree.likely(*field, *values)))
+            });
+            // What the claim says is shown where it is looked at first.
+            let looked_at = search.needs.get(*state).copied().unwrap_or_default();
+            let others = set.iter().filter(|(field, _)| {
+                let is_needed = edge.needs.iter().any(|(needed, _)| needed == field);
+                !is_needed && looked_at >> (*field).min(127) & 1 == 1
+            });
+            let others = others.filter(|(field, _)| !parameters.contains_key(field));
+            for (field, value) in needs.chain(others.copied()).collect::<Vec<_>>() {
+                let Some((name, default)) = tree.default_of(field) else {
                     continue;
                 };
-                let value = (*value, tree.value(*value));
-                let before = parameters.insert(*field, value.0);
+                let value = (value, tree.value(value));
+                let before = parameters.insert(field, value.0);
                 if before.map_or(default, |before| tree.value(before)) != value.1 {
                     step.given
                         .insert(0, format!("{name} is {}", plain(value.1)));
@@ -305,12 +323,8 @@ impl TraceStep {
         let review = edge.review.map(|run| {
             let run = &tree.runs[run as usize];
             let end = match &run.outcome {
-                Outcome::Ran { verdict, found } => {
-                    let verdict = verdict.as_deref().unwrap_or("no verdict");
-                    match found.findings.first() {
-                        Some(finding) => format!("gives {verdict} and {}", finding.title),
-                        None => format!("gives {verdict}"),
-                    }
+                Outcome::Ran { verdict, .. } => {
+                    format!("gives {}", verdict.as_deref().unwrap_or("no verdict"))
                 }
                 Outcome::Failed(_) => "fails".to_owned(),
                 Outcome::Gate(gate) => {
@@ -366,7 +380,10 @@ pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
             };
             return Some(format!("{answer} {is_there}"));
         }
-        Question::Field(_) | Question::Started | Question::Assumed { .. } => return None,
+        Question::Field(_)
+        | Question::Started
+        | Question::Assumed { .. }
+        | Question::Outcome { .. } => return None,
         Question::Choice(choice) => choice,
     };
     if value.is_null() {
@@ -408,6 +425,8 @@ pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
             Some(_) => "another session drives the instance".to_owned(),
             None => "no session drives the instance".to_owned(),
         },
+        Choice::Worst if value.is_null() => "it finds nothing".to_owned(),
+        Choice::Worst => format!("its worst finding is {}", plain(value)),
         Choice::Over if value.is_null() => "no budget is used up".to_owned(),
         Choice::Over => format!("the budget of the {} is used up", plain(value)),
         Choice::Postponed if value.is_null() => "a reviewer can run".to_owned(),

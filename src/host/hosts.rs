@@ -90,9 +90,3 @@ pub fn session_variables() -> impl Iterator<Item = &'static str> {
 pub fn session() -> Option<String> {
     session_variables().find_map(|name| env::var(name).ok().filter(|id| !id.is_empty()))
 }
-
-/// Returns how many blocks in a row all hosts accept.
-pub fn blocks_in_a_row() -> usize {
-    let caps = HOSTS.iter().filter_map(|host| host.blocks);
-    caps.min().unwrap_or(usize::MAX)
-}

@@ -63,6 +63,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn last_lines_of_a_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let last = |text: &str, room: usize| {
+            std::fs::write(&log, text).unwrap();
+            last_lines(&log, room)
+        };
+        assert_eq!(last_lines(&folder.path().join("missing"), 9), "");
+        assert_eq!(last("\n \n", 9), "");
+        let text = "one\n\n  \x1b[31mtwo\x1b[0m  \nthree\r\n10%\r100%\n\n";
+        assert_eq!(last(text, 99), "one\n\n  two\nthree\n100%");
+        // Only whole lines, each with its line break.
+        assert_eq!(last(text, 11), "three\n100%");
+        assert_eq!(last(text, 10), "100%");
+        assert_eq!(last(text, 0), "");
+        let long = last(&"\u{e4}".repeat(1_000), 999);
+        assert_eq!(long, "\u{e4}".repeat(300));
+    }
+
+    #[test]
     fn last_line_of_a_log() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");

@@ -5,7 +5,7 @@ use crate::chart::model::Assign;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::suggest;
-use crate::chart::field::words_of;
+use crate::chart::names::invoked;
 use crate::diagnostic::toml::at;
 use crate::files::pattern::Pattern;
 
@@ -13,12 +13,12 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
     // A misspelled name counts as a use of the intended one.
     let known = || chart.invoke.keys().map(String::as_str);
-    let meant = |name| known().find(|known| *known == name).or_else(|| suggest(name, known()));
-    let invoked: Vec<&str> = subject
+    let meant = |name: &str| known().find(|known| *known == name).or_else(|| suggest(name, known()));
+    let started: Vec<&str> = subject
         .rules()
         .filter_map(|(_, _, rule)| rule.invoke.as_deref())
-        .flat_map(|invoke| words_of(&chart.config, invoke))
-        .filter_map(meant)
+        .flat_map(|invoke| invoked(chart, invoke).unwrap_or_default())
+        .filter_map(|name| meant(&name))
         .collect();
     let touched = touched(subject);
     let tables: [(&str, &str, Vec<&String>); 8] = [
@@ -37,7 +37,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             let is_used = match table {
                 "context" => subject.uses.contains(name) || touched.contains(&name.as_str()),
                 "let" => subject.uses.contains(name),
-                "invoke" => invoked.contains(&name.as_str()),
+                "invoke" => started.contains(&name.as_str()),
                 _ => subject.uses.contains(&format!("{table}.{name}")),
             };
             if !is_used {

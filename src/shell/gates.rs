@@ -32,21 +32,17 @@ pub(super) fn run(
     let limit = Duration::from_secs(gates.timeout);
     let start = Instant::now();
     let log = place.dir().join(&gates.log);
-    if let Some(declared) = place
-        .chart
-        .gates
-        .as_ref()
-        .filter(|_| !gates.commands.is_empty())
-    {
-        let _ = effects::ignore_logs(&place.root, &place.chart.scope, &declared.log.0);
-    }
+    let Some(declared) = (place.chart.gates.as_ref()).filter(|_| !gates.commands.is_empty()) else {
+        return Ok(None);
+    };
+    let _ = effects::ignore_logs(&place.root, &place.chart.scope, &declared.log.0);
     for command in &gates.commands {
         if let Some(note) = note {
             // Without it, the gate is not shown, but nothing else changes.
             let _ = note.say(&Running {
                 gate: Some(command.clone()),
                 started: clock::now(),
-                timeout: limit.saturating_sub(start.elapsed()).as_secs(),
+                timeout: gates.timeout.saturating_sub(start.elapsed().as_secs()),
                 log: gates.log.clone(),
                 ..announced.clone()
             });

@@ -20,6 +20,7 @@ use crate::engine::decision::{Effort, Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::Inspector;
 use crate::files::clock;
+use crate::files::finding::Found;
 use crate::host::events::REVIEWER;
 use crate::invoke::process::End;
 use crate::invoke::spec::Spec;
@@ -87,7 +88,10 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
             None => match gates::run(place, &invocation, &running, note.as_ref(), &announced)? {
                 Some(outcome) => outcome,
                 None => {
-                    announced.timeout = time_left(place, &invocation, announced.elapsed());
+                    if !invocation.gates.commands.is_empty() {
+                        let (hook, limit) = (place.chart.hook_timeout, invocation.timeout);
+                        announced.timeout = time_left(hook, limit, announced.elapsed());
+                    }
                     announced.started = clock::now();
                     if let Some(note) = &note {
                         let _ = note.say(&announced);
@@ -148,16 +152,10 @@ fn announced(place: &Place, snapshot: &Arc<Snapshot>, invocation: &Invocation) -
     }
 }
 
-/// Returns the time limit of a reviewer whose gates have taken so long: the host must not end the hook before it.
-fn time_left(place: &Place, invocation: &Invocation, gates: Duration) -> u64 {
-    let left = place
-        .chart
-        .hook_timeout
-        .saturating_sub(RESERVE + gates.as_secs());
-    match invocation.gates.commands.is_empty() {
-        true => invocation.timeout,
-        false => invocation.timeout.min(left.max(1)),
-    }
+/// Returns how many of its `limit` seconds a reviewer has left after its gates have taken so long: the host must not end
+/// the hook before it.
+fn time_left(hook: u64, limit: u64, gates: Duration) -> u64 {
+    limit.min(hook.saturating_sub(RESERVE + gates.as_secs()).max(1))
 }
 
 /// Returns what prevents the run that is due from being started.
@@ -290,7 +288,11 @@ fn run(
     // The log of a successful run is of no use to anyone; if it stays, nothing is lost.
     let _ = std::fs::remove_file(&log_file);
     let severities = &place.chart.findings.severities;
-    let found = outcome::found(invoke, severities, &stdout);
+    // Without a verdict, what it found does not count either.
+    let found = match verdict {
+        Some(_) => outcome::found(invoke, severities, &stdout),
+        None => Found::default(),
+    };
     Ok(Outcome::Ran { verdict, found })
 }
 
@@ -331,5 +333,26 @@ impl Writing {
             modified: (meta.mtime(), meta.mtime_nsec()),
             changed: (meta.ctime(), meta.ctime_nsec()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reviewer_gets_what_its_gates_leave() {
+        let left = |limit, gates| time_left(600, limit, Duration::from_secs(gates));
+        let cases = [
+            (570, 0, 570),
+            (570, 20, 570),
+            (570, 21, 569),
+            (570, 270, 320),
+            (60, 270, 60),
+            (570, 9_999, 1),
+        ];
+        for (limit, gates, expected) in cases {
+            assert_eq!(left(limit, gates), expected, "{limit} {gates}");
+        }
     }
 }

@@ -14,7 +14,7 @@ use walkdir::WalkDir;
 use super::git::Git;
 use super::spent::{self, Sum};
 use super::state_file::{self, Reading};
-use super::{driver, file, postponed, settings};
+use super::{driver, file, postponed, rulings, settings};
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
@@ -607,6 +607,7 @@ impl World for Snapshot {
                 files,
                 count,
             } => self.spent(cycle.as_deref(), files, *count)?,
+            Source::Rulings => Value::from(rulings::rulings(&self.chart, &self.root, &self.dir())),
             Source::Postponed => Value::from(postponed::read(&self.home())),
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {

@@ -259,6 +259,8 @@ fn config_says_where_each_value_comes_from() {
                 "models               [\"opus\",\"sonnet\"]  (default)\n\
                  max_reviews          8  (default)\n\
                  clean                1  (.taskie/config.json)\n\
+                 clean_means          \"pass\"  (default)\n\
+                 strict_rounds        0  (default)\n\
                  reviewer             \"claude\"  (default)\n\
                  review_timeout       570  (default)\n\
                  gates                []  (default)\n\

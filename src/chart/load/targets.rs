@@ -2,7 +2,6 @@
 
 use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
 use crate::chart::field::Phases;
-use crate::chart::field::words_of;
 use crate::chart::model::{Action, Rule, Seconds, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
@@ -79,13 +78,6 @@ impl Resolver<'_> {
                 if let Some(target) = &rule.target {
                     let path = at!["on", event, index, "target"];
                     self.known(path, Code::UnknownPhase, target, known());
-                }
-                if let Some(name) = &rule.invoke {
-                    let known = source.invoke.keys().map(String::as_str);
-                    let path = at!["on", event, index, "invoke"];
-                    for name in words_of(&source.config, name) {
-                        self.known(path, Code::UnknownInvocation, name, known.clone());
-                    }
                 }
             }
         }

@@ -1,5 +1,6 @@
-//! Commands that read the journal. They write nothing.
+//! Commands about what the journal says.
 
+pub(super) mod findings;
 pub(super) mod list;
 pub(super) mod log;
 pub(super) mod stats;

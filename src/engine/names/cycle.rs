@@ -11,7 +11,7 @@ use crate::chart::Cycle;
 use crate::chart::field::name_part;
 use crate::engine::context;
 use crate::engine::fault::Fault;
-use crate::engine::world::Source;
+use crate::engine::world::{Recall, Source};
 use crate::expr::single_expression;
 use crate::expr::source::Expr;
 use crate::files::pattern::Pattern;
@@ -88,8 +88,12 @@ impl Names {
                 files.insert(self.file_name(cycle, &pattern, self.count(cycle) + 1)?);
                 continue;
             };
+            let root = self.root();
+            if self.recall(Recall::Items(expr), &root) == Some(Json::Bool(true)) {
+                continue;
+            }
             let place = format_args!("cycles.{}.subject", cycle.id);
-            let names = self.expressions.items(expr, &self.root());
+            let names = self.expressions.items(expr, &root);
             let names = names.map_err(Fault::at(place))?;
             if names.is_empty() {
                 let why = format!("there is nothing to review: {expr} is empty");

@@ -2,7 +2,7 @@
 //!
 //! A bare name is a context field or a let. Everything else begins with its source: `event`, `scope`, `config`,
 //! `files`, `tables`, `checks`, `cycle`, `review`, `gate`, `args`, `git`, `siblings`, `prompts`, `session`, `driver`,
-//! `postponed`, `spent`, `now`, `touched`, `it`. During a decision, the context includes the assignments of the rules so far.
+//! `postponed`, `rulings`, `spent`, `now`, `touched`, `it`. During a decision, the context includes the assignments of the rules so far.
 
 mod cycle;
 pub mod root;
@@ -20,7 +20,7 @@ use super::decision::{Ended, FailedGate, Outcome};
 use super::event::Event;
 use super::fault::Fault;
 use super::saw::{self, Saw};
-use super::world::{Assumed, Evaluated, Given, Source, World};
+use super::world::{Assumed, Evaluated, Given, Recall, Source, World};
 use crate::chart::Chart;
 use crate::chart::model::Check;
 use crate::diagnostic::suggest::did_you_mean;
@@ -210,6 +210,9 @@ impl Names {
         root: &Value,
     ) -> Result<bool, Fault> {
         guard.map_or(Ok(true), |guard| {
+            if let Some(known) = self.recall(Recall::Condition(&guard.0), root) {
+                return Ok(known == Json::Bool(true));
+            }
             let holds = self.expressions.holds(&guard.0, root);
             let evaluated = Evaluated::Condition {
                 source: &guard.0,
@@ -244,6 +247,24 @@ impl Names {
         made.map_err(Fault::at(place))
     }
 
+    /// Renders a text for a person: a world that knows that it can be made may leave it empty.
+    pub fn said(
+        &self,
+        place: impl fmt::Display,
+        text: &Text,
+        root: &Value,
+    ) -> Result<String, Fault> {
+        match self.recall(Recall::Text(&text.0), root) {
+            Some(_) => Ok(String::new()),
+            None => self.text(place, text, root),
+        }
+    }
+
+    /// Returns what the world knows that something evaluates to.
+    pub(super) fn recall(&self, recall: Recall<'_>, root: &Value) -> Option<Json> {
+        self.world.recall(recall, root)
+    }
+
     /// Returns what a field is assigned: an assumed value is one that the field may hold, another is still to be admitted.
     pub fn assigned(
         &self,
@@ -252,6 +273,11 @@ impl Names {
         literal: &Literal,
         root: &Value,
     ) -> Result<Result<Json, Value>, Fault> {
+        if let Literal::Text(text) = literal
+            && let Some(known) = self.recall(Recall::Value(&text.0), root)
+        {
+            return Ok(Err(context::to_value(&known)));
+        }
         let value = self.expressions.literal(literal, root);
         let fits = |value: &Value| {
             let (json, kind) = (context::to_json(value), self.chart.context.get(field));
@@ -274,6 +300,9 @@ impl Names {
 
     /// Returns the name of the invocation that a rule's `invoke` means.
     pub fn invocation(self: &Arc<Self>, place: &str, invoke: &str) -> Result<String, Fault> {
+        if let Some(Json::String(name)) = self.world.supply(Given::Invocation(invoke)) {
+            return Ok(name);
+        }
         let text = Text(invoke.to_owned());
         self.text(format_args!("{place}.invoke"), &text, &self.root())
     }
@@ -526,7 +555,20 @@ impl Names {
             ("error", Outcome::Failed(why)) => Ok(Value::from(why.as_str())),
             ("verdict", Outcome::Ran { verdict, .. }) => Ok(Value::from(verdict.clone())),
             ("error" | "verdict", _) => Ok(none()),
-            ("worst", _) => Ok(Value::from(outcome.found().worst(severities))),
+            (
+                "worst",
+                Outcome::Ran {
+                    verdict: Some(_),
+                    found,
+                },
+            ) => {
+                let supplied = self.world.supply(Given::Worst);
+                Ok(supplied.map_or_else(
+                    || Value::from(found.worst(severities)),
+                    |worst| context::to_value(&worst),
+                ))
+            }
+            ("worst", _) => Ok(none()),
             ("found", _) => Ok(Value::from(outcome.found().in_words(severities))),
             ("findings", _) => Ok(findings(&outcome.found(), &invocation.file)),
             ("n", _) => Ok(Value::from(invocation.n)),

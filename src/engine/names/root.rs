@@ -62,6 +62,7 @@ impl Record {
             "now" => self.look(true, Source::Now),
             "spent" => self.look(true, names.spent()),
             "postponed" => self.look(true, Source::Postponed),
+            "rulings" => self.look(true, Source::Rulings),
             "driver" => {
                 let session = names.event.session.clone();
                 self.look(true, Source::Driver { session })

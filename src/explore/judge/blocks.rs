@@ -12,9 +12,7 @@ use crate::explore::graph::{Longest, Way};
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
-
-/// So many blocks in a row the host honours; after that it lets the agent go.
-const BLOCKS: usize = 8;
+use crate::host::hosts::BLOCKS;
 
 impl Judge<'_> {
     pub(super) fn blocks(&self) -> Vec<PropertyResult> {

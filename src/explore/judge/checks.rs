@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::{Choices, What};
+use crate::explore::decision_tree::{Story, What};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::search::Search;
@@ -16,9 +16,9 @@ pub(super) struct CheckSeen {
     pub(super) list: String,
     pub(super) index: usize,
     /// States and choices with which it finds something.
-    pub(super) found: Vec<(usize, Choices)>,
+    pub(super) found: Vec<(usize, Story)>,
     /// The same where it fails.
-    pub(super) faults: Vec<(Fault, (usize, Choices))>,
+    pub(super) faults: Vec<(Fault, (usize, Story))>,
     /// The inputs of which not every value that matters was tried.
     pub(super) open: BTreeSet<String>,
     /// The inputs on which it may fail.

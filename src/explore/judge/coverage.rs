@@ -7,7 +7,7 @@ use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::Choices;
+use crate::explore::decision_tree::Story;
 use crate::explore::graph::way_to;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::state::number;
@@ -152,7 +152,9 @@ impl Judge<'_> {
 
     /// True where the rule at a place ends in a fault.
     fn fails_at(&self, place: &str) -> bool {
-        self.search.moves.faults.iter().any(|fault| match fault {
+        let faults = &self.search.moves.tree.faults;
+        let mut met = self.search.faults.keys();
+        met.any(|fault| match &faults[*fault as usize] {
             Fault::Expression { place: at, .. }
             | Fault::Assignment { place: at, .. }
             | Fault::NoCycle { place: at } => at
@@ -197,7 +199,7 @@ impl Judge<'_> {
         Some(self.undecided(&format!("the phase `{phase}` cannot be reached"), &way))
     }
 
-    fn check_finds(&self, seen: &CheckSeen, (state, choices): &(usize, Choices)) -> bool {
+    fn check_finds(&self, seen: &CheckSeen, (state, choices): &(usize, Story)) -> bool {
         let mut replay = self.replay.borrow_mut();
         let Some(standing) = replay.reach(self.search, *state) else {
             return false;
@@ -206,11 +208,7 @@ impl Judge<'_> {
     }
 
     /// Whether a check really fails.
-    pub(super) fn check_fails(
-        &self,
-        seen: &CheckSeen,
-        (state, choices): &(usize, Choices),
-    ) -> bool {
+    pub(super) fn check_fails(&self, seen: &CheckSeen, (state, choices): &(usize, Story)) -> bool {
         let mut replay = self.replay.borrow_mut();
         let Some(standing) = replay.reach(self.search, *state) else {
             return false;

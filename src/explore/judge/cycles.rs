@@ -17,6 +17,7 @@ use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
+use crate::explore::state::number;
 
 const CODE: Code = Code::CycleUnbounded;
 
@@ -93,11 +94,12 @@ impl Judge<'_> {
         let limits: Vec<Option<&Json>> =
             parameter.map_or_else(|| vec![None], |values| values.iter().map(Some).collect());
         for given in limits {
-            let value = given.and_then(|value| search.moves.tree.values.get_index_of(value));
+            let tree = &search.moves.tree;
+            let value = given.and_then(|value| tree.values.get_index_of(value));
+            let is_in = |set: u32| value.is_some_and(|value| tree.has(set, number(value)));
             let fits = |edge: &Edge| {
-                edge.needs
-                    .iter()
-                    .all(|(field, needed)| *field != limit || Some(*needed as usize) == value)
+                let mut needs = edge.needs.iter();
+                needs.all(|(field, set)| *field != limit || is_in(*set))
             };
             let fits: Vec<bool> = search.edges.iter().map(fits).collect();
             let longest = Longest::of(search, |state: usize, arrow: &Arrow| {
@@ -111,6 +113,8 @@ impl Judge<'_> {
                     arms && (is_of_the_user || !has_begun(state)) || is_of_the_user && is_new;
                 (fits[arrow.edge()] && !is_fresh).then_some(weight)
             });
+            let set = value.map(|value| (limit, number(value)));
+            self.replay.borrow_mut().set = set.into_iter().collect();
             if let Some(round) = longest.endless_way() {
                 let words = given
                     .map(|value| format!(", {} being {}", cycle.limit, plain(value)))
@@ -154,6 +158,7 @@ impl Judge<'_> {
                 *reviews = longest.from(state).max(*reviews);
             }
         }
+        self.replay.borrow_mut().set.clear();
         let short = most
             .iter()
             .rev()

@@ -121,7 +121,13 @@ impl<'s> Judge<'s> {
 
     pub(super) fn trace(&self, claim: String, way: &[(usize, usize)]) -> Trace {
         let replay = self.replay.borrow();
-        Trace::along(self.search, claim, way, &|edge| replay.given(edge))
+        Trace::along(
+            self.search,
+            claim,
+            way,
+            &|edge| replay.given(edge),
+            &replay.set,
+        )
     }
 
     /// The real way to a state and on.
@@ -213,7 +219,7 @@ impl<'s> Judge<'s> {
         let mut results: Vec<PropertyResult> = Vec::new();
         let mut places: HashSet<String> = HashSet::new();
         for (fault, steps) in met {
-            let fault = &moves.faults[fault as usize];
+            let fault = &moves.tree.faults[fault as usize];
             let claim = fault.to_string();
             let path = path_of_fault(self.chart, fault);
             let verdicts = steps
@@ -381,7 +387,12 @@ pub(super) fn settings(search: &Search) -> Vec<Setting> {
     }
     let name = |field: usize| tree.default_of(field).map_or("", |(name, _)| name);
     let made = all.into_iter().map(|values| {
-        let fits = |edge: &Edge| edge.needs.iter().all(|need| values.contains(need));
+        let fits = |edge: &Edge| {
+            edge.needs.iter().all(|(needed, set)| {
+                let mut values = values.iter();
+                values.any(|(field, value)| field == needed && tree.has(*set, *value))
+            })
+        };
         let words = values.iter().map(|(field, value)| {
             format!(", {} being {}", name(*field), plain(tree.value(*value)))
         });

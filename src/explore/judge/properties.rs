@@ -10,7 +10,7 @@ use super::judgment::{Judge, first_refuted, untried_of};
 use crate::chart::model::Property;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
-use crate::explore::decision_tree::Choices;
+use crate::explore::decision_tree::Story;
 use crate::explore::graph::way_to;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::Outcomes;
@@ -92,7 +92,7 @@ impl Judge<'_> {
     }
 
     /// What was chosen for a condition, in words: ` (config.limit is 2)`.
-    fn given(&self, choices: &Choices) -> String {
+    fn given(&self, choices: &Story) -> String {
         let tree = &self.search.moves.tree;
         let words = choices.iter().filter_map(|(question, value)| {
             let value = tree.value(*value);
@@ -134,7 +134,7 @@ pub(super) struct Truth {
     /// Under some of which nothing is assumed.
     surely: Vec<bool>,
     /// States and choices in which it is not as the property says.
-    breaches: Vec<(usize, Choices)>,
+    breaches: Vec<(usize, Story)>,
     /// The first state in which it has no value.
     fault: Option<(usize, Fault)>,
 }
@@ -173,7 +173,7 @@ impl Truth {
                 results.iter().any(holds),
                 results
                     .iter()
-                    .any(|one| holds(one) && !tree.is_assumed(&one.1)),
+                    .any(|one| holds(one) && !tree.is_story_assumed(&one.1)),
             );
             let breaches = results.iter().filter(|one| holds(one) != expected);
             truth.breaches.extend(

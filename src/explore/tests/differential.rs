@@ -26,17 +26,17 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::context::{Context, initial};
 use crate::engine::decide::decide;
-use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step as Decided};
+use crate::engine::decision::{Answer, Decision, Ended, FailedGate, Outcome, Step as Decided};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::World;
 use crate::explore::budget::Caps;
-use crate::explore::domain::Domain;
 use crate::explore::explore;
 use crate::explore::possible_world::{Disk, PossibleWorld, Sibling, event};
 use crate::explore::report::{Report, Verdict};
 use crate::expr::templates::Templates;
+use crate::files::finding::{Finding, Found};
 
 /// Numbers at random, the same for the same seed.
 struct Random(u64);
@@ -357,6 +357,14 @@ impl Author {
             text += &format!("\n[[on.Stop]]\nguard = \"{guard}\"\ninvoke = \"check\"\n");
             text += "\n[[on.Stop]]\nguard = \"review.ok\"\nassign = { phase = \"{{ cycle.id }}\", reviews = \"{{ review.n }}\", clean = \"{{ clean + 1 if review.verdict == 'PASS' else 0 }}\" }\n";
             text += "\n[[on.Stop]]\nguard = \"review.ok and cycle.exit\"\nadvance = true\nallow = true\n\n[[on.Stop]]\nguard = \"review.ok\"\nassign = { next_phase = \"{{ cycle.post }}\" }\nblock = \"answer\"\n";
+            if self.random.chance(50) {
+                text += "\n[gates]\ncommands = \"[]\"\ntimeout = 9\nlog = \".gates.log\"\n";
+                text += &format!(
+                    "\n[[on.Stop]]\nguard = \"gate.failed and gate.times {} {}\"\nblock = \"fix it\"\n",
+                    self.random.pick(&["<=", "<", "==", ">="]),
+                    self.random.below(12)
+                );
+            }
         }
         for _ in 0..2 + self.random.below(3) {
             text += &format!("\n[[on.Stop]]\n{}\n", self.rule());
@@ -434,6 +442,8 @@ struct Walk<'c> {
     story: Vec<String>,
     active: bool,
     blocks: usize,
+    /// How many times a gate has failed in the same way.
+    gate: u64,
     reviews: BTreeMap<String, i64>,
     limit: i64,
 }
@@ -760,9 +770,11 @@ impl<'c> Walk<'c> {
             session = "s1".to_owned();
         }
         let mut fields = Map::new();
+        // An agent that does nothing stops again and again, which shows how often a gate blocks.
+        let is_idle = self.gate > 0 && self.blocks > 0 && self.random.chance(90);
         match self.random.below(10) {
-            0..=5 => {
-                let name = if self.random.chance(70) {
+            hook if hook <= 5 || is_idle => {
+                let name = if is_idle || self.random.chance(70) {
                     "Stop".to_owned()
                 } else {
                     (self.random.pick(&hooks)).clone()
@@ -888,15 +900,30 @@ impl<'c> Walk<'c> {
         let mut step = decide(self.chart, world, event, None)?;
         if let Decided::Invoke(invocation) = &step {
             let invoke = &self.chart.invoke[&invocation.name];
+            // While the agent does nothing, a gate fails as it has failed before.
+            let fails_again = self.gate > 0 && self.blocks > 0;
+            let has_gates = self.chart.gates.is_some();
+            let fails = has_gates && (fails_again || self.random.below(4) == 0);
+            self.gate = match fails {
+                true if fails_again || self.random.chance(50) => self.gate + 1,
+                true => 1,
+                false => 0,
+            };
             let outcome = match self.random.below(6) {
+                _ if fails => Outcome::Gate(FailedGate {
+                    command: text_of(self.random),
+                    why: text_of(self.random),
+                    output: text_of(self.random),
+                    times: self.gate,
+                }),
                 0 => Outcome::Failed(format!("it failed: {}", text_of(self.random))),
                 1 => Outcome::Ran {
                     verdict: None,
-                    found: self.random.pick(&Domain::of(self.chart).found()),
+                    found: Found::default(),
                 },
                 _ => Outcome::Ran {
                     verdict: Some(self.random.pick(&invoke.verdicts)),
-                    found: self.random.pick(&Domain::of(self.chart).found()),
+                    found: self.found(),
                 },
             };
             let ended = Ended::new((**invocation).clone(), outcome);
@@ -906,6 +933,21 @@ impl<'c> Walk<'c> {
             Decided::Done(decision) => Ok(decision),
             Decided::Invoke(_) => unreachable!("a call with an outcome asks for no run"),
         }
+    }
+
+    /// Nothing, or a finding of some severity.
+    fn found(&mut self) -> Found {
+        let mut found = Found::default();
+        let severities = &self.chart.findings.severities;
+        if !severities.is_empty() && self.random.below(2) == 0 {
+            found.findings.push(Finding {
+                severity: self.random.pick(severities),
+                file: None,
+                line: None,
+                title: text_of(self.random),
+            });
+        }
+        found
     }
 
     /// Compares one decision with the claims.
@@ -1056,6 +1098,7 @@ fn compare(chart: &Arc<Chart>, seed: u64, walks: usize, tally: &mut Tally) -> Re
             story: Vec::new(),
             active: false,
             blocks: 0,
+            gate: 0,
             reviews: BTreeMap::new(),
             limit: 0,
         };

@@ -1,0 +1,90 @@
+//! `taskie findings`: lists what reviews found and what became of it. `taskie rule`: records what the user decides.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ArgMatches;
+use serde_json::{Value as Json, json};
+
+use crate::chart::Chart;
+use crate::cli::error::CliError;
+use crate::cli::output::{say, say_json};
+use crate::cli::place;
+use crate::page::{FAINT, Page, column, width};
+use crate::shell::ledger::{self, Entry};
+use crate::text::shown;
+
+/// Prints the findings, the open ones first.
+pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let session = place::session(matches)?;
+    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let mut entries = ledger::entries(&place);
+    if matches.get_flag("json") {
+        let entries: Vec<Json> = entries.iter().map(to_json).collect();
+        say_json(json!({ "findings": entries }));
+        return Ok(ExitCode::SUCCESS);
+    }
+    if entries.is_empty() {
+        say("no finding is recorded");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let words = &chart.findings;
+    let states: Vec<&str> = std::iter::once(ledger::OPEN)
+        .chain(words.answers.iter().map(String::as_str))
+        .collect();
+    let order = |entry: &Entry| states.iter().position(|state| *state == entry.state);
+    entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));
+    let labels: Vec<String> = entries.iter().map(|entry| entry.id.clone()).collect();
+    let mut page = Page::new(width(), column(labels.iter().map(String::as_str)));
+    for group in entries.chunk_by(|a, b| a.state == b.state) {
+        let Some(first) = group.first() else { continue };
+        page.text(FAINT, &shown(&first.state));
+        for entry in group {
+            let finding = &entry.finding;
+            let place = finding.place().map(|place| format!(", {place}"));
+            let why = entry.why.as_ref().map(|why| format!(" ({why})"));
+            let text = format!(
+                "{}{}: {}{}",
+                finding.severity,
+                place.unwrap_or_default(),
+                finding.title,
+                why.unwrap_or_default()
+            );
+            page.row(&shown(&entry.id), &shown(&text));
+        }
+    }
+    page.print();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn to_json(entry: &Entry) -> Json {
+    let finding = &entry.finding;
+    json!({
+        "id": entry.id, "state": entry.state, "why": entry.why, "severity": finding.severity,
+        "file": finding.file, "line": finding.line, "title": finding.title,
+    })
+}
+
+/// Records a ruling.
+pub(crate) fn rule(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    let session = place::session(matches)?;
+    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let entries = ledger::entries(&place);
+    let Some(entry) = entries.iter().find(|entry| entry.id == text("finding")) else {
+        let help = format!("`{} findings` lists the findings", chart.program());
+        return Err(CliError::with_help(
+            format!("there is no finding `{}`", shown(text("finding"))),
+            help,
+        ));
+    };
+    let word = chart.findings.rulings.get(text("ruling"));
+    let word = word.map_or("", String::as_str);
+    ledger::rule(&place, entry, word, text("why"))
+        .map_err(|error| CliError::new(format!("the ruling cannot be written: {error}")))?;
+    say(&format!(
+        "{} is {word}: every later reviewer is told",
+        entry.id
+    ));
+    Ok(ExitCode::SUCCESS)
+}

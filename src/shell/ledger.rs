@@ -1,0 +1,151 @@
+//! The findings of an instance's reviews, and what became of each: what the agent's answer says, and what the user has
+//! ruled.
+//!
+//! The findings are in the journal of this machine. The rulings are a file of the instance, one line each, so that
+//! they are versioned with it, and a reviewer on another machine is told them too.
+
+use std::io;
+
+use indexmap::IndexMap;
+
+use super::place::Place;
+use super::rulings::rulings;
+use super::{file, journal};
+use crate::engine::inspect;
+use crate::files::finding::Finding;
+use crate::text::plain_line;
+
+/// The state of a finding of which nobody has said anything.
+pub(crate) const OPEN: &str = "open";
+
+/// The most characters of a reason.
+const LENGTH: usize = 500;
+
+/// Comes before the reason in the line of a ruling.
+const WHY: &str = " Why: ";
+
+/// A finding, and what became of it.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: String,
+    pub(crate) finding: Finding,
+    /// `open`, what the answer says, or what the user has ruled.
+    pub(crate) state: String,
+    pub(crate) why: Option<String>,
+}
+
+/// Returns the findings of the reviews that this machine ran, oldest first.
+pub(crate) fn entries(place: &Place) -> Vec<Entry> {
+    let words = &place.chart.findings;
+    let rulings = rulings(&place.chart, &place.root, &place.dir());
+    let mut last: IndexMap<String, journal::Review> = IndexMap::new();
+    for review in journal::reviews(place) {
+        // A review that ran again has replaced the file of the one before.
+        if review.error.is_none() {
+            last.shift_remove(&review.file);
+            last.insert(review.file.clone(), review);
+        }
+    }
+    let mut entries = Vec::new();
+    for review in last.values() {
+        let answer = answer(place, &review.file);
+        for (id, finding) in review.found.named(&review.file) {
+            let ruled = rulings.iter().find_map(|line| ruled(line, &id));
+            let said = ruled.or_else(|| said(&answer, &id, &words.answers));
+            let (state, why) = said.unwrap_or_else(|| (OPEN.to_owned(), None));
+            let finding = finding.clone();
+            entries.push(Entry {
+                id,
+                finding,
+                state,
+                why,
+            });
+        }
+    }
+    entries
+}
+
+/// Records what the user rules about a finding. It replaces an earlier ruling.
+pub(crate) fn rule(place: &Place, entry: &Entry, word: &str, why: &str) -> io::Result<()> {
+    let name = place.chart.findings.file.as_ref();
+    let path = place.dir().join(name.ok_or(io::ErrorKind::NotFound)?);
+    let _lock = place
+        .lock()
+        .map_err(|stuck| io::Error::other(stuck.to_string()))?;
+    let mut lines = rulings(&place.chart, &place.root, &place.dir());
+    lines.retain(|line| ruled(line, &entry.id).is_none());
+    let place = entry.finding.place();
+    let place = place.map(|place| format!(", {place}")).unwrap_or_default();
+    lines.push(format!(
+        "{} {word} ({}{place}): {}{WHY}{}",
+        entry.id,
+        entry.finding.severity,
+        entry.finding.title,
+        plain_line(why, LENGTH)
+    ));
+    file::replace(&path, format!("{}\n", lines.join("\n")).as_bytes())
+}
+
+/// Returns the text of the answer to a review; empty if there is none.
+fn answer(place: &Place, review: &str) -> String {
+    let file = inspect::reviews(&place.chart, std::iter::once(review)).pop();
+    let path = file.map(|file| place.dir().join(file.answer));
+    let text = path.and_then(|path| file::read(&place.root, &path, file::LIMIT).ok().flatten());
+    String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
+}
+
+/// Returns the ruling in a line, if it is about this finding, and its reason.
+fn ruled(line: &str, id: &str) -> Option<(String, Option<String>)> {
+    let rest = line.strip_prefix(id)?.strip_prefix(' ')?;
+    let (word, rest) = rest.split_once(' ')?;
+    let why = rest.rsplit_once(WHY).map(|(_, why)| why.to_owned());
+    Some((word.to_owned(), why))
+}
+
+/// Returns what an answer says of a finding, and why: the last line that begins with its id and one of the `words`,
+/// in a list or not, in bold or not.
+fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<String>)> {
+    let is_mark = |char: char| !char.is_alphanumeric();
+    answer.lines().rev().find_map(|line| {
+        let line = plain_line(line, LENGTH);
+        let rest = line.trim_start_matches(is_mark).strip_prefix(id)?;
+        let rest = rest.trim_start_matches(is_mark);
+        let word = words.iter().find(|word| {
+            let start = rest.get(..word.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(word))
+        })?;
+        let why = rest[word.len()..].trim_matches(is_mark);
+        Some((word.clone(), (!why.is_empty()).then(|| why.to_owned())))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_all_shapes() {
+        let words = ["fixed", "declined", "deferred"].map(str::to_owned);
+        let cases = [
+            ("a-1.2: fixed", Some(("fixed", None))),
+            (
+                "- **a-1.2**: Declined: not ours.",
+                Some(("declined", Some("not ours"))),
+            ),
+            ("* `a-1.2` — deferred", Some(("deferred", None))),
+            (
+                "a-1.2: fixed\na-1.2: declined: no",
+                Some(("declined", Some("no"))),
+            ),
+            ("a-1.21: fixed", None),
+            ("a-1.2: perhaps", None),
+            ("see a-1.2: fixed", None),
+            ("", None),
+        ];
+        for (text, expected) in cases {
+            let expected = expected
+                .map(|(word, why): (&str, Option<&str>)| (word.to_owned(), why.map(str::to_owned)));
+            assert_eq!(said(text, "a-1.2", &words), expected, "{text}");
+        }
+    }
+}
