@@ -4,7 +4,9 @@ use std::io::{IsTerminal as _, Write as _};
 
 use serde_json::{Map, Value as Json, json};
 
+use super::error::CliError;
 use crate::host::events::REVIEWER;
+use crate::host::hosts;
 
 /// Returns whether this is a reviewer's session, which changes no state; says so if it is.
 pub(crate) fn is_reviewer() -> bool {
@@ -13,6 +15,17 @@ pub(crate) fn is_reviewer() -> bool {
         say("taskie: this is a reviewer's session, which changes no state: nothing was done.");
     }
     is_reviewer
+}
+
+/// Refuses a command of the user's in an agent's session; `what` is what an agent cannot do.
+pub(crate) fn refuse_agents(what: &str, command: &str) -> Result<(), CliError> {
+    if hosts::session().is_none() {
+        return Ok(());
+    }
+    Err(CliError::with_help(
+        format!("an agent's session cannot {what} for the user"),
+        format!("run `{command}` in a terminal of your own"),
+    ))
 }
 
 /// Returns the event fields of a command: whether a person typed it.

@@ -7,11 +7,10 @@ use std::sync::Arc;
 use clap::ArgMatches;
 
 use super::error::CliError;
-use super::output::{is_reviewer, say, tell};
+use super::output::{is_reviewer, refuse_agents, say, tell};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
-use crate::host::hosts;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::settings;
 use crate::shell::trust::{self, OwnChart, Part};
@@ -59,11 +58,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         say("All of this is already trusted.");
         return Ok(ExitCode::SUCCESS);
     }
-    if hosts::session().is_some() {
-        let message = "an agent's session cannot agree for the user";
-        let help = "run `taskie trust` in a terminal of your own";
-        return Err(CliError::with_help(message, help));
-    }
+    refuse_agents("agree", "taskie trust")?;
     if !matches.get_flag("yes") && !agrees()? {
         say("Nothing was changed.");
         return Ok(ExitCode::FAILURE);

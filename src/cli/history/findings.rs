@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
-use crate::cli::output::{say, say_json};
+use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
 use crate::cli::place;
 use crate::page::{FAINT, Page, column, width};
 use crate::shell::ledger::{self, Entry};
@@ -67,6 +67,10 @@ fn to_json(entry: &Entry) -> Json {
 
 /// Records a ruling.
 pub(crate) fn rule(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
+    if is_reviewer() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    refuse_agents("decide", &format!("{} rule", chart.program()))?;
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
