@@ -52,7 +52,7 @@ impl Words {
     }
 }
 
-/// Returns whether a word is one of the language, or one for agents that all charts share.
+/// Returns whether a word is one of the language, one for agents that all charts share, or the usual end of a file's name.
 pub(super) fn is_known(word: &str) -> bool {
     let built_in = BUILT_IN
         .iter()
@@ -63,7 +63,7 @@ pub(super) fn is_known(word: &str) -> bool {
         .chain(names(FILTERS))
         .chain(names(TESTS))
         .chain(built_in)
-        .chain(["ask"])
+        .chain(["ask", "txt"])
         .any(|known| known == word)
 }
 
