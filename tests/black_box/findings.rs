@@ -237,7 +237,7 @@ fn a_loop_in_which_nothing_changes_ends_with_a_question() {
         (project.calls().len(), message(&ran))
     };
     let question = "The last two code-reviews found something, and nothing has changed since: what should happen? Change \
-                    what they found, or decide about it (`taskie findings`; `taskie rule ID reject WHY`), and the next stop \
+                    what they found, or decide about it (`taskie findings`, `taskie help rule`), and the next stop \
                     runs another review. (`taskie run skip` moves on to complete-task without one.)";
     assert_eq!(round("FAIL", 1).0, 1);
     // A clean review in between is no round in vain.
