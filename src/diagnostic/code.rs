@@ -87,6 +87,7 @@ codes! {
     NoFinal = "no-final" in Rule,
     UnusedName = "unused-name" in Advice,
     UnusedTemplate = "unused-template" in Advice,
+    Lookalike = "lookalike" in Advice,
     UnusedIgnore = "unused-ignore" in Load,
     // What exploring every state refutes.
     NoDecision = "no-decision" in Explore,

@@ -1,9 +1,21 @@
 //! "Did you mean …?": the known name that a wrong one is closest to.
 
-/// Returns the name among `names` that `wrong` was most likely meant to be.
+/// Returns whether a word is another one with one letter missing, added, wrong, or swapped with the next one.
+pub fn is_slip(word: &str, other: &str) -> bool {
+    strsim::osa_distance(word, other) == 1
+}
+
+/// Returns the name among `names` that `wrong` was most likely meant to be: one that is a slip away, else one that is
+/// like it.
 pub fn suggest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     names
         .map(|name| (strsim::jaro_winkler(wrong, name), name))
+        .map(
+            |(likeness, name)| match likeness > 0.0 && is_slip(wrong, name) {
+                true => (likeness + 1.0, name),
+                false => (likeness, name),
+            },
+        )
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, name)| name)

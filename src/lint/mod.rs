@@ -5,22 +5,26 @@
 //! lint rule that looks at a whole chart is one file with one function. Flaws that show while a chart is loaded (an
 //! unknown name, for example) are found by the loader, in [`crate::chart`] and [`crate::expr`].
 
+mod definitions;
 mod explored;
 mod ignore;
 pub mod report;
 mod structure;
 mod subject;
+mod words;
 
 use std::sync::Arc;
 
 use crate::chart::{Chart, check, load};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::suggest::is_slip;
 use crate::explore::budget::Caps;
 use crate::explore::explore;
 use crate::explore::report::Report;
 use crate::expr::templates::Templates;
 use subject::Subject;
+use words::Words;
 
 /// Declares the lint rules that look at a whole chart: each is a module with a function `check`.
 macro_rules! rules {
@@ -36,6 +40,7 @@ rules! {
     pub constant_guard,
     duplicate_entry,
     idle_rule,
+    lookalike,
     message_too_long,
     missing_folder,
     no_final,
@@ -73,6 +78,7 @@ pub fn run(
     if let Some(source) = reading.source {
         let text = reading.text.as_str();
         let templates = templates(&source.templates);
+        let words = Words::of(text, &templates);
         let (chart, mut more) = load::resolve_all(origin, source, text, templates);
         if let Some(chart) = chart {
             let inspection = check::inspect(&chart, text);
@@ -83,6 +89,7 @@ pub fn run(
                 chart: &chart,
                 text,
                 uses: &inspection.uses,
+                words: &words,
             };
             let mut of_rules: Vec<Flaw> = Vec::new();
             for flaw in RULES.iter().flat_map(|check| check(&subject)) {
@@ -102,6 +109,13 @@ pub fn run(
                 more.extend(explored::flaws(&report, &chart, text));
                 explored = Some(report);
             }
+            // The templates in a folder that does not exist are unknown, too.
+            if of_rules
+                .iter()
+                .any(|flaw| flaw.code == Code::UnknownTemplate)
+            {
+                more.retain(|flaw| flaw.code != Code::UnknownTemplate);
+            }
             more.extend(of_rules);
         }
         // Findings about placeholders for missing values, or about the contents of broken lines, are dropped.
@@ -116,6 +130,7 @@ pub fn run(
             !(filled.contains(&flaw.span) || is_absence)
         });
         flaws.extend(more);
+        flaws = definitions::blamed(without_consequences(flaws, &reading.text), text, &words);
     }
     let is_explored = explored.as_ref().is_some_and(|report| report.complete);
     let mut flaws = ignore::apply(text, flaws, is_explored);
@@ -132,6 +147,48 @@ pub fn run(
         chart: loaded,
     }
 }
+
+/// Returns the findings without those that only follow from others.
+fn without_consequences(mut flaws: Vec<Flaw>, text: &str) -> Vec<Flaw> {
+    for (cause, effects) in CONSEQUENCES {
+        if flaws.iter().any(|flaw| flaw.code == *cause) {
+            flaws.retain(|flaw| !effects.contains(&flaw.code));
+        }
+    }
+    // A word that another finding is about, or that was meant there, is no news.
+    let (lookalikes, mut flaws): (Vec<Flaw>, Vec<Flaw>) = flaws
+        .into_iter()
+        .partition(|flaw| flaw.code == Code::Lookalike);
+    let is_news = |flaw: &Flaw| {
+        let word = flaw
+            .span
+            .clone()
+            .and_then(|span| text.get(span))
+            .unwrap_or_default();
+        !flaws.iter().any(|other| {
+            let is_there = other.file.is_none() && other.position(text).0 == flaw.position(text).0;
+            let mut named = words::places(&other.message).into_iter();
+            is_there || named.any(|place| is_slip(word, &other.message[place]))
+        })
+    };
+    let news: Vec<Flaw> = lookalikes.into_iter().filter(is_news).collect();
+    flaws.extend(news);
+    flaws
+}
+
+/// Codes, and those of what may follow from them.
+const CONSEQUENCES: &[(Code, &[Code])] = &[
+    (Code::UnknownKey, &[Code::IdleRule, Code::ShadowedRule]),
+    (Code::WrongType, &[Code::IdleRule, Code::ShadowedRule]),
+    (
+        Code::UnknownEvent,
+        &[Code::IdleRule, Code::ShadowedRule, Code::UnusedName],
+    ),
+    (
+        Code::ExpressionSyntax,
+        &[Code::UnusedName, Code::UnusedTemplate],
+    ),
+];
 
 /// The codes of places where a placeholder replaces the value in the chart.
 const FILLED: [Code; 2] = [Code::MissingKey, Code::WrongType];

@@ -16,15 +16,21 @@ use crate::chart::outdated;
 use crate::chart::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::suggest::suggest;
+use crate::diagnostic::suggest::{is_slip, suggest};
 use crate::diagnostic::toml::{Step, locate};
 
-/// The compiled schema of charts, and all keys in it.
-static SCHEMA: LazyLock<Result<(Validator, Vec<String>), String>> = LazyLock::new(|| {
+/// The schema of charts, compiled and as it is.
+static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
     let schema = statechart::of_charts();
     jsonschema::draft7::new(&schema)
-        .map(|validator| (validator, keys(&schema)))
         .map_err(|error| error.to_string())
+        .map(|validator| (validator, schema))
+});
+
+/// All keys and fixed values that a chart can have anywhere.
+static VOCABULARY: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let schema = SCHEMA.as_ref();
+    schema.map_or_else(|_| Vec::new(), |(_, schema)| words_in(schema))
 });
 
 /// The result of reading the file, for the checks that follow.
@@ -73,7 +79,7 @@ pub(super) fn read(text: &str) -> Reading {
         flaws,
     };
     let text = repaired.as_str();
-    let (validator, known) = match &*SCHEMA {
+    let (validator, schema) = match &*SCHEMA {
         Ok(compiled) => compiled,
         Err(error) => {
             flaws.push(Flaw::new(
@@ -83,29 +89,36 @@ pub(super) fn read(text: &str) -> Reading {
             return reading(None, flaws);
         }
     };
+    // If it is clear which key was meant, the rest of the chart is read as if it had been written.
+    loop {
+        let unknown = unknown_keys(validator, schema, &json);
+        if unknown.is_empty() {
+            break;
+        }
+        for (path, key, meant) in unknown.into_iter().rev() {
+            let help = meant.map(|key| format!("did you mean `{key}`?"));
+            let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
+            flaws.push(flaw.help(help).at(locate(text, &path)));
+            match meant {
+                Some(meant) => rename(&mut json, &path, meant),
+                None => remove(&mut json, &path),
+            }
+        }
+    }
     let mut wrong: Vec<Vec<Step>> = Vec::new();
-    let mut misspelled: Vec<(Vec<Step>, String)> = Vec::new();
-    let mut missing: Vec<(Vec<Step>, String)> = Vec::new();
     for error in validator.iter_errors(&json) {
         let path = steps(&json, &error.instance_path().to_string());
         match error.kind() {
-            ValidationErrorKind::AdditionalProperties { unexpected } => {
-                for key in unexpected {
-                    let path = [path.as_slice(), &[Step::from(key)]].concat();
-                    let meant = suggest(key, known.iter().map(String::as_str));
-                    let help = meant.map(|key| format!("did you mean `{key}`?"));
-                    let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
-                    flaws.push(flaw.help(help).at(locate(text, &path)));
-                    match meant {
-                        Some(meant) => misspelled.push((path, meant.to_owned())),
-                        None => wrong.push(path),
-                    }
-                }
-            }
             // After a syntax error, the rest of the file is not read, so nothing is known about missing keys.
             ValidationErrorKind::Required { .. } if !errors.is_empty() => {}
             ValidationErrorKind::Required { property } => {
-                missing.push((path, property.as_str().unwrap_or_default().to_owned()));
+                let place = match path.as_slice() {
+                    [] => "the chart".to_owned(),
+                    path => shown(path),
+                };
+                let name = property.as_str().unwrap_or_default();
+                let flaw = Flaw::new(Code::MissingKey, format!("{place} has no `{name}`"));
+                flaws.push(flaw.at(locate(text, &path)));
             }
             _ => {
                 let value = error.instance().as_ref();
@@ -121,8 +134,8 @@ pub(super) fn read(text: &str) -> Reading {
     for path in wrong.iter().rev() {
         remove(&mut json, path);
     }
-    // A removed part may have been required.
-    let needed: Vec<(Vec<Step>, String)> = validator
+    // A removed part may have been required, too.
+    let absent: Vec<(Vec<Step>, String)> = validator
         .iter_errors(&json)
         .filter_map(|error| match error.kind() {
             ValidationErrorKind::Required { property } => {
@@ -132,40 +145,42 @@ pub(super) fn read(text: &str) -> Reading {
             _ => None,
         })
         .collect();
-    let is_reported = |path: &[Step], name: &str| {
-        missing
-            .iter()
-            .any(|(other, key)| other == path && key == name)
-    };
-    for (path, name) in needed
-        .iter()
-        .filter(|(path, name)| !is_reported(path, name))
-    {
-        fill(&mut json, path, name);
-    }
-    // The intended key is clear, so the rest of the chart is read as if it had been written.
-    for (path, meant) in misspelled.iter().rev() {
-        rename(&mut json, path, meant);
-    }
-    for (path, name) in missing {
-        let is_misspelled = misspelled.iter().any(|(key, meant)| {
-            *meant == name
-                && key
-                    .split_last()
-                    .is_some_and(|(_, parent)| parent == path.as_slice())
-        });
-        if !is_misspelled {
-            let place = if path.is_empty() {
-                "the chart".to_owned()
-            } else {
-                shown(&path)
-            };
-            let flaw = Flaw::new(Code::MissingKey, format!("{place} has no `{name}`"));
-            flaws.push(flaw.at(locate(text, &path)));
-            fill(&mut json, &path, &name);
-        }
+    for (path, name) in absent {
+        fill(&mut json, &path, &name);
     }
     reading(serde_json::from_value(json).ok(), flaws)
+}
+
+/// Returns the keys that their tables cannot have: the path of each, its name, and the key that was meant.
+fn unknown_keys<'s>(
+    validator: &Validator,
+    schema: &'s Json,
+    json: &Json,
+) -> Vec<(Vec<Step>, String, Option<&'s str>)> {
+    let mut unknown = Vec::new();
+    for error in validator.iter_errors(json) {
+        let ValidationErrorKind::AdditionalProperties { unexpected } = error.kind() else {
+            continue;
+        };
+        let place = error.schema_path().to_string();
+        let owner = place.rsplit_once('/').map_or("", |(owner, _)| owner);
+        let allowed = schema
+            .pointer(owner)
+            .and_then(|owner| owner["properties"].as_object());
+        let allowed = || allowed.into_iter().flat_map(Map::keys).map(String::as_str);
+        let table = error.instance().as_ref();
+        let path = steps(json, &error.instance_path().to_string());
+        for key in unexpected {
+            let meant = suggest(key, allowed());
+            let absent = allowed().filter(|key| table.get(key).is_none());
+            let meant = meant
+                .filter(|meant| is_slip(key, meant))
+                .or_else(|| suggest(key, absent));
+            let path = [path.as_slice(), &[Step::from(key)]].concat();
+            unknown.push((path, key.clone(), meant));
+        }
+    }
+    unknown
 }
 
 /// The most consecutive broken lines that are each reported.
@@ -343,20 +358,25 @@ fn shown(path: &[Step]) -> String {
     format!("`{text}`")
 }
 
-/// Returns all keys that a chart can have anywhere, for suggestions.
-fn keys(schema: &Json) -> Vec<String> {
-    let own = schema
-        .get("properties")
-        .and_then(Json::as_object)
+/// Returns all keys and fixed values that a chart can have anywhere.
+pub(super) fn vocabulary() -> &'static [String] {
+    &VOCABULARY
+}
+
+fn words_in(schema: &Json) -> Vec<String> {
+    let keys = schema["properties"]
+        .as_object()
         .into_iter()
         .flat_map(Map::keys)
         .cloned();
-    let inner = match schema {
-        Json::Object(fields) => fields.values().flat_map(keys).collect(),
-        Json::Array(items) => items.iter().flat_map(keys).collect(),
+    let values = schema["enum"].as_array().into_iter().flatten();
+    let values = values.filter_map(|value| value.as_str().map(str::to_owned));
+    let inner: Vec<String> = match schema {
+        Json::Object(fields) => fields.values().flat_map(words_in).collect(),
+        Json::Array(items) => items.iter().flat_map(words_in).collect(),
         _ => Vec::new(),
     };
-    own.chain(inner).collect()
+    keys.chain(values).chain(inner).collect()
 }
 
 /// Converts a JSON pointer to a path through `json`.
@@ -411,12 +431,30 @@ fn rename(json: &mut Json, path: &[Step], meant: &str) {
         && let Some(value) = fields.shift_remove(key)
     {
         match fields.get_mut(meant) {
-            // `[cylces.a]` next to `[cycles.b]`.
-            Some(field) => merge(field, value),
+            // `[cylces.a]` next to `[cycles.b]`, `[[no.Stop]]` next to `[[on.Stop]]`.
+            Some(field) => join(field, value),
             None => {
                 fields.insert(meant.to_owned(), value);
             }
         }
+    }
+}
+
+/// Adds what another table with the same name has.
+fn join(json: &mut Json, other: Json) {
+    match (json, other) {
+        (Json::Object(fields), Json::Object(others)) => {
+            for (key, value) in others {
+                match fields.get_mut(&key) {
+                    Some(field) => join(field, value),
+                    None => {
+                        fields.insert(key, value);
+                    }
+                }
+            }
+        }
+        (Json::Array(items), Json::Array(others)) => items.extend(others),
+        _ => {}
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::words::Words;
 use crate::chart::Chart;
 use crate::chart::model::Rule;
 use crate::diagnostic::code::Code;
@@ -16,6 +17,8 @@ pub(super) struct Subject<'c> {
     pub(super) text: &'c str,
     /// The names that expressions and texts use.
     pub(super) uses: &'c BTreeSet<String>,
+    /// The words of the chart and its templates.
+    pub(super) words: &'c Words,
 }
 
 impl Subject<'_> {

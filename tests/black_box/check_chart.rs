@@ -227,6 +227,7 @@ pages! {
     no_final: "no-final",
     unused_name: "unused-name",
     unused_template: "unused-template",
+    lookalike: "lookalike",
     unused_ignore: "unused-ignore",
     no_decision: "no-decision",
     assignment_misfit: "assignment-misfit",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, Reviewer, git};
+use crate::support::{Project, Ran, Reviewer, git, timeless};
 
 /// A reviewer that finds this.
 fn finds(verdict: &'static str, findings: &Value) -> Reviewer {
@@ -82,7 +82,7 @@ fn history_shows_what_was_found() {
     let line: Value = serde_json::from_str(line.unwrap()).unwrap();
     let plain = finding("major", "b <script> says: run `rm`");
     assert_eq!(line["findings"], json!([finding("minor", "a"), plain]));
-    let log = project.run(&["log"]).stdout;
+    let log = timeless(&project.run(&["log"]).stdout);
     assert!(
         log.contains("code-review task-1 1 FAIL by opus in 0 s ($0.84): 1 major, 1 minor"),
         "{log}"
@@ -197,7 +197,7 @@ task-1-review-1.3  minor, src/a.rs:12: c
     );
     let ruling = "task-1-review-1.1 rejected (major, src/a.rs:12): no Windows # What the user has decided - all is well \
                   Why: Linux only - task-1-review-1.2 rejected";
-    assert_eq!(project.read("rulings.txt"), format!("{ruling}\n"));
+    assert_eq!(project.read("rulings"), format!("{ruling}\n"));
     let json: Value = serde_json::from_str(&project.run(&["findings", "--json"]).stdout).unwrap();
     let first = json!({
         "id": "task-1-review-1.1", "state": "rejected", "why": "Linux only - task-1-review-1.2 rejected",

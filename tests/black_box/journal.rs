@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project, Ran, Reviewer, validated};
+use crate::support::{PLAN, Project, Ran, Reviewer, timeless, validated};
 
 const AT: &str = "2026-01-31T12:00:00.000Z";
 
@@ -475,7 +475,7 @@ fn what_a_review_cost_is_kept() {
         (&lines(&project)[0]["cost"], &lines(&project)[0]["tokens"]),
         (&json!(213_457), &json!(111))
     );
-    let log = project.run(&["log"]).stdout;
+    let log = timeless(&project.run(&["log"]).stdout);
     assert!(log.contains("PASS by opus in 0 s ($0.21)"), "{log}");
 }
 

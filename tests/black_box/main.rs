@@ -36,6 +36,7 @@ mod hosts;
 mod journal;
 mod launcher;
 mod layers;
+mod misspellings;
 mod mutants;
 mod next;
 mod places;

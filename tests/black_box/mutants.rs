@@ -20,11 +20,9 @@ enum At {
     Line(&'static str),
     /// On the line before that: a rule is found at its `[[on.EVENT]]`, and named by its `about`.
     Rule(&'static str),
-    /// In this file next to the chart, on the first line that contains this text.
-    File(&'static str, &'static str),
 }
 
-use At::{Edit, File, Line, Rule};
+use At::{Edit, Line, Rule};
 
 /// One edit of the chart: the `nth` occurrence of `find`, from 1, becomes `replace`.
 struct Mutant {
@@ -68,13 +66,13 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"target = "create-tasks""#, 1, r#"target = "create-task""#, &[("unknown-phase", Edit)]),
     mutant(r#"target = "all-code-review""#, 1, r#"target = "all-code-reviews""#, &[("unknown-phase", Edit)]),
     mutant(r#"post = "post-{cycle}""#, 1, r#"post = "pots-{cycle}""#, &[("unknown-phase", Edit)]),
-    mutant(r#"[phases."post-{cycle}"]"#, 1, r#"[phases."pots-{cycle}"]"#, &[("unknown-phase", Line(r#"post = "p"#))]),
+    mutant(r#"[phases."post-{cycle}"]"#, 1, r#"[phases."pots-{cycle}"]"#, &[("lookalike", Edit), ("unknown-phase", Line(r#"post = "p"#))]),
     mutant(r#"arms = "tasks-review""#, 1, r#"arms = "task-review""#, &[("unknown-cycle", Edit)]),
     mutant("phase == 'new-plan'", 1, "phase == 'new-plna'", &[("unlike-types", Edit)]),
     mutant("next_phase == 'complete'", 1, "next_phase == 'complet'", &[("unlike-types", Edit)]),
     mutant("'next-task-tdd', 'complete-task'", 1, "'next-task-tddd', 'complete-task'", &[("unlike-types", Edit)]),
     mutant("phase == 'complete' and", 1, "phase == 'completed' and", &[("unlike-types", Edit)]),
-    mutant("[phases.continue-task]", 1, "[phases.continue-tasks]", &[("unknown-phase", Line(r#"resume = "c"#)), ("unlike-types", Line("phase in ['next-task'"))]),
+    mutant("[phases.continue-task]", 1, "[phases.continue-tasks]", &[("unknown-phase", Edit)]),
     // Misspelled context fields.
     mutant(r#"state = "phase""#, 1, r#"state = "phsae""#, &[("unknown-field", Edit)]),
     mutant(r#"next = "next_phase""#, 1, r#"next = "next_phas""#, &[("unknown-field", Edit)]),
@@ -94,7 +92,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("event.stop_hook_active and", 1, "event.stop_hook_activ and", &[("unknown-name", Edit)]),
     mutant("not scope.started", 1, "not scope.startd", &[("unknown-name", Edit)]),
     mutant("files.md", 1, "files.mdd", &[("unknown-name", Edit)]),
-    mutant("odd =", 1, "ood =", &[("unknown-name", Line("files.odd")), ("unused-name", Edit)]),
+    mutant("odd =", 1, "ood =", &[("unknown-name", Line("files.odd"))]),
     mutant(r#"each = "files.reviews""#, 1, r#"each = "files.review""#, &[("unknown-name", Edit)]),
     mutant("it.base ~ '.md'", 1, "it.bas ~ '.md'", &[("unknown-name", Edit)]),
     mutant("tables.tasks.open |", 1, "tables.task.open |", &[("unknown-name", Edit)]),
@@ -102,7 +100,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("rejectattr('id'", 1, "rejectattr('idd'", &[("unknown-name", Edit)]),
     mutant("map(attribute='path')", 1, "map(attribute='paht')", &[("unknown-name", Edit)]),
     mutant("map(attribute='title')", 1, "map(attribute='titel')", &[("unknown-name", Edit)]),
-    mutant("columns = { id =", 1, "columns = { idd =", &[("unknown-name", Line("elif remaining")), ("unknown-name", Line("a task is open again")), ("unknown-name", Line("one_of = \"tables")), ("unknown-name", Line("default = \"{{ remaining")), ("bad-pattern", Line("path = \"task-{id}")), ("unknown-name", Line("task_ids = \"")), ("unknown-name", Line("open_ids = \"")), ("unknown-name", Line("remaining = \"")), ("unknown-name", Line("remaining_ids = \"")), ("unknown-name", Line("rejectattr('id', 'in', remaining_ids)"))]),
+    mutant("columns = { id =", 1, "columns = { idd =", &[("bad-pattern", Edit)]),
     mutant("checks.structure |", 1, "checks.struct |", &[("unknown-name", Edit)]),
     mutant("[[checks.structure]]", 1, "[[checks.struktur]]", &[("unused-name", Edit)]),
     mutant("cycle.due and cycle.limit ==", 1, "cycle.due and cycle.limt ==", &[("unknown-name", Edit)]),
@@ -116,22 +114,12 @@ const MUTANTS: &[Mutant] = &[
     // Misspelled templates, filters, tests, invocations, events and types.
     mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
     mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unknown-template", Edit)]),
-    mutant(r#""plugin/taskie"]"#, 1, r#""plugin/taski"]"#, &[
-            ("unknown-template", Edit),
-            (
-                "unknown-template",
-                File("templates/review.md", "{% include '"),
-            ),
-            (
-                "unknown-template",
-                File("templates/review.md", "{% include 'a"),
-            ),
-        ]),
+    mutant(r#""plugin/taskie"]"#, 1, r#""plugin/taski"]"#, &[("unknown-template", Edit)]),
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
     mutant(r#"| list""#, 1, r#"| lst""#, &[("unknown-filter", Edit)]),
     mutant(r#"current_task is not none""#, 1, r#"current_task is not non""#, &[("unknown-test", Edit)]),
-    mutant(r#"one_of = ["claude", "codex""#, 1, r#"one_of = ["claude", "codx""#, &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
-    mutant("[invoke.codex]", 1, "[invoke.codx]", &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
+    mutant(r#"one_of = ["claude", "codex""#, 1, r#"one_of = ["claude", "codx""#, &[("lookalike", Edit), ("unknown-invocation", Line(r#"invoke = "{{"#))]),
+    mutant("[invoke.codex]", 1, "[invoke.codx]", &[("unknown-invocation", Edit)]),
     mutant("[[on.Stop]]", 3, "[[on.Stpo]]", &[("unknown-event", Edit)]),
     mutant("[[on.enter]]", 1, "[[on.entr]]", &[("unknown-event", Edit)]),
     mutant(r#"type = "phase""#, 1, r#"type = "phaze""#, &[("wrong-type", Edit)]),
@@ -274,6 +262,14 @@ const MUTANTS: &[Mutant] = &[
             ("blocks-in-a-row", Rule("a flaw in the plan")),
             ("rule-never-fires", Rule("the flaw is still there")),
         ]),
+    // Words that nothing else checks.
+    mutant("default = \"opus\"", 1, "default = \"opsu\"", &[("lookalike", Edit)]),
+    mutant("/result/verdict", 1, "/reslut/verdict", &[("lookalike", Edit)]),
+    mutant("status = \"Status\"", 1, "status = \"Statsu\"", &[("lookalike", Edit)]),
+    mutant("'Overview'", 1, "'Overveiw'", &[("lookalike", Edit)]),
+    mutant("subject = [\"plan.md\"]", 1, "subject = [\"plna.md\"]", &[("lookalike", Edit)]),
+    mutant("base = \"all-code\"", 1, "base    = \"al-code\"", &[("lookalike", Edit)]),
+    mutant("home = \".taskie\"", 1, "home = \".taske\"", &[("lookalike", Edit)]),
     // A gate that fails forever, or too often in the same way.
     mutant("gate.failed and gate.times <= 3", 1, "gate.failed and gate.times >= 1", &[("blocks-in-a-row", Rule("a gate failed: the agent")), ("rule-never-fires", Rule("a gate failed again"))]),
     mutant("gate.times <= 3", 1, "gate.times <= 9", &[("blocks-in-a-row", Rule("a gate failed: the agent"))]),
@@ -294,28 +290,10 @@ const UNNOTICED: &[(&str, usize, &str, &str)] = &[
         "the last review is run all the same; where it fails, the user reads of the limit too",
     ),
     (
-        "default = \"opus\"",
-        1,
-        "default = \"opsu\"",
-        "which models there are, only the reviewer's program knows",
-    ),
-    (
         "--print",
         1,
         "--pritn",
         "the options of a program are its own",
-    ),
-    (
-        "/result/verdict",
-        1,
-        "/reslut/verdict",
-        "what a program prints, only a run shows",
-    ),
-    (
-        "status = \"Status\"",
-        1,
-        "status = \"Statsu\"",
-        "a heading stands in a file of the plan, not in the chart",
     ),
     (
         "\"postponed\"",
@@ -330,34 +308,10 @@ const UNNOTICED: &[(&str, usize, &str, &str)] = &[
         "what a line looks like, only the file shows",
     ),
     (
-        "'Overview'",
-        1,
-        "'Overveiw'",
-        "a heading of a plan is any text",
-    ),
-    (
-        "subject = [\"plan.md\"]",
-        1,
-        "subject = [\"plna.md\"]",
-        "the plan's files are there at run time only",
-    ),
-    (
-        "base = \"all-code\"",
-        1,
-        "base    = \"al-code\"",
-        "a stem is free",
-    ),
-    (
         "touch = [\"*.md\"",
         1,
         "touch = [\"*.mb\"",
         "any file may count as a touch",
-    ),
-    (
-        "home = \".taskie\"",
-        1,
-        "home = \".taske\"",
-        "a directory is named as one likes",
     ),
     (
         "stage = \"Planning\"",
@@ -505,7 +459,6 @@ fn every_mutant_is_reported_at_its_line() {
             Edit => (own.clone(), *line),
             Line(part) => (own.clone(), line_of(text, part)),
             Rule(about) => (own.clone(), line_of(text, about) - 1),
-            File(file, part) => ((*file).to_owned(), line_of(&read(file), part)),
         };
         let expected: Vec<(String, String, usize)> = expected
             .iter()

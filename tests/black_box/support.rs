@@ -336,6 +336,17 @@ pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
     serde_json::from_str(&Format::Json.render(&[checked])).unwrap()
 }
 
+/// Returns `text` with every review taking no time: how long one takes depends on the machine.
+pub fn timeless(text: &str) -> String {
+    let mut parts = text.split(" in ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| {
+        let digits = part.chars().take_while(char::is_ascii_digit).count();
+        let rest = part[digits..].strip_prefix(" s").filter(|_| digits > 0);
+        text + " in " + &rest.map_or_else(|| part.to_owned(), |rest| format!("0 s{rest}"))
+    })
+}
+
 /// The answer that allows a stop without a message.
 pub fn silent() -> &'static str {
     "{\"suppressOutput\": true}\n"

@@ -7,11 +7,12 @@ use super::Infer;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
 use crate::expr::types::Type;
-use crate::expr::vocabulary::{FILTERS, names};
+use crate::expr::vocabulary::{FILTERS, TESTS, names};
 
 impl Infer<'_> {
     pub(super) fn filter(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) -> Type {
         self.args(&filter.args);
+        self.keywords(filter);
         let Some(input_expr) = &filter.expr else {
             return Type::Any;
         };
@@ -77,6 +78,41 @@ impl Infer<'_> {
                 self.problem(Code::UnknownFilter, filter.span(), message, help);
                 Type::Any
             }
+        }
+    }
+
+    /// Checks the names of a filter's arguments, and the test that a filter names.
+    fn keywords(&mut self, filter: &ast::Spanned<ast::Filter<'_>>) {
+        let known: &[&str] = match filter.name {
+            "indent" => &["width", "first", "blank"],
+            "int" => &["default", "base"],
+            "join" => &["d", "attribute"],
+            "map" => &["attribute", "default"],
+            "sort" => &["attribute", "reverse", "case_sensitive"],
+            "unique" => &["attribute", "case_sensitive"],
+            _ => &[],
+        };
+        for arg in &filter.args {
+            if let CallArg::Kwarg(name, _) = arg
+                && !known.contains(name)
+            {
+                let message = format!("the filter `{}` takes no `{name}`", filter.name);
+                let help = hint(name, known.iter().copied());
+                self.problem(Code::UnknownFilter, filter.span(), message, help);
+            }
+        }
+        let test = match filter.name {
+            "select" | "reject" => filter.args.first(),
+            "selectattr" | "rejectattr" => filter.args.get(1),
+            _ => None,
+        };
+        if let Some(CallArg::Pos(test)) = test
+            && let Some(name) = test.as_const()
+            && names(TESTS).all(|known| name.as_str() != Some(known))
+        {
+            let message = format!("unknown test `{name}`");
+            let help = hint(name.as_str().unwrap_or_default(), names(TESTS));
+            self.problem(Code::UnknownTest, test.span(), message, help);
         }
     }
 

@@ -234,7 +234,14 @@ impl<'s> Infer<'s> {
                         }
                         _ => get.name,
                     };
-                    self.scope.used(&format!("{}.{meant}", root.id));
+                    let names = self.scope.names();
+                    let root = match self.scope.name(root.id) {
+                        Some(_) => root.id,
+                        None => {
+                            suggest(root.id, names.iter().map(String::as_str)).unwrap_or(root.id)
+                        }
+                    };
+                    self.scope.used(&format!("{root}.{meant}"));
                 }
                 self.field(&kind, get.name, get.span())
             }
