@@ -1,12 +1,16 @@
 //! `taskie check-chart [FILE | -]…`: reads charts and prints their flaws.
 
-use std::io::Read as _;
+use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use signal_hook::consts::SIGINT;
 
 use super::error::CliError;
 use super::output::{say, tell};
@@ -67,6 +71,8 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
             }),
         ..Caps::default()
     };
+    interruptible(&caps)?;
+    let progress = Progress::of(&caps);
     let mut checked = Vec::new();
     let mut unread = 0_usize;
     for chart in embedded {
@@ -97,6 +103,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
             }
         }
     }
+    drop(progress);
     if let Some(file) = matches.get_one::<PathBuf>("diagram") {
         draw(file, &checked)?;
     }
@@ -116,6 +123,61 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         (0, true) => ExitCode::FAILURE,
         (0, false) => ExitCode::SUCCESS,
     })
+}
+
+/// Lets Ctrl-C end the exploration, which then reports what it has found so far. The second one ends the program.
+fn interruptible(caps: &Caps) -> Result<(), CliError> {
+    let stop = || Arc::clone(&caps.stop);
+    signal_hook::flag::register_conditional_default(SIGINT, stop())
+        .and_then(|_| signal_hook::flag::register(SIGINT, stop()))
+        .map(|_| ())
+        .map_err(|error| CliError::new(format!("Ctrl-C cannot be handled: {error}")))
+}
+
+/// Says on a terminal how many states have been explored, from one second on, until it is dropped.
+struct Progress {
+    thread: Option<std::thread::JoinHandle<()>>,
+    /// Dropped, it ends the thread.
+    end: Option<mpsc::Sender<()>>,
+}
+
+impl Progress {
+    fn of(caps: &Caps) -> Self {
+        let (end, ended) = mpsc::channel();
+        let looked_at = Arc::clone(&caps.looked_at);
+        let thread = std::io::stderr()
+            .is_terminal()
+            .then(|| std::thread::spawn(move || progress(&looked_at, &ended)));
+        Self {
+            thread,
+            end: Some(end),
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end = None;
+        // A line less on the terminal is no reason to fail.
+        let _ = self.thread.take().map(std::thread::JoinHandle::join);
+    }
+}
+
+fn progress(looked_at: &AtomicUsize, ended: &mpsc::Receiver<()>) {
+    let mut wait = Duration::from_secs(1);
+    let mut is_shown = false;
+    while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(wait) {
+        let states = looked_at.load(Ordering::Relaxed);
+        let _ = write!(
+            std::io::stderr(),
+            "\r{states} states explored (Ctrl-C to stop)"
+        );
+        wait = Duration::from_millis(200);
+        is_shown = true;
+    }
+    if is_shown {
+        let _ = write!(std::io::stderr(), "\r\x1b[K");
+    }
 }
 
 /// Draws the first chart that has a counterexample, with the path that it takes; else the first chart.

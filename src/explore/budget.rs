@@ -1,7 +1,8 @@
 //! How much time an exploration may still take, asked for in its innermost loops.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How many seconds an exploration takes by default at most; a build for debugging is that much slower.
@@ -17,7 +18,9 @@ pub struct Caps {
     /// The most bytes that states and the transitions between them take up, by estimate.
     pub memory: usize,
     /// Set from elsewhere: the exploration ends, and reports what it has found so far.
-    pub stop: Option<&'static AtomicBool>,
+    pub stop: Arc<AtomicBool>,
+    /// How many states have been looked at, for elsewhere.
+    pub looked_at: Arc<AtomicUsize>,
 }
 
 impl Default for Caps {
@@ -26,7 +29,8 @@ impl Default for Caps {
             states: 100_000,
             time: Duration::from_secs(SECONDS),
             memory: 1 << 30,
-            stop: None,
+            stop: Arc::default(),
+            looked_at: Arc::default(),
         }
     }
 }
@@ -57,7 +61,7 @@ impl fmt::Display for Cut {
                 write!(out, "the time was up after {states} states (--max-seconds)")
             }
             Self::Memory => out.write_str("states and transitions take up too much memory"),
-            Self::Stopped(states) => write!(out, "it was stopped after {states} states"),
+            Self::Stopped(states) => write!(out, "interrupted after {states} states"),
             Self::Text => write!(
                 out,
                 "states with a text of more than {LONGEST_TEXT} bytes were not looked at"
@@ -74,7 +78,7 @@ pub(crate) const LONGEST_TEXT: usize = 10_000;
 #[derive(Debug, Default, Clone)]
 pub(super) struct Budget {
     end: Option<Instant>,
-    stop: Option<&'static AtomicBool>,
+    stop: Arc<AtomicBool>,
     asked: u32,
     cut: Option<Cut>,
 }
@@ -87,7 +91,7 @@ impl Budget {
     pub(super) fn of(caps: &Caps) -> Self {
         Self {
             end: Instant::now().checked_add(caps.time),
-            stop: caps.stop,
+            stop: Arc::clone(&caps.stop),
             ..Self::default()
         }
     }
@@ -99,7 +103,7 @@ impl Budget {
             if self.end.is_some_and(|end| Instant::now() >= end) {
                 self.cut = Some(Cut::Time(0));
             }
-            if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            if self.stop.load(Ordering::Relaxed) {
                 self.cut = Some(Cut::Stopped(0));
             }
         }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use indexmap::IndexSet;
 use serde_json::Value as Json;
@@ -132,6 +133,7 @@ impl Search {
             search.needs.push(needs);
             search.ends.push(search.arrows.len());
             at += 1;
+            caps.looked_at.store(at, Ordering::Relaxed);
         }
         if let Some(lost) = &search.moves.tree.is_lost {
             search.cut.get_or_insert(Cut::Lost(lost.clone()));

@@ -112,7 +112,7 @@ fn all_is_proved_on_the_base_chart() {
             "no dead end before a final phase: 67 states",
             "a final phase stays within reach: from every state",
             "text-review ends within its limit: at most 3 reviews with max_reviews 3, 2 with 2, 1 with 1, 0 with 0",
-            "the reviews on the way from cycle to cycle are bounded: at most 3 for each round of text-review, with the \
+            "the reviews on the way from cycle to cycle are bounded: at most 3 each time text-review starts, with the \
              default of max_reviews",
             "at most 8 blocks in a row while the agent does nothing: 1 at most",
             "no blocks without progress: what the agent does after a block leads on",
@@ -1005,4 +1005,24 @@ fn compare(
         .map(|place| &tree.places[*place as usize])
         .collect();
     assert_eq!(fired, expected, "{trigger:?}");
+}
+
+#[test]
+fn an_interruption_gives_what_is_known_so_far() {
+    let caps = Caps::default();
+    caps.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let report = explore(&chart(&[]), &caps);
+    assert!(!report.complete);
+    let verdicts = findings(&report);
+    let why = "not decided: interrupted after 0 states";
+    assert!(
+        verdicts.iter().any(|(_, verdict)| verdict == why),
+        "{verdicts:?}"
+    );
+    assert!(
+        verdicts
+            .iter()
+            .all(|(_, verdict)| verdict.starts_with("not decided")),
+        "{verdicts:?}"
+    );
 }

@@ -1,7 +1,8 @@
 //! Reviews come to an end: each cycle within its limit, and how many there are altogether.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::judgment::Judge;
@@ -27,7 +28,7 @@ type Most = BTreeMap<i64, usize>;
 impl Judge<'_> {
     pub(super) fn cycles(&self) -> Vec<PropertyResult> {
         let mut results = Vec::new();
-        let mut all: HashMap<&str, usize> = HashMap::new();
+        let mut all: IndexMap<&str, usize> = IndexMap::new();
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
             let mut most = Most::new();
             let (code, verdict) = self.cycle(at, cycle, &mut most);
@@ -216,65 +217,27 @@ impl Judge<'_> {
         })
     }
 
-    /// On the way from cycle to cycle: the reviews of those that are run once, and of those that come again.
-    fn total(&self, most: &HashMap<&str, usize>) -> String {
-        let cycles = &self.chart.cycles;
-        let (again, once): (Vec<&str>, Vec<&str>) = cycles
-            .keys()
-            .map(String::as_str)
-            .partition(|id| self.comes_again(id));
-        let sum = |ids: &[&str]| ids.iter().filter_map(|id| most.get(id)).sum::<usize>();
-        let rounds = format!("{} for each round of {}", sum(&again), again.join(", "));
-        let detail = match (once.is_empty(), again.is_empty()) {
-            (_, true) => sum(&once).to_string(),
-            (true, false) => rounds,
-            (false, false) => format!("{} + {rounds}", sum(&once)),
-        };
-        let limits: BTreeSet<&str> = cycles.values().map(|cycle| cycle.limit.as_str()).collect();
-        let limits: Vec<&str> = limits.into_iter().collect();
-        format!(
-            "at most {detail}, with the default of {}",
-            limits.join(", ")
-        )
-    }
-
-    /// True where the advance targets of a cycle lead back to it, by way of others or not.
-    fn comes_again(&self, id: &str) -> bool {
-        let mut open = self.leads_from(id);
-        let mut seen: HashSet<&str> = HashSet::new();
-        while let Some(next) = open.pop() {
-            if next == id {
-                return true;
-            }
-            if seen.insert(next) {
-                open.extend(self.leads_from(next));
-            }
+    /// The reviews of each cycle from one start of it to the next.
+    fn total(&self, most: &IndexMap<&str, usize>) -> String {
+        let mut by_count: IndexMap<usize, Vec<&str>> = IndexMap::new();
+        for (id, reviews) in most {
+            by_count.entry(*reviews).or_default().push(id);
         }
-        false
-    }
-
-    /// The cycles that the advance targets of a cycle are, or arm.
-    fn leads_from(&self, id: &str) -> Vec<&str> {
-        let targets = self
-            .chart
-            .cycles
-            .get(id)
-            .into_iter()
-            .flat_map(|cycle| &cycle.advance);
-        let cycles =
-            targets.filter_map(
-                |advance| match self.chart.cycles.get_key_value(&advance.target) {
-                    Some((cycle, _)) => Some(cycle.as_str()),
-                    None => self
-                        .chart
-                        .phases
-                        .get(&advance.target)?
-                        .phase
-                        .arms
-                        .as_deref(),
-                },
-            );
-        cycles.collect()
+        let parts = by_count.iter().map(|(reviews, ids)| {
+            let (last, others) = ids
+                .split_last()
+                .map_or(("", &[][..]), |(last, others)| (*last, others));
+            let ids = match others {
+                [] => last.to_owned(),
+                others => format!("{} or {last}", others.join(", ")),
+            };
+            format!("{reviews} each time {ids} starts")
+        });
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        let cycles = self.chart.cycles.values();
+        let limits: BTreeSet<&str> = cycles.map(|cycle| cycle.limit.as_str()).collect();
+        let limits: Vec<&str> = limits.into_iter().collect();
+        format!("at most {parts}, with the default of {}", limits.join(", "))
     }
 }
 
