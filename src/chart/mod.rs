@@ -226,6 +226,7 @@ pub struct Cycle {
     pub subject: Vec<Text>,
     pub ready: Option<Expr>,
     pub resume: Option<String>,
+    pub stall: Option<usize>,
     pub stage: Option<String>,
     pub text: IndexMap<String, Text>,
     pub advance: Vec<Advance>,

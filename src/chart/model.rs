@@ -352,6 +352,9 @@ pub struct CycleSource {
     pub ready: Option<Expr>,
     /// The phase to resume if there is nothing to review yet: `cycle.resume`.
     pub resume: Option<String>,
+    /// How many reviews in a row may find something in exactly the same work before `cycle.stalled` is true. Without it,
+    /// it is never true.
+    pub stall: Option<usize>,
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
     /// Texts for templates: `cycle.text.NAME`.

@@ -49,6 +49,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("cycle.answered", "the answer to the last review is on disk, and not older than the review", ""),
     ("cycle.exit", "its `exit` condition", ""),
     ("cycle.ready", "its `ready` condition; true if it has none", ""),
+    ("cycle.stalled", "the last reviews found something, as many as its `stall` says, and nothing has changed since the first of them", ""),
     ("cycle.last.review", "the file of the last review", ""),
     ("cycle.last.answer", "the file of the answer to it", ""),
     ("cycle.subject", "the files that its reviewer reads", ""),
@@ -279,6 +280,7 @@ impl<'c> ChartNames<'c> {
             ("answered", Type::Boolean),
             ("exit", Type::Boolean),
             ("ready", Type::Boolean),
+            ("stalled", Type::Boolean),
             ("last", last),
             ("subject", Type::list(Type::Text)),
             (

@@ -21,6 +21,17 @@ pub enum Source {
     Answers { answer: String, review: String },
     /// `config.NAME`, checked against its type, or its default.
     Config(String),
+    /// Whether the last `rounds` reviews of a cycle found something in exactly what is there now.
+    Stalled {
+        cycle: String,
+        /// The name of its reviews, with `{n}` for the number.
+        files: String,
+        /// How many of them count.
+        count: i64,
+        /// The files that the next one reads.
+        subject: Vec<String>,
+        rounds: usize,
+    },
     /// `rulings`: what the user has ruled about findings, a list of texts.
     Rulings,
     /// `driver`: who drives the instance, from the point of view of the session: `this`, `other`, or none.

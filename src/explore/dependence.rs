@@ -952,7 +952,7 @@ impl Reader<'_> {
             ("cycle", "review" | "last" | "text") | ("review", "error" | "file" | "answer") => {
                 Val::input(whole, false)
             }
-            ("cycle", "exit" | "ready" | "answered" | "due" | "owed" | "next") => {
+            ("cycle", "exit" | "ready" | "answered" | "due" | "owed" | "next" | "stalled") => {
                 self.looks.insert(whole);
                 Val::settled()
             }

@@ -43,6 +43,8 @@ pub enum Choice {
     Over,
     /// The worst severity that a review has found.
     Worst,
+    /// The last reviews found something, and nothing has changed.
+    Stalled,
     /// What the checks of `checks.NAME` find.
     Findings(String),
     /// Who drives the instance.
@@ -67,6 +69,7 @@ impl Choice {
             Self::Postponed => "postponed".to_owned(),
             Self::Over => "spent.over".to_owned(),
             Self::Worst => "review.worst".to_owned(),
+            Self::Stalled => "cycle.stalled".to_owned(),
             Self::Dirty => "git.dirty".to_owned(),
             Self::Siblings => "siblings".to_owned(),
         }
@@ -184,6 +187,7 @@ impl Domain {
                 let severities = severities.map(|severity| json!(severity));
                 std::iter::once(Json::Null).chain(severities).collect()
             }
+            Choice::Stalled => vec![json!(false), json!(true)],
             Choice::Over => vec![Json::Null, json!("cycle"), json!("instance")],
             Choice::Postponed => vec![Json::Null, json!("18:23")],
             Choice::Dirty => vec![json!(false), json!(true)],

@@ -98,6 +98,7 @@ impl Domain {
                     .join(", ")
                     .replace("left out", "none")
             ),
+            Choice::Stalled => "cycle.stalled: false, true".to_owned(),
             Choice::Over => "spent.over: none, cycle, instance".to_owned(),
             Choice::Postponed => "postponed: none, some time".to_owned(),
             Choice::Dirty => "git.dirty: false, true".to_owned(),

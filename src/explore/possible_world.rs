@@ -33,6 +33,8 @@ pub struct Disk {
     pub postponed: Option<String>,
     /// The budget that is used up.
     pub over: Option<String>,
+    /// The last reviews found something, and nothing has changed.
+    pub stalled: bool,
     /// The worst severity that a review has found.
     pub worst: Option<String>,
     pub dirty: bool,
@@ -189,6 +191,7 @@ impl World for PossibleWorld {
                 };
                 Value::from_pairs([("cycle", none()), ("instance", none()), ("over", over)])
             }
+            Source::Stalled { .. } => Value::from(self.disk.stalled),
             Source::Rulings => Value::from(Vec::<Value>::new()),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();

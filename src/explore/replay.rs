@@ -582,6 +582,7 @@ impl Replay {
                 Choice::Session => event.session = value.as_str().map(str::to_owned),
                 Choice::Driver => disk.driver = value.as_str().map(str::to_owned),
                 Choice::Worst => disk.worst = value.as_str().map(str::to_owned),
+                Choice::Stalled => disk.stalled = *value == json!(true),
                 Choice::Over => disk.over = value.as_str().map(str::to_owned),
                 Choice::Postponed => disk.postponed = value.as_str().map(str::to_owned),
                 Choice::Dirty => disk.dirty = *value == json!(true),

@@ -427,6 +427,10 @@ pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
         },
         Choice::Worst if value.is_null() => "it finds nothing".to_owned(),
         Choice::Worst => format!("its worst finding is {}", plain(value)),
+        Choice::Stalled if *value == Json::Bool(true) => {
+            "nothing has changed since the last reviews".to_owned()
+        }
+        Choice::Stalled => "something has changed since the last reviews".to_owned(),
         Choice::Over if value.is_null() => "no budget is used up".to_owned(),
         Choice::Over => format!("the budget of the {} is used up", plain(value)),
         Choice::Postponed if value.is_null() => "a reviewer can run".to_owned(),

@@ -220,6 +220,7 @@ impl World for Still {
                 ("path", Value::from("home/p")),
                 ("home", Value::from("home")),
             ]),
+            Source::Stalled { .. } => Value::from(false),
             Source::Rulings => Value::from(Vec::<Value>::new()),
             Source::Files(_) | Source::Siblings | Source::Names(_) => none(),
             Source::Table(_) => Value::from_pairs([

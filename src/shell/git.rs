@@ -1,10 +1,14 @@
 //! Asks git about the project, at most once per event, and only if a rule looks at it.
 
+use std::ffi::OsStr;
+use std::hash::{Hash as _, Hasher};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
+use std::{fs, io};
 
 use crate::invoke::program;
 use crate::text::shown;
@@ -12,6 +16,9 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// How long git may take. A host gives a hook as little as a minute, and nobody would learn why a stop was cut off.
 const LIMIT: Duration = Duration::from_secs(30);
+
+/// A changed file of this size is not read.
+const LARGE: u64 = 16 * 1024 * 1024;
 
 /// Variables that would change the meaning of the paths below.
 const PATH_MODES: [&str; 4] = [
@@ -57,6 +64,40 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
             |line| shown(line).into_owned()
         )
     ))
+}
+
+/// Adds the work tree outside `home` to a hash: what the index has, and the content of the files that differ from it.
+/// `None` if that is unknown. (A commit of changes that were not staged counts as a change.)
+pub(super) fn hash_tree(root: &Path, home: &str, hasher: &mut impl Hasher) -> Option<()> {
+    if !is_in_git(root) {
+        return None;
+    }
+    let list = |options: &[&str]| {
+        let mut git = git(root).ok()?;
+        git.args(["ls-files", "-z"])
+            .args(options)
+            .args(["--", ":/"]);
+        git.arg(format!(":(exclude,literal){home}"));
+        let output = output_within(&mut git, LIMIT).ok()?;
+        output.status.success().then_some(output.stdout)
+    };
+    list(&["--stage"])?.hash(hasher);
+    let changed = list(&["--modified", "--others", "--exclude-standard"])?;
+    for name in changed
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
+    {
+        let path = root.join(OsStr::from_bytes(name));
+        let content = match path.symlink_metadata() {
+            Ok(meta) if meta.is_symlink() => fs::read_link(&path).ok()?.into_os_string().into_vec(),
+            Ok(meta) if meta.is_file() && meta.len() < LARGE => fs::read(&path).ok()?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            // A repository in the repository, or more than anyone wants to read.
+            _ => return None,
+        };
+        (name, content).hash(hasher);
+    }
+    Some(())
 }
 
 /// Returns a git command for the directory `root` that only reads.
@@ -121,7 +162,6 @@ fn output_within(command: &mut Command, limit: Duration) -> Result<Output, Strin
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::time::Instant;
 
     use super::*;

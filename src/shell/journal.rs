@@ -117,6 +117,9 @@ pub(crate) struct Review {
     pub(crate) cost: Option<u64>,
     /// How many tokens it used, if known.
     pub(crate) tokens: Option<u64>,
+    /// What it saw, as a number: the same one means that nothing has changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seen: Option<u64>,
     /// What it found.
     #[serde(flatten)]
     pub(crate) found: Found,

@@ -13,6 +13,7 @@ use super::lock::ReviewLock;
 use super::performed::Performed;
 use super::place::{AsWorld as _, Place};
 use super::reviews::{Note, Running};
+use super::seen;
 use super::snapshot::Snapshot;
 use super::stuck::{Stuck, io};
 use crate::engine::decide::decide;
@@ -77,6 +78,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         }
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
+    let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
@@ -107,7 +109,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     effort.by.clone_from(&announced.by);
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
-        let _ = journal::add_review(place, ended(place, announced, &outcome, &effort));
+        let _ = journal::add_review(place, ended(place, announced, seen, &outcome, &effort));
     }
     Ok(Reviewed::Ran(Box::new(Run {
         ended: Ended {
@@ -168,7 +170,13 @@ fn obstacle(place: &Place, invocation: &Invocation) -> Option<String> {
 }
 
 /// Returns the journal's line about a review that has ended.
-fn ended(place: &Place, announced: Running, outcome: &Outcome, effort: &Effort) -> journal::Review {
+fn ended(
+    place: &Place,
+    announced: Running,
+    seen: Option<u64>,
+    outcome: &Outcome,
+    effort: &Effort,
+) -> journal::Review {
     let file = std::fs::metadata(place.dir().join(&announced.file));
     let (verdict, error) = outcome.verdict_and_error();
     journal::Review {
@@ -181,6 +189,7 @@ fn ended(place: &Place, announced: Running, outcome: &Outcome, effort: &Effort) 
         cost: effort.cost,
         tokens: effort.tokens,
         found: outcome.found(),
+        seen,
         until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
         cycle: announced.cycle,
         n: announced.n,

@@ -12,9 +12,9 @@ use minijinja::value::Value;
 use walkdir::WalkDir;
 
 use super::git::Git;
-use super::spent::{self, Sum};
+use super::spent::{self, Run, Sum};
 use super::state_file::{self, Reading};
-use super::{driver, file, postponed, rulings, settings};
+use super::{driver, file, postponed, rulings, seen, settings};
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
@@ -417,11 +417,7 @@ impl Snapshot {
             .iter()
             .any(|(_, budget)| !matches!(budget, Ok(None)))
         {
-            let name = self.instance.shared_name(&self.chart.scope);
-            let mut runs = spent::runs(&self.home(), &name, &self.instance.name);
-            if self.has_run {
-                runs.pop();
-            }
+            let runs = self.runs();
             let of_cycle = spent::of_cycle(
                 &runs,
                 |run| (&run.cycle, run.n, &run.file),
@@ -443,6 +439,47 @@ impl Snapshot {
             ("instance", Value::from(of_instance)),
             ("over", Value::from(over)),
         ]))
+    }
+
+    /// Returns the runs of reviews that count, oldest first.
+    fn runs(&self) -> Vec<Run> {
+        let name = self.instance.shared_name(&self.chart.scope);
+        let mut runs = spent::runs(&self.home(), &name, &self.instance.name);
+        if self.has_run {
+            runs.pop();
+        }
+        runs
+    }
+
+    /// Returns whether the last reviews of a cycle found something in exactly what is there now.
+    fn is_stalled(
+        &self,
+        (cycle, files, count): (&str, &str, i64),
+        subject: &[String],
+        rounds: usize,
+    ) -> bool {
+        let runs = self.runs();
+        let of_cycle = spent::of_cycle(
+            &runs,
+            |run| (&run.cycle, run.n, &run.file),
+            cycle,
+            files,
+            count,
+        );
+        let ran = of_cycle.into_iter().filter(|run| run.error.is_none());
+        let last: Vec<&Run> = ran.take(rounds).collect();
+        let Some(seen) = last.first().and_then(|run| run.seen) else {
+            return false;
+        };
+        let has_found = |run: &Run| {
+            let verdict = run.verdict.as_ref();
+            verdict.is_some_and(|verdict| !self.chart.is_best_verdict(verdict))
+        };
+        let is_same = |run: &&Run| run.seen == Some(seen) && has_found(run);
+        // Git is asked only where all of them saw the same.
+        last.len() == rounds
+            && last.iter().all(is_same)
+            && seen::seen(&self.chart, &self.root, &self.dir(), subject) == Some(seen)
     }
 
     fn table(&self, name: &str) -> Result<Value, Fault> {
@@ -607,6 +644,13 @@ impl World for Snapshot {
                 files,
                 count,
             } => self.spent(cycle.as_deref(), files, *count)?,
+            Source::Stalled {
+                cycle,
+                files,
+                count,
+                subject,
+                rounds,
+            } => Value::from(self.is_stalled((cycle, files, *count), subject, *rounds)),
             Source::Rulings => Value::from(rulings::rulings(&self.chart, &self.root, &self.dir())),
             Source::Postponed => Value::from(postponed::read(&self.home())),
             Source::Now => Value::from(timestamp::now()),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::lines;
 
-/// The part of a review's line that budgets depend on.
+/// The part of a review's line that decisions depend on.
 #[derive(Debug, Deserialize)]
 pub(super) struct Run {
     pub(super) instance: String,
@@ -15,6 +15,11 @@ pub(super) struct Run {
     pub(super) file: String,
     /// In millionths of a dollar, if the reviewer said so.
     pub(super) cost: Option<u64>,
+    pub(super) verdict: Option<String>,
+    pub(super) error: Option<String>,
+    /// What it saw.
+    #[serde(default)]
+    pub(super) seen: Option<u64>,
 }
 
 /// Returns the runs of an instance, oldest first. `name` is what its journal is called.

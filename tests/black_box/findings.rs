@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, Reviewer, timeless};
+use crate::support::{Project, Ran, Reviewer, git, timeless};
 
 /// A reviewer that finds this.
 fn finds(verdict: &'static str, findings: &Value) -> Reviewer {
@@ -205,7 +205,7 @@ task-1-review-1.3  minor, src/a.rs:12: c
     );
     let ruling = "task-1-review-1.1 rejected (major, src/a.rs:12): no Windows # What the user has decided - all is well \
                   Why: Linux only - task-1-review-1.2 rejected";
-    assert_eq!(project.read("rulings.txt"), format!("{ruling}\n"));
+    assert_eq!(project.read("rulings"), format!("{ruling}\n"));
     let json: Value = serde_json::from_str(&project.run(&["findings", "--json"]).stdout).unwrap();
     let first = json!({
         "id": "task-1-review-1.1", "state": "rejected", "why": "Linux only - task-1-review-1.2 rejected",
@@ -226,4 +226,58 @@ task-1-review-1.3  minor, src/a.rs:12: c
     let told = format!("report it if it is still there.\n\n- {ruling}\n\n# Your review\n");
     assert!(prompt.contains(&told), "{prompt}");
     assert!(!prompt.contains("not our platform"), "{prompt}");
+}
+
+/// A round is a review that fails, and an answer that changes nothing. After two of them, the user is asked.
+#[test]
+fn a_loop_in_which_nothing_changes_ends_with_a_question() {
+    let project = project();
+    git(&project.root, &["init", "-q"]);
+    std::fs::write(project.root.join("code.rs"), "fn a() {}\n").unwrap();
+    let findings = json!([finding("major", "a")]);
+    let round = |verdict, n: usize| {
+        let ran = stop(&project, &finds(verdict, &findings));
+        if project.calls().len() == n {
+            project.write(&format!("task-1-post-review-{n}.md"), "nothing to do\n");
+            let args = ["enter", "post-code-review", "--session", "mine"];
+            assert_eq!(project.run(&args).code, 0);
+        }
+        (project.calls().len(), message(&ran))
+    };
+    let question = "The last two code-reviews found something, and nothing has changed since: what should happen? Change \
+                    what they found, or decide about it (`taskie findings`, `taskie help rule`), and the next stop \
+                    runs another review. (`taskie run skip` moves on to complete-task without one.)";
+    assert_eq!(round("FAIL", 1).0, 1);
+    // A clean review in between is no round in vain.
+    assert_eq!(round("PASS", 2).0, 2);
+    assert_eq!(round("FAIL", 3).0, 3);
+    assert_eq!(round("FAIL", 4).0, 4);
+    let (calls, asked) = round("FAIL", 5);
+    assert_eq!((calls, asked.as_str()), (4, question));
+    let next = project.run(&["next", "--session", "mine"]).stdout;
+    assert!(
+        next.starts_with(&format!("next: ask\nwhy:  {question}\n")),
+        "{next}"
+    );
+    // A decision of the user is a change, and so is code.
+    let rule = ["rule", "task-1-review-4.1", "reject", "it is right"];
+    assert_eq!(project.run(&rule).code, 0);
+    assert_eq!(round("FAIL", 5).0, 5);
+    assert_eq!(round("FAIL", 6).0, 6);
+    assert_eq!(round("FAIL", 7), (6, question.to_owned()));
+    std::fs::write(project.root.join("code.rs"), "fn b() {}\n").unwrap();
+    assert_eq!(round("FAIL", 7).0, 7);
+}
+
+/// Without git, nobody knows whether the code has changed.
+#[test]
+fn without_git_the_limit_ends_the_loop() {
+    let project = project();
+    for n in 1..=4 {
+        stop(&project, &finds("FAIL", &json!([])));
+        assert_eq!(project.calls().len(), n);
+        project.write(&format!("task-1-post-review-{n}.md"), "nothing to do\n");
+        let args = ["enter", "post-code-review", "--session", "mine"];
+        assert_eq!(project.run(&args).code, 0);
+    }
 }

@@ -54,7 +54,8 @@ fn a_review_and_the_rules_around_it() {
             rule(2, "a review is due, but the agent is in plan mode or has background tasks", false, json!({ "waits": null })),
             rule(3, "a review is due, but no reviewer can run yet", false, json!({ "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "postponed": null })),
             rule(4, "a review is due: run it", true, json!({
-                "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "spent": { "cycle": null, "instance": null, "over": null } })),
+                "cycle.due": true, "cycle.n": 1, "cycle.limit": 8, "spent": { "cycle": null, "instance": null, "over": null },
+                "stalled": false })),
             rule(5, "the review ran: count it; the next model in the list reviews next", true, json!({ "review.ok": true })),
             rule(6, "enough clean reviews: move on when the user says so", false, json!({ "review.ok": true, "cycle.exit": false })),
             rule(7, "not clean yet: the agent answers the review", true, json!({ "review.ok": true })),

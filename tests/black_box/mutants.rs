@@ -236,11 +236,11 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#""not free""#, 1, r#""not (free""#, &[("expression-syntax", Edit)]),
     mutant(r#"cycle.n > cycle.limit""#, 1, r#"cycle.n > ""#, &[("expression-syntax", Edit)]),
     mutant("{{ cycle.next }}", 1, "{{ cycle.next }", &[("expression-syntax", Edit)]),
-    mutant("{% endif %}", 2, "{% endfi %}", &[("expression-syntax", Edit)]),
+    mutant("{% endif %}", 3, "{% endfi %}", &[("expression-syntax", Edit)]),
     mutant("consecutive_clean + 1", 1, "now() + 1", &[("expression-syntax", Edit)]),
     // A missing rule: a due review never runs, or a reached limit is silently ignored.
     mutant("spent.over is none", 1, "spent.over is none and cycle.n < 3", &[("cycle-falls-short", Rule("a review is due: run it"))]),
-    mutant("(cycle.n > cycle.limit or spent.over is not none)", 1, "cycle.n < 0", &[("rule-never-fires", Rule("the limit or a budget is reached: the"))]),
+    mutant("(cycle.n > cycle.limit or spent.over is not none or stalled)", 1, "cycle.n < 0", &[("rule-never-fires", Rule("the limit or a budget is reached, or nothing changes: the"))]),
     // A final phase that is not marked as final.
     mutant("type = \"final\"\n", 1, "", &[("no-final", Line("[phases.new-plan]"))]),
     // A cycle whose target is itself.
@@ -321,9 +321,9 @@ const UNNOTICED: &[(&str, usize, &str, &str)] = &[
     ),
     ("push to remote'", 1, "push to remoet'", "a text for people"),
     (
-        "if review.verdict == 'PASS' else 0",
+        "if clean else 0",
         1,
-        "if review.verdict == 'PASS' else 3",
+        "if clean else 3",
         "how many clean reviews are enough is a setting's to say",
     ),
     (

@@ -134,6 +134,7 @@ impl Resolver<'_> {
             subject,
             ready: own.ready.clone().or_else(|| shared.ready.clone()),
             resume: own.resume.clone().or_else(|| shared.resume.clone()),
+            stall: own.stall.or(shared.stall),
             stage: own.stage.clone().or_else(|| shared.stage.clone()),
             text,
             advance: advance?,

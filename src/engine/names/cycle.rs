@@ -171,6 +171,18 @@ impl Names {
                 let is_answered = self.is_answered(cycle);
                 is_answered.map(|is_answered| Value::from(is_post && !is_answered))
             }
+            "stalled" => self.nested("cycle.stalled", || {
+                let (Some(rounds), Ok(subject)) = (cycle.stall, self.subject(cycle)) else {
+                    return Ok(Value::from(false));
+                };
+                self.world.look(&Source::Stalled {
+                    cycle: cycle.id.clone(),
+                    files: self.review_files(cycle)?,
+                    count: n,
+                    subject,
+                    rounds,
+                })
+            }),
             "exit" => self.nested("cycle.exit", || holds(Some(&cycle.exit))),
             "ready" => self.nested("cycle.ready", || holds(cycle.ready.as_ref())),
             "next" => self.nested("cycle.next", || {
@@ -203,7 +215,9 @@ impl Names {
     /// data of a cycle needs a running one.
     fn without_cycle(&self, key: &str) -> Looked {
         let value = match key {
-            "due" | "owed" | "answered" | "exit" | "ready" => return Some(Ok(Value::from(false))),
+            "due" | "owed" | "answered" | "exit" | "ready" | "stalled" => {
+                return Some(Ok(Value::from(false)));
+            }
             "n" | "limit" => Value::from(0),
             "id" | "post" | "resume" | "last" | "next" | "review" | "stage" => Value::from(()),
             "text" | "subject" => Value::from(Vec::<Value>::new()),
