@@ -15,7 +15,7 @@ use crate::explore::graph::way_to;
 use crate::explore::imagined_world::Question;
 use crate::explore::moves::Outcomes;
 use crate::explore::plain::plain;
-use crate::explore::report::PropertyResult;
+use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Search;
 use crate::explore::state::Looks;
 use crate::explore::trace::words;
@@ -87,6 +87,13 @@ impl Judge<'_> {
                 };
                 self.within_reach(&goals, detail.clone(), claim, |_| path.clone())
             }
+        };
+        // What was tried says nothing about values that were not; but a way that was found is one.
+        let verdict = match (verdict, self.open_condition(expr)) {
+            (Verdict::Proved { .. }, Some(open)) if key != "reachable" => {
+                untried_of(&format!("`{detail}` holds"), &open)
+            }
+            (verdict, _) => verdict,
         };
         Some(PropertyResult::new(name, Code::PropertyRefuted, verdict))
     }
