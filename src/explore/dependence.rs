@@ -201,6 +201,7 @@ type LetValue = (Val, BTreeSet<String>, BTreeSet<String>);
 
 struct Reader<'c> {
     chart: &'c Chart,
+    untried: &'c BTreeSet<String>,
     found: Dependence,
     /// What `it` and the variables of a text stand for.
     scopes: Vec<(String, Val)>,
@@ -223,13 +224,14 @@ struct Reader<'c> {
 }
 
 impl Dependence {
-    /// Reads all expressions and texts of `chart`.
-    pub fn of(chart: &Chart) -> Self {
+    /// Reads all expressions and texts of `chart`. The `untried` inputs have too many values to try them all.
+    pub fn of(chart: &Chart, untried: &BTreeSet<String>) -> Self {
         let mut clouded = BTreeSet::new();
         let mut derived = BTreeSet::new();
         loop {
             let mut reader = Reader {
                 chart,
+                untried,
                 found: Self::default(),
                 scopes: Vec::new(),
                 lets: Vec::new(),
@@ -470,6 +472,10 @@ impl Reader<'_> {
                 }
                 _ => {}
             }
+        }
+        let open = self.found.open.get(source);
+        if open.is_some_and(|open| !open.looks.is_disjoint(self.untried)) {
+            self.found.clouded.insert(field.to_owned());
         }
         if !computed.is_empty() {
             self.found.clouded.insert(field.to_owned());

@@ -128,14 +128,21 @@ impl Domain {
     pub fn of(chart: &Arc<Chart>) -> Self {
         let mut domain = Self {
             chart: Arc::clone(chart),
-            dependence: Dependence::of(chart),
+            dependence: Dependence::default(),
             parameters: IndexMap::new(),
             invoked: invoked(chart),
             untried: BTreeSet::new(),
         };
-        domain.parameters = domain.find_parameters();
-        domain.untried = domain.too_many();
-        domain
+        // A field that takes what is not tried is unknown, and then so is what it is compared with.
+        loop {
+            domain.dependence = Dependence::of(chart, &domain.untried);
+            domain.parameters = domain.find_parameters();
+            let before = domain.untried.len();
+            domain.untried.extend(domain.too_many());
+            if domain.untried.len() == before {
+                return domain;
+            }
+        }
     }
 
     fn compared(&self, path: &str) -> Option<&Compared> {

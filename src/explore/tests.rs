@@ -755,6 +755,48 @@ fn what_guards_ask_beyond_the_values_that_are_tried_is_neither_proved_nor_refute
     }
 }
 
+/// (what the chart has beside its base, the code, the claim)
+#[test]
+fn what_comes_of_values_that_are_not_tried_is_neither_proved_nor_refuted() {
+    let taken = "tables.rows.open | rejectattr('id', 'eq', 'done') | list | length == 10";
+    let field = format!(
+        "[[on.Stop]]\nassign = {{ t = \"{{% if {taken} %}}alpha{{% else %}}beta{{% endif %}}\" }}\n\
+         [commands.set]\nabout = \"set\"\nguard = \"args.word == t\"\nsay = \"{{{{ t }}}}\"\n"
+    );
+    let property = "[[properties]]\nabout = \"p\"\nalways = \"event.session_id | length <= 3\"\n";
+    let cases = [
+        (
+            field.as_str(),
+            "command-never-applies",
+            "the command `set` applies nowhere",
+        ),
+        (
+            property,
+            "property-refuted",
+            "`always event.session_id | length <= 3` holds",
+        ),
+    ];
+    for (more, code, claim) in cases {
+        let text = format!(
+            "id = \"made\"\ninitial = \"one\"\nstate = \"phase\"\ntemplates = []\n\
+             [scope]\nhome = \".made\"\nnoun = \"thing\"\nnewest = \"plans/*\"\ntouch = [\"*.md\"]\n\
+             [context]\nphase = {{ type = \"phase\" }}\nt = {{ type = \"string\", nullable = true }}\n\
+             [args]\nword = {{ type = \"string\", default = \"alpha\" }}\n\
+             [tables.rows]\nfile = \"rows.md\"\ncolumns = {{ id = \"Id\", status = \"Status\" }}\n\
+             finished = [\"done\"]\n[phases]\none = {{}}\nthree = {{ type = \"final\" }}\n{more}"
+        );
+        let chart = load::from_text("made", &text, Templates::Folders(Vec::new())).unwrap();
+        let report = explore(&Arc::new(chart), &Caps::default());
+        let found = findings(&report);
+        let [(is, verdict)] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(*is, code);
+        let start = format!("not decided: {claim}, as far as was tried: ");
+        assert!(verdict.starts_with(&start), "{verdict}");
+    }
+}
+
 #[test]
 fn lengths_and_sides_that_are_tried_are_proved() {
     for guard in [
