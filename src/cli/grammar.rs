@@ -248,7 +248,7 @@ fn findings(chart: &Chart) -> Vec<Command> {
         .args(positional_instance(chart))
         .arg(json());
     let rule = Command::new("rule")
-        .about("Record your decision about a finding; every later reviewer is told")
+        .about("Record your decision about a finding; later reviewers will know")
         .arg(
             Arg::new("finding")
                 .required(true)

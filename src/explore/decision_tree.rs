@@ -306,7 +306,7 @@ impl Tree {
         }
     }
 
-    /// Some stories that are told by choices, those in which least is assumed first.
+    /// Some stories that these choices make, those in which least is assumed first.
     pub(crate) fn stories(&self, choices: &[(u32, u32)]) -> Vec<Story> {
         let most = choices
             .iter()

@@ -2,7 +2,7 @@
 //! ruled.
 //!
 //! The findings are in the journal of this machine. The rulings are a file of the instance, one line each, so that
-//! they are versioned with it, and a reviewer on another machine is told them too.
+//! they are versioned with it, and a reviewer on another machine gets them too.
 
 use std::io;
 

@@ -139,7 +139,7 @@ fn a_setting_says_what_is_clean() {
     }
 }
 
-/// A finding that the user rejects is out of the loop: the next reviewer is told.
+/// A finding that the user rejects is out of the loop: the next reviewer knows.
 #[test]
 fn the_ledger_has_answers_and_rulings() {
     let project = project();
@@ -195,7 +195,7 @@ task-1-review-1.3  minor, src/a.rs:12: c
     let ran = project.run(&["rule", "task-1-review-1.1", "accept", "perhaps"]);
     assert_eq!(
         ran.stdout,
-        "task-1-review-1.1 is accepted: every later reviewer is told\n"
+        "task-1-review-1.1 is accepted: later reviewers will know\n"
     );
     assert_eq!(
         project
@@ -223,8 +223,8 @@ task-1-review-1.3  minor, src/a.rs:12: c
         .pop()
         .unwrap()
         .replace("\\n", "\n");
-    let told = format!("report it if it is still there.\n\n- {ruling}\n\n# Your review\n");
-    assert!(prompt.contains(&told), "{prompt}");
+    let listed = format!("report it if it is still there.\n\n- {ruling}\n\n# Your review\n");
+    assert!(prompt.contains(&listed), "{prompt}");
     assert!(!prompt.contains("not our platform"), "{prompt}");
 }
 
@@ -248,7 +248,7 @@ fn a_loop_in_which_nothing_changes_ends_with_a_question() {
                     what they found, or decide about it (`taskie findings`, `taskie help rule`), and the next stop \
                     runs another review. (`taskie run skip` moves on to complete-task without one.)";
     assert_eq!(round("FAIL", 1).0, 1);
-    // A clean review in between is no round in vain.
+    // A clean review in between does not count as a round.
     assert_eq!(round("PASS", 2).0, 2);
     assert_eq!(round("FAIL", 3).0, 3);
     assert_eq!(round("FAIL", 4).0, 4);

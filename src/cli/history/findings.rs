@@ -87,7 +87,7 @@ pub(crate) fn rule(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode,
     ledger::rule(&place, entry, word, text("why"))
         .map_err(|error| CliError::new(format!("the ruling cannot be written: {error}")))?;
     say(&format!(
-        "{} is {word}: every later reviewer is told",
+        "{} is {word}: later reviewers will know",
         entry.id
     ));
     Ok(ExitCode::SUCCESS)
