@@ -356,14 +356,9 @@ fn action_texts(action: &model::Action) -> impl Iterator<Item = &str> {
 
 fn simulate(chart: &Chart) -> Command {
     let noun = &chart.scope.noun;
-    let verdicts: IndexSet<&str> = chart
-        .invoke
-        .values()
-        .flat_map(|invoke| &invoke.verdicts)
-        .map(String::as_str)
-        .chain(["crash"])
-        .chain(chart.gates.as_ref().map(|_| "gate"))
-        .collect();
+    let mut verdicts = chart.verdicts();
+    verdicts.insert("crash");
+    verdicts.extend(chart.gates.as_ref().map(|_| "gate"));
     Command::new("simulate")
         .about("Simulate the chart without an agent, a reviewer or files, stop by stop")
         .after_help(format!(
