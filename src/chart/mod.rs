@@ -11,6 +11,7 @@ pub mod model;
 pub mod names;
 pub mod outdated;
 pub mod schema;
+pub mod sources;
 
 use indexmap::IndexMap;
 

@@ -4,12 +4,14 @@
 //! plus one; a text is each literal and each context field it is compared with, and one that is none of them. What
 //! lists are tried with is in [`super::items`].
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json, json};
 
+use super::counters::tops;
 use super::dependence::{Compared, Dependence, LENGTH};
 use super::items::{self, Wanted};
 use super::user_fields::assigns_arg;
@@ -91,6 +93,8 @@ pub struct Domain {
     pub invoked: HashMap<String, String>,
     /// Inputs with too many values that matter: whatever looks at them is open.
     pub untried: BTreeSet<String>,
+    /// Counters of which one value stands for all that are greater, and that value.
+    pub(super) tops: HashMap<String, i64>,
 }
 
 /// What a setting is called beside context fields, whose names have no dot.
@@ -132,6 +136,7 @@ impl Domain {
             parameters: IndexMap::new(),
             invoked: invoked(chart),
             untried: BTreeSet::new(),
+            tops: HashMap::new(),
         };
         // A field that takes what is not tried is unknown, and then so is what it is compared with.
         loop {
@@ -140,8 +145,18 @@ impl Domain {
             let before = domain.untried.len();
             domain.untried.extend(domain.too_many());
             if domain.untried.len() == before {
+                domain.tops = tops(chart, &domain.parameters);
                 return domain;
             }
+        }
+    }
+
+    /// What a field's value is explored as.
+    pub(super) fn capped<'v>(&self, field: &str, value: &'v Json) -> Cow<'v, Json> {
+        let top = self.tops.get(field).copied();
+        match top.filter(|top| value.as_i64().is_some_and(|value| value > *top)) {
+            Some(top) => Cow::Owned(top.into()),
+            None => Cow::Borrowed(value),
         }
     }
 
