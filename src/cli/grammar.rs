@@ -303,7 +303,7 @@ fn check_chart() -> Command {
     Command::new("check-chart")
         .about("Find errors in charts before they run")
         .after_help(
-            "Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read",
+            "Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read, 130 interrupted",
         )
         .arg(
             Arg::new("file")
@@ -347,6 +347,13 @@ fn check_chart() -> Command {
                 .value_name("FILE")
                 .value_parser(value_parser!(PathBuf))
                 .help("Draw the chart with the first counterexample: FILE ends with .svg, .html, .mmd or .dot"),
+        )
+        .arg(
+            Arg::new("scenarios")
+                .long("scenarios")
+                .value_name("DIR")
+                .value_parser(value_parser!(PathBuf))
+                .help("Write the shortest scenario for each phase, rule and command into a new folder"),
         )
         .arg(
             Arg::new("explain")
