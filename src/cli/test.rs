@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::enter;
 use super::error::CliError;
-use super::output::say_json;
+use super::output::{exit, say_json};
 use crate::chart::Chart;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, paint, paint_words};
 use crate::scenario::coverage::{Coverage, share};
@@ -50,10 +50,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         results.push(json!({ "file": name, "ok": flaw.is_none(), "why": flaw }));
     }
     let missing = coverage.missing(chart);
-    let code = match failed {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    };
+    let code = exit(failed == 0);
     if matches.get_flag("json") {
         let all = Coverage::all(chart).len();
         say_json(json!({
@@ -79,8 +76,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 /// Returns a list of parts of a chart, each with what it is about.
 pub(super) fn uncovered(chart: &Chart, heading: &str, places: &[String]) -> Page {
     let labels: Vec<String> = places.iter().map(|place| format!("  {place}")).collect();
-    let width = page::column(labels.iter().map(String::as_str));
-    let mut page = Page::new(page::width(), width);
+    let mut page = Page::labeled(labels.iter().map(String::as_str));
     if !places.is_empty() {
         page.text(PLAIN, heading);
     }
