@@ -389,10 +389,12 @@ pub struct Budget {
     pub instance: Option<Text>,
     /// What the reviews of a cycle may cost until it is over.
     pub cycle: Option<Text>,
+    /// What one review may cost: `argv` passes it to the reviewer, and `check-chart` states the worst case with it.
+    pub review: Option<Text>,
 }
 
 impl Budget {
-    /// Returns the budgets with their keys.
+    /// Returns the budgets that the engine keeps, with their keys.
     pub fn parts(&self) -> [(&'static str, Option<&Text>); 2] {
         [
             ("cycle", self.cycle.as_ref()),
