@@ -5,6 +5,7 @@
 //! or refutes, and a [`trace`] is the counterexample.
 
 pub mod budget;
+mod counters;
 pub mod decision_tree;
 pub mod dependence;
 pub mod domain;
@@ -38,7 +39,8 @@ use search::Search;
 /// Explores `chart`, whose expressions have been checked.
 pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
     let mut search = Search::of(chart, caps);
-    let results = judge::judge(&mut search);
+    let places = (caps.walks_to)(chart);
+    let (results, walks) = judge::judge(&mut search, &places);
     Report {
         domain: search.moves.domain_in_words(),
         states: search.looked_at(),
@@ -46,6 +48,7 @@ pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
         complete: search.complete,
         cut: search.cut.as_ref().map(Cut::to_string),
         results,
+        walks,
     }
 }
 
