@@ -13,8 +13,8 @@ const TAIL: u64 = 64 * 1024;
 /// The longest line that is returned, in characters.
 const MAX_LINE: usize = 300;
 
-/// Returns the last line of a log that is not empty, without escape sequences and control characters, cut at 300
-/// characters.
+/// Returns the last line of a log that says something, without escape sequences and control characters, cut at 300
+/// characters. A line without a letter or a digit, such as the last one of a JSON object, says nothing.
 ///
 /// Reads the file's last 64 KiB only. `None` if there is no such line, if the file cannot be read,
 /// or if it is a symbolic link.
@@ -22,7 +22,7 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
     tail(log)?
         .rsplit(['\n', '\r'])
         .map(plain)
-        .find(|line| !line.is_empty())
+        .find(|line| line.contains(char::is_alphanumeric))
         .map(|line| line.chars().take(MAX_LINE).collect())
 }
 

@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
-use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source, Trust};
+use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source, Trust, WordTable, Words};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::toml::{Step, at};
@@ -108,6 +108,7 @@ impl Resolver<'_> {
                 ("maximum", field.maximum.is_some(), FieldType::Integer),
                 ("pattern", field.pattern.is_some(), FieldType::String),
                 ("one_of", field.one_of.is_some(), FieldType::String),
+                ("prefix", field.prefix.is_some(), FieldType::List),
                 ("file", field.file, FieldType::String),
             ] {
                 if is_given {
@@ -126,7 +127,7 @@ impl Resolver<'_> {
                     self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
                 }
             }
-            let words = field.one_of.as_deref().unwrap_or_default();
+            let words = field.one_of.as_ref().map_or(&[][..], Words::list);
             let trusted = match &field.trust {
                 Trust::Words(words) => words.as_slice(),
                 Trust::All(_) => &[],
@@ -195,6 +196,7 @@ impl Resolver<'_> {
         if let Some(Step::Key(key)) = path.last().filter(|_| kind != wanted) {
             let of = match wanted {
                 FieldType::Integer => "an integer",
+                FieldType::List => "a list",
                 _ => "a string",
             };
             let message = format!("only {of} can have a `{key}`");
@@ -252,6 +254,22 @@ impl Resolver<'_> {
         let known = fields.keys().map(String::as_str);
         self.known(path, Code::UnknownField, name, known);
         fields.get(name)
+    }
+
+    /// Replaces the name of a table by the names in it.
+    pub(super) fn worded(source: &mut Source) {
+        let names: Vec<String> = source.invoke.keys().cloned().collect();
+        for field in source
+            .context
+            .values_mut()
+            .chain(source.config.values_mut())
+        {
+            for words in [&mut field.one_of, &mut field.prefix].into_iter().flatten() {
+                if *words == Words::Of(WordTable::Invoke) {
+                    *words = Words::List(names.clone());
+                }
+            }
+        }
     }
 
     /// Turns every `clear` into assignments of null.

@@ -144,6 +144,7 @@ fn misfit(message: &str) -> Code {
 impl Resolver<'_> {
     fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
         self.cleared(&mut source);
+        Self::worded(&mut source);
         if !self.is_checked {
             self.names(&source);
             self.properties(&source);
