@@ -67,8 +67,16 @@ pub(crate) fn dollars(millionths: u64) -> String {
     }
 }
 
+/// Returns a number of things: `1 review`, `2 reviews`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        many => format!("{many} {what}s"),
+    }
+}
+
 /// Lays out rows as lines: the first `names` columns, which contain names, are aligned left and the others right.
-pub(crate) fn aligned(rows: &[Vec<String>], names: usize) -> Vec<String> {
+fn aligned(rows: &[Vec<String>], names: usize) -> Vec<String> {
     let widths: Vec<usize> = (0..rows.iter().map(Vec::len).max().unwrap_or(0))
         .map(|column| {
             let cells = rows.iter().filter_map(|row| row.get(column));
@@ -132,6 +140,18 @@ impl Page {
             label,
             lines: Vec::new(),
         }
+    }
+
+    /// Returns an empty page as wide as stdout, whose label column fits these labels.
+    pub(crate) fn labeled<'l>(labels: impl IntoIterator<Item = &'l str>) -> Self {
+        Self::new(width(), column(labels.into_iter()))
+    }
+
+    /// Adds a table. Its first row has the names of the columns; the first `names` columns contain names.
+    pub(crate) fn table(&mut self, rows: &[Vec<String>], names: usize) {
+        let mut lines = aligned(rows, names).into_iter();
+        let head = lines.next().map(|head| paint(FAINT, head));
+        self.lines.extend(head.into_iter().chain(lines));
     }
 
     /// Adds an empty line.

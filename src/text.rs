@@ -68,6 +68,14 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Returns a text for XML and HTML.
+pub fn markup(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
 /// Returns what ends the sentence `text`: nothing if it ends with a question.
 pub fn full_stop(text: &str) -> &'static str {
     if text.ends_with('?') { "" } else { "." }

@@ -12,7 +12,7 @@ pub mod names;
 pub mod outdated;
 pub mod schema;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
@@ -74,6 +74,12 @@ impl Chart {
     /// Returns the chart's own text of a prompt; the error says why there is none.
     pub fn prompt_template(&self, name: &str) -> Result<String, String> {
         self.template(&Self::prompt_file(name))
+    }
+
+    /// Returns all verdicts that its reviewers can give, each once.
+    pub fn verdicts(&self) -> IndexSet<&str> {
+        let verdicts = self.invoke.values().flat_map(|invoke| &invoke.verdicts);
+        verdicts.map(String::as_str).collect()
     }
 
     /// Returns whether this is a reviewer's best verdict. A chart lists them from good to bad.

@@ -33,8 +33,7 @@ pub(super) struct Bell {
 
 impl Bell {
     pub(super) fn new() -> Result<Self, CliError> {
-        Self::listening()
-            .map_err(|error| CliError::new(format!("signals cannot be handled: {error}")))
+        Self::listening().map_err(CliError::because("signals cannot be handled"))
     }
 
     fn listening() -> io::Result<Self> {

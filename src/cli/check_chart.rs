@@ -13,7 +13,7 @@ use clap::parser::ValueSource;
 use signal_hook::consts::SIGINT;
 
 use super::error::CliError;
-use super::output::{say, tell};
+use super::output::{say, tell, write_file};
 use crate::chart::embedded::{CHARTS, Choice, Embedded};
 use crate::chart::outdated;
 use crate::diagnostic::code::Code;
@@ -131,7 +131,7 @@ fn interruptible(caps: &Caps) -> Result<(), CliError> {
     signal_hook::flag::register_conditional_default(SIGINT, stop())
         .and_then(|_| signal_hook::flag::register(SIGINT, stop()))
         .map(|_| ())
-        .map_err(|error| CliError::new(format!("Ctrl-C cannot be handled: {error}")))
+        .map_err(CliError::because("Ctrl-C cannot be handled"))
 }
 
 /// Says on a terminal how many states have been explored, from one second on, until it is dropped.
@@ -214,8 +214,7 @@ fn draw(file: &Path, checked: &[Checked]) -> Result<(), CliError> {
         picture.follow(&path);
         picture.caption = Some(shown(&trace.claim).into_owned());
     }
-    std::fs::write(file, format.write(&picture))
-        .map_err(|error| CliError::new(format!("{} cannot be written: {error}", file.display())))
+    write_file(file, &format.write(&picture))
 }
 
 /// Returns the chart that `--chart` names, if it is given.

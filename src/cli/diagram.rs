@@ -22,9 +22,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let format = format.and_then(|name| Format::named(name));
     let format = format.ok_or_else(|| CliError::new("unknown format"))?;
     let picture = if place::is_named(matches) {
-        let session = place::session(matches)?;
-        let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
-        of_instance(&place)
+        of_instance(&place::chosen(chart, matches)?)
     } else {
         Picture::of(chart)
     };

@@ -7,12 +7,12 @@ use clap::ArgMatches;
 use serde_json::json;
 
 use super::error::CliError;
-use super::output::say_json;
+use super::output::{exit, say_json};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::doctor::{self, Diagnosis, Level};
-use crate::page::{self, ALERT, BAD, FAINT, GOOD, Page, paint};
+use crate::page::{self, ALERT, BAD, FAINT, GOOD, Page, counted, paint};
 
 /// Checks everything and prints what was found.
 pub(crate) fn run(
@@ -34,10 +34,7 @@ pub(crate) fn run(
     } else {
         print(&found, problems, warnings);
     }
-    Ok(match problems {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    })
+    Ok(exit(problems == 0))
 }
 
 fn print(found: &[Diagnosis], problems: usize, warnings: usize) {
@@ -49,7 +46,7 @@ fn print(found: &[Diagnosis], problems: usize, warnings: usize) {
 
 /// Returns a row for each check, followed by what to do about it.
 pub(super) fn page(found: &[Diagnosis], label: fn(&Diagnosis) -> &'static str) -> Page {
-    let mut page = Page::new(page::width(), page::column(found.iter().map(label)));
+    let mut page = Page::labeled(found.iter().map(label));
     for found in found {
         let style = match found.level {
             Level::Ok => GOOD,
@@ -65,15 +62,9 @@ pub(super) fn page(found: &[Diagnosis], label: fn(&Diagnosis) -> &'static str) -
 }
 
 fn summary(problems: usize, warnings: usize) -> String {
-    let counted = |count: usize, what: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {what}")),
-        many => Some(format!("{many} {what}s")),
-    };
-    let parts: Vec<String> = counted(problems, "problem")
-        .into_iter()
-        .chain(counted(warnings, "warning"))
-        .collect();
+    let parts = [(problems, "problem"), (warnings, "warning")].into_iter();
+    let parts = parts.filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, what)| counted(count, what)).collect();
     match parts.is_empty() {
         true => "No problems found.".to_owned(),
         false => format!("{}.", parts.join(", ")),

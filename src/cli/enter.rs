@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::error::CliError;
 use super::grammar;
-use super::output::{is_reviewer, say, tell};
+use super::output::{is_reviewer, say, tell, typed};
 use super::place::{self, Absent};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
@@ -30,30 +30,65 @@ pub(crate) fn enter(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode
     if is_reviewer() {
         return Ok(ExitCode::SUCCESS);
     }
-    let phase = matches
-        .get_one::<String>("phase")
-        .cloned()
-        .unwrap_or_default();
+    let phase = phase(matches);
     let is_check = matches.get_flag("check");
     let absent = match phase == chart.initial {
         false => Absent::Refuse,
         true if is_check => Absent::Assume,
         true => Absent::Make,
     };
-    let force = matches.get_flag("force");
     if chart.phases.contains_key(&phase) {
         takes(chart, &phase, matches)?;
     }
     let session = place::session(matches)?;
     let place = place::resolve(chart, matches, session.as_deref(), absent)?;
     let event = Event {
-        trigger: Trigger::Enter { phase, force },
-        fields: super::output::typed(),
-        args: args(chart, matches),
+        fields: typed(),
         session,
+        ..entering(chart, matches)
     };
     transition(&place, &event, true, is_check)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn phase(matches: &ArgMatches) -> String {
+    let phase = matches.get_one::<String>("phase").cloned();
+    phase.unwrap_or_default()
+}
+
+/// Returns the event of `taskie enter PHASE`, without a session.
+fn entering(chart: &Chart, matches: &ArgMatches) -> Event {
+    let (phase, force) = (phase(matches), matches.get_flag("force"));
+    event(Trigger::Enter { phase, force }, args(chart, matches))
+}
+
+/// Returns the events of a command of the chart, and of those that it raises, without a session. `stdin` reads the options
+/// that come from there.
+fn running(
+    chart: &Chart,
+    name: &str,
+    matches: &ArgMatches,
+    stdin: impl Fn(&str) -> Result<String, CliError>,
+) -> Result<Vec<Event>, CliError> {
+    let mut given = args(chart, matches);
+    let expressions = Expressions::new(chart.templates.clone());
+    for name in grammar::args_of(chart, &expressions, name) {
+        if chart.args[name].stdin {
+            given.insert(name.to_owned(), Json::from(stdin(name)?));
+        }
+    }
+    let names = sequence(chart, name).into_iter();
+    let events = names.map(|name| event(Trigger::Command(name.to_owned()), given.clone()));
+    Ok(events.collect())
+}
+
+fn event(trigger: Trigger, args: IndexMap<String, Json>) -> Event {
+    Event {
+        trigger,
+        fields: Json::Null,
+        args,
+        session: None,
+    }
 }
 
 /// Refuses an option that the phase does not use: whoever passes it thinks that it has an effect.
@@ -95,19 +130,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         false => Absent::Refuse,
     };
     let place = place::resolve(chart, matches, session.as_deref(), absent)?;
-    let mut given = args(chart, matches);
-    let expressions = Expressions::new(chart.templates.clone());
-    for name in grammar::args_of(chart, &expressions, name) {
-        if chart.args[name].stdin {
-            given.insert(name.to_owned(), Json::from(stdin(name)?));
-        }
-    }
-    for (index, name) in sequence(chart, name).into_iter().enumerate() {
+    let events = running(chart, name, matches, stdin)?;
+    for (index, event) in events.into_iter().enumerate() {
         let event = Event {
-            trigger: Trigger::Command(name.to_owned()),
-            fields: super::output::typed(),
-            args: given.clone(),
+            fields: typed(),
             session: session.clone(),
+            ..event
         };
         transition(&place, &event, index == 0, false)?;
     }
@@ -136,33 +164,16 @@ fn events(chart: &Chart, line: &str, stdin: &str) -> Result<Vec<Event>, String> 
         let why = why.lines().next().unwrap_or_default();
         why.trim_start_matches("error: ").to_owned()
     })?;
-    let event = |trigger, args| Event {
-        trigger,
-        fields: Json::Null,
-        args,
-        session: None,
-    };
     match matches.subcommand() {
         Some(("enter", matches)) if !matches.get_flag("check") => {
-            let phase = matches.get_one::<String>("phase").cloned();
-            let trigger = Trigger::Enter {
-                phase: phase.unwrap_or_default(),
-                force: matches.get_flag("force"),
-            };
-            Ok(vec![event(trigger, args(chart, matches))])
+            Ok(vec![entering(chart, matches)])
         }
         Some(("run", matches)) => {
             let Some((name, matches)) = matches.subcommand() else {
                 return Ok(Vec::new());
             };
-            let mut given = args(chart, matches);
-            let expressions = Expressions::new(chart.templates.clone());
-            let of_stdin = grammar::args_of(chart, &expressions, name).into_iter();
-            let of_stdin = of_stdin.filter(|name| chart.args[*name].stdin);
-            given.extend(of_stdin.map(|name| (name.to_owned(), Json::from(stdin))));
-            let names = sequence(chart, name).into_iter();
-            let names = names.map(|name| event(Trigger::Command(name.to_owned()), given.clone()));
-            Ok(names.collect())
+            running(chart, name, matches, |_| Ok(stdin.to_owned()))
+                .map_err(|_| format!("`{name}` cannot be run"))
         }
         _ => Err("a scenario can run only `taskie enter` and `taskie run`".to_owned()),
     }
@@ -179,7 +190,9 @@ fn stdin(name: &str) -> Result<String, CliError> {
     let mut text = String::new();
     input
         .read_to_string(&mut text)
-        .map_err(|error| CliError::new(format!("the {name} on stdin cannot be read: {error}")))?;
+        .map_err(CliError::because(format!(
+            "the {name} on stdin cannot be read"
+        )))?;
     Ok(text)
 }
 
@@ -204,7 +217,7 @@ fn transition(
         ),
         Stuck::Fault(Fault::File(why)) => CliError::with_help(why, "fix the file"),
         Stuck::Broken(why) => CliError::with_help(why, chart.scope.remedy()),
-        other => CliError::new(other.to_string()),
+        other => other.into(),
     })?;
     for warning in performed.warnings.iter().chain(&performed.notes) {
         tell(&format!("taskie: {warning}"));
@@ -215,29 +228,24 @@ fn transition(
             false => CliError::new(why.clone()),
         });
     }
-    let shown = std::iter::once(&chart.state)
-        .chain(&chart.next)
-        .map(|name| {
+    let decision = &performed.decision;
+    if is_check || !decision.patch.is_empty() {
+        let fields = std::iter::once(&chart.state).chain(&chart.next);
+        let fields = fields.map(|name| {
             let value = performed.context.get(name).unwrap_or(&Json::Null);
             format!("{name} {value}")
         });
-    let shown: Vec<String> = shown.collect();
-    let written = if is_check {
-        " (it may be entered; nothing was written)"
-    } else {
-        ""
-    };
-    if is_check || !performed.decision.patch.is_empty() {
-        say(&format!(
-            "{}: {}{written}",
-            place::state_file(place).display(),
-            shown.join(", ")
-        ));
+        let written = match is_check {
+            true => " (it may be entered; nothing was written)",
+            false => "",
+        };
+        let file = place::state_file(place);
+        let fields = fields.collect::<Vec<_>>().join(", ");
+        say(&format!("{}: {fields}{written}", file.display()));
     }
     if is_check {
         return Ok(());
     }
-    let decision = &performed.decision;
     for line in decision.says.iter().chain(&decision.messages) {
         say(line);
     }

@@ -1,6 +1,10 @@
 //! Why a command failed.
 
+use std::fmt::Display;
+
 use crate::diagnostic::flaw::ChartError;
+use crate::engine::fault::Fault;
+use crate::shell::stuck::Stuck;
 
 /// A command that failed, and what the user sees.
 #[derive(Debug)]
@@ -29,6 +33,23 @@ impl CliError {
             message: message.into(),
             help: Some(help.into()),
         }
+    }
+
+    /// Returns what makes an error of what went wrong, for `map_err`: `what` is the sentence before it.
+    pub(crate) fn because<E: Display>(what: impl Display) -> impl FnOnce(E) -> Self {
+        move |error| Self::new(format!("{what}: {error}"))
+    }
+}
+
+impl From<Stuck> for CliError {
+    fn from(stuck: Stuck) -> Self {
+        Self::new(stuck.to_string())
+    }
+}
+
+impl From<Fault> for CliError {
+    fn from(fault: Fault) -> Self {
+        Self::new(fault.to_string())
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
-use clap::{Arg, ArgAction, ArgGroup, Command, Id, value_parser};
+use clap::{Arg, ArgAction, ArgGroup, Command, arg, value_parser};
 use clap_complete::Shell;
 use indexmap::IndexSet;
 
@@ -21,6 +21,7 @@ use crate::render::assumptions::settable;
 
 /// Returns the command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
     let ids: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();
     Command::new("taskie")
         .version(env!("CARGO_PKG_VERSION"))
@@ -29,116 +30,163 @@ pub(crate) fn command(chart: &Chart) -> Command {
         .arg_required_else_help(true)
         .max_term_width(100)
         .arg(
-            Arg::new("chart")
-                .long("chart")
+            arg!(--chart <CHART>)
                 .global(true)
-                .value_name("CHART")
                 .default_value(ids.first().copied().unwrap_or_default())
                 .help(format!("The workflow: {} or the path of a statechart.toml", ids.join(", "))),
         )
         .subcommand(
             Command::new("hook")
                 .about("Answer a hook event, read as JSON from stdin")
+                .arg(arg!(event: <EVENT>).value_parser(words(EVENTS.iter().map(|(word, _)| *word))))
                 .arg(
-                    Arg::new("event")
-                        .required(true)
-                        .value_name("EVENT")
-                        .value_parser(PossibleValuesParser::new(EVENTS.iter().map(|(word, _)| *word))),
-                )
-                .arg(
-                    Arg::new("host")
-                        .long("host")
-                        .value_name("HOST")
-                        .value_parser(PossibleValuesParser::new(HOSTS.iter().map(|host| host.id)))
-                        .help("The program that sends the event [default: as the event shows]"),
+                    arg!(--host <HOST> "The program that sends the event [default: as the event shows]")
+                        .value_parser(words(HOSTS.iter().map(|host| host.id))),
                 ),
         )
         .subcommand(check_chart())
         .subcommand(enter(chart))
+        .subcommand(asking(chart, "next", "Show what to do now, and why").arg(
+            arg!(--retry "Let the next stop start a reviewer that a usage limit or an outage has postponed"),
+        ))
         .subcommand(
-            asking(chart, "next", "Show what to do now, and why")
-                .arg(flag("retry", "Let the next stop start a reviewer that a usage limit or an outage has postponed")),
+            asking(chart, "status", "Show the current phase, what it waits for, and what the next stop does")
+                .after_help(
+                    "A verdict is shown if this machine ran the review and the file has not changed since. `PASS?` is what the\n\
+                     file itself states; `?` means unknown.\n\
+                     docs/commands.md describes the JSON.",
+                )
+                .arg(arg!(--all "Show all reviews, not only the last ones"))
+                .arg(arg!(--watch "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change")),
         )
-        .subcommand(status(chart))
-        .subcommand(log(chart))
-        .subcommand(why(chart))
-        .subcommand(stats(chart))
-        .subcommand(report(chart))
+        .subcommand(
+            Command::new("log")
+                .about(format!("Show what happened to a {noun}: reviews, stops, commands"))
+                .arg(
+                    arg!(--since <TIME> "Start here: 2h, 3days, 2026-01-31, 2026-01-31T12:00:00Z (times are UTC)")
+                        .value_parser(since),
+                )
+                .arg(arg!(--json "Print the lines of the journal, one JSON object each"))
+                .arg(arg!(-f --follow "Keep printing new lines until Ctrl-C"))
+                .args(instance_args(chart)),
+        )
+        .subcommand(
+            asking(chart, "why", "Explain a stop: each rule that was tried, and what made its guard false")
+                .arg(
+                    arg!(n: [N] "Explain the Nth stop from the end [default: 1, the last one]")
+                        .value_parser(value_parser!(usize)),
+                )
+                .arg(
+                    arg!(--now "Explain what the next stop would do; runs nothing, writes nothing")
+                        .conflicts_with("n"),
+                ),
+        )
+        .subcommand(
+            Command::new("stats")
+                .about("Sum up the reviews: verdicts, time and cost, by cycle and by reviewer")
+                .arg(instance(chart).long(noun.clone()).help(format!("Only this {noun} [default: all]")))
+                .arg(json()),
+        )
+        .subcommand(
+            Command::new("report")
+                .about(format!("Write a page about a {noun}: costs, reviews, timeline, diagram"))
+                .arg(
+                    arg!(--html <FILE> "Write it to this file; an existing one is replaced")
+                        .required(true)
+                        .value_parser(value_parser!(PathBuf)),
+                )
+                .args(instance_args(chart)),
+        )
         .subcommand(
             Command::new("list")
-                .about(format!("List all {}s: phase, progress, reviews, cost, driver", chart.scope.noun))
+                .about(format!("List all {noun}s: phase, progress, reviews, cost, driver"))
                 .arg(json()),
         )
         .subcommands(findings(chart))
-        .subcommand(validate(chart))
+        .subcommand(
+            Command::new("validate")
+                .about(format!("Check the files of a {noun} the way a stop does"))
+                .after_help("Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage")
+                .args(positional_instance(chart))
+                .arg(json()),
+        )
         .subcommand(run(chart))
         .subcommand(
             asking(chart, "doctor", "Check the installation, the chart and the current plan, and say what to fix")
                 .after_help("Exit codes: 0 no problem (warnings don't count), 1 problems, 2 wrong usage"),
         )
         .subcommand(render(chart))
-        .subcommand(diagram(chart))
+        .subcommand(
+            Command::new("diagram")
+                .about(format!("Draw the chart, and the path that a {noun} has taken"))
+                .after_help(format!(
+                    "The path comes from the journal of this machine. Without a {noun} on the command line, only the chart is drawn."
+                ))
+                .arg(
+                    arg!(--format <FORMAT> "Write it in this format")
+                        .default_value("mermaid")
+                        .value_parser(words(diagram::Format::NAMES)),
+                )
+                .args(instance_args_for(chart, &format!("Mark the path of this {noun}"))),
+        )
         .subcommand(simulate(chart))
-        .subcommand(test())
-        .subcommand(trust())
-        .subcommand(config())
+        .subcommand(
+            Command::new("test")
+                .about("Test a chart: play scenarios in memory and compare the results")
+                .after_help("Exit codes: 0 all passed, 1 some failed, 2 wrong usage")
+                .arg(
+                    arg!(file: <FILE>... "Scenario files, as written by `taskie simulate --save` and `check-chart --scenarios`")
+                        .value_parser(value_parser!(PathBuf)),
+                )
+                .arg(json()),
+        )
+        .subcommand(
+            Command::new("trust")
+                .about("Show what this project could run, and allow it on this machine")
+                .after_help(
+                    "A project's own chart (.taskie/statechart.toml) and settings that say what a reviewer may do have no effect \
+                     until you allow them here. A change asks again. `--chart PATH` needs no trust.\n\
+                     Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage",
+                )
+                .arg(arg!(--yes "Allow it without asking"))
+                .arg(arg!(--revoke "Withdraw your consent").conflicts_with("yes")),
+        )
+        .subcommand(
+            Command::new("config")
+                .about("Show each setting, its value and where it comes from")
+                .after_help(
+                    "A project's settings are in config.json in its home folder. Your own, for all projects, are in \
+                     taskie/CHART.json in $XDG_CONFIG_HOME or ~/.config. The project's value wins over yours, and yours over \
+                     the default. `taskie schema config` prints the JSON Schema.",
+                )
+                .arg(json()),
+        )
         .subcommand(
             Command::new("demo")
                 .about("Play the whole workflow in a temporary project: the real hook, a scripted reviewer, no account")
-                .arg(flag("keep", "Keep the temporary project and print its path")),
+                .arg(arg!(--keep "Keep the temporary project and print its path")),
         )
         .subcommand(Command::new("upgrade").about("Show what is installed, and how to update it"))
         .subcommand(
-            Command::new("completions").about("Print a completion script for a shell").arg(
-                Arg::new("shell")
-                    .required(true)
-                    .value_name("SHELL")
-                    .value_parser(value_parser!(Shell)),
-            ),
+            Command::new("completions")
+                .about("Print a completion script for a shell")
+                .arg(arg!(shell: <SHELL>).value_parser(value_parser!(Shell))),
         )
         .subcommand(
             Command::new("schema").about("Print a JSON Schema (draft-07)").arg(
-                Arg::new("of")
-                    .required(true)
-                    .value_name("WHAT")
-                    .value_parser(PossibleValuesParser::new(["statechart", "state", "config"]))
-                    .help("statechart: a chart file; state, config: the chart's state.json, config.json"),
+                arg!(of: <WHAT> "statechart: a chart file; state, config: the chart's state.json, config.json")
+                    .value_parser(words(["statechart", "state", "config"])),
             ),
         )
 }
 
-fn flag(name: &'static str, help: &'static str) -> Arg {
-    Arg::new(name)
-        .long(name)
-        .action(ArgAction::SetTrue)
-        .help(help)
+/// Accepts one of these words.
+fn words(words: impl IntoIterator<Item = impl Into<clap::builder::PossibleValue>>) -> ValueParser {
+    PossibleValuesParser::new(words).into()
 }
 
 fn json() -> Arg {
-    flag("json", "Print one JSON object, for programs")
-}
-
-fn trust() -> Command {
-    Command::new("trust")
-        .about("Show what this project could run, and allow it on this machine")
-        .after_help(
-            "A project's own chart (.taskie/statechart.toml) and settings that say what a reviewer may do have no effect \
-             until you allow them here. A change asks again. `--chart PATH` needs no trust.\n\
-             Exit codes: 0 trusted, or nothing to trust; 1 not trusted; 2 wrong usage",
-        )
-        .arg(flag("yes", "Allow it without asking"))
-        .arg(flag("revoke", "Withdraw your consent").conflicts_with("yes"))
-}
-
-fn config() -> Command {
-    Command::new("config")
-        .about("Show each setting, its value and where it comes from")
-        .after_help(
-            "A project's settings are in config.json in its home folder. Your own, for all projects, are in \
-             taskie/CHART.json in $XDG_CONFIG_HOME or ~/.config. The project's value wins over yours, and yours over \
-             the default. `taskie schema config` prints the JSON Schema.",
-        )
-        .arg(json())
+    arg!(--json "Print one JSON object, for programs")
 }
 
 /// Returns a command that reads one instance and prints the result, as JSON with `--json`.
@@ -147,79 +195,6 @@ fn asking(chart: &Chart, name: &'static str, about: &'static str) -> Command {
         .about(about)
         .arg(json())
         .args(instance_args(chart))
-}
-
-fn status(chart: &Chart) -> Command {
-    asking(chart, "status", "Show the current phase, what it waits for, and what the next stop does")
-        .after_help(
-            "A verdict is shown if this machine ran the review and the file has not changed since. `PASS?` is what the\n\
-             file itself states; `?` means unknown.\n\
-             docs/commands.md describes the JSON.",
-        )
-        .arg(flag("all", "Show all reviews, not only the last ones"))
-        .arg(flag("watch", "Keep watching until Ctrl-C: redraw on a terminal, otherwise print a line per change"))
-}
-
-fn log(chart: &Chart) -> Command {
-    let noun = &chart.scope.noun;
-    Command::new("log")
-        .about(format!(
-            "Show what happened to a {noun}: reviews, stops, commands"
-        ))
-        .arg(
-            Arg::new("since")
-                .long("since")
-                .value_name("TIME")
-                .value_parser(since)
-                .help("Start here: 2h, 3days, 2026-01-31, 2026-01-31T12:00:00Z (times are UTC)"),
-        )
-        .arg(
-            Arg::new("json")
-                .long("json")
-                .action(ArgAction::SetTrue)
-                .help("Print the lines of the journal, one JSON object each"),
-        )
-        .arg(
-            Arg::new("follow")
-                .long("follow")
-                .short('f')
-                .action(ArgAction::SetTrue)
-                .help("Keep printing new lines until Ctrl-C"),
-        )
-        .args(instance_args(chart))
-}
-
-fn why(chart: &Chart) -> Command {
-    asking(
-        chart,
-        "why",
-        "Explain a stop: each rule that was tried, and what made its guard false",
-    )
-    .arg(
-        Arg::new("n")
-            .value_name("N")
-            .value_parser(value_parser!(usize))
-            .help("Explain the Nth stop from the end [default: 1, the last one]"),
-    )
-    .arg(
-        Arg::new("now")
-            .long("now")
-            .action(ArgAction::SetTrue)
-            .conflicts_with("n")
-            .help("Explain what the next stop would do; runs nothing, writes nothing"),
-    )
-}
-
-fn stats(chart: &Chart) -> Command {
-    let noun = &chart.scope.noun;
-    let only = Arg::new("instance")
-        .long(noun.clone())
-        .value_name(noun.to_uppercase())
-        .help(format!("Only this {noun} [default: all]"));
-    Command::new("stats")
-        .about("Sum up the reviews: verdicts, time and cost, by cycle and by reviewer")
-        .arg(only)
-        .arg(json())
 }
 
 /// Parses a time, or how long ago it was, into the form of the journal.
@@ -239,8 +214,8 @@ fn since(text: &str) -> Result<String, String> {
 /// Returns the commands about findings, if the chart has any.
 fn findings(chart: &Chart) -> Vec<Command> {
     let noun = &chart.scope.noun;
-    let words = &chart.findings;
-    if words.severities.is_empty() {
+    let ledger = &chart.findings;
+    if ledger.severities.is_empty() {
         return Vec::new();
     }
     let list = Command::new("findings")
@@ -249,112 +224,49 @@ fn findings(chart: &Chart) -> Vec<Command> {
         .arg(json());
     let rule = Command::new("rule")
         .about("Record your decision about a finding; later reviewers will know")
+        .arg(arg!(finding: <ID>).help(format!(
+            "The finding, as `findings` shows it: {noun}-review-2.1"
+        )))
         .arg(
-            Arg::new("finding")
-                .required(true)
-                .value_name("ID")
-                .help(format!(
-                    "The finding, as `findings` shows it: {noun}-review-2.1"
-                )),
+            arg!(ruling: <RULING> "Whether the finding is right")
+                .value_parser(words(ledger.rulings.keys().cloned())),
         )
-        .arg(
-            Arg::new("ruling")
-                .required(true)
-                .value_name("RULING")
-                .value_parser(PossibleValuesParser::new(words.rulings.keys().cloned()))
-                .help("Whether the finding is right"),
-        )
-        .arg(
-            Arg::new("why")
-                .required(true)
-                .value_name("WHY")
-                .help("The reason, for the reviewers"),
-        )
+        .arg(arg!(why: <WHY> "The reason, for the reviewers"))
         .args(instance_args(chart));
-    match words.file {
+    match ledger.file {
         Some(_) => vec![list, rule],
         None => vec![list],
     }
 }
 
-/// Returns the same arguments as [`instance_args`], with a positional one for the instance.
-fn positional_instance(chart: &Chart) -> impl Iterator<Item = Arg> {
-    instance_args(chart).into_iter().map(|arg| {
-        if arg.get_id() != "instance" {
-            return arg;
-        }
-        let help = arg.get_help().cloned().unwrap_or_default();
-        Arg::new("instance")
-            .value_name(chart.scope.noun.to_uppercase())
-            .help(help)
-    })
-}
-
-fn validate(chart: &Chart) -> Command {
-    let noun = &chart.scope.noun;
-    Command::new("validate")
-        .about(format!("Check the files of a {noun} the way a stop does"))
-        .after_help("Exit codes: 0 no finding, 1 findings or an unusable state.json, 2 wrong usage")
-        .args(positional_instance(chart))
-        .arg(json())
-}
-
 fn check_chart() -> Command {
     Command::new("check-chart")
         .about("Find errors in charts before they run")
-        .after_help(
-            "Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read",
+        .after_help("Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read")
+        .arg(
+            arg!(file: [FILE]... "Chart files, or - for stdin [default: the chart of --chart, or else all embedded charts]")
+                .value_parser(value_parser!(PathBuf)),
         )
         .arg(
-            Arg::new("file")
-                .num_args(0..)
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .help("Chart files, or - for stdin [default: the chart of --chart, or else all embedded charts]"),
-        )
-        .arg(
-            Arg::new("format")
-                .long("format")
-                .value_name("FORMAT")
+            arg!(--format <FORMAT> "Write the findings in this format")
                 .default_value("human")
-                .value_parser(PossibleValuesParser::new(Format::NAMES))
-                .help("Write the findings in this format"),
+                .value_parser(words(Format::NAMES)),
         )
-        .arg(flag("fix", "Rewrite syntax of earlier versions, then check").requires("file"))
+        .arg(arg!(--fix "Rewrite syntax of earlier versions, then check").requires("file"))
         .arg(
-            Arg::new("max-states")
-                .long("max-states")
-                .value_name("N")
-                .value_parser(value_parser!(u32).range(1..))
-                .help("Explore at most this many states of a chart [default: 100000]"),
+            arg!(--"max-states" <N> "Explore at most this many states of a chart [default: 100000]")
+                .value_parser(value_parser!(u32).range(1..)),
         )
         .arg(
-            Arg::new("max-seconds")
-                .long("max-seconds")
-                .value_name("N")
-                .value_parser(value_parser!(u32).range(1..))
-                .help("Explore a chart for at most this many seconds [default: 30]"),
+            arg!(--"max-seconds" <N> "Explore a chart for at most this many seconds [default: 30]")
+                .value_parser(value_parser!(u32).range(1..)),
         )
+        .arg(arg!(--strict "Exit 1 if a property is not decided, too"))
         .arg(
-            Arg::new("strict")
-                .long("strict")
-                .action(ArgAction::SetTrue)
-                .help("Exit 1 if a property is not decided, too"),
+            arg!(--diagram <FILE> "Draw the chart with the first counterexample: FILE ends with .svg, .html, .mmd or .dot")
+                .value_parser(value_parser!(PathBuf)),
         )
-        .arg(
-            Arg::new("diagram")
-                .long("diagram")
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .help("Draw the chart with the first counterexample: FILE ends with .svg, .html, .mmd or .dot"),
-        )
-        .arg(
-            Arg::new("explain")
-                .long("explain")
-                .value_name("CODE")
-                .exclusive(true)
-                .help("Explain what a code means and how to fix it"),
-        )
+        .arg(arg!(--explain <CODE> "Explain what a code means and how to fix it").exclusive(true))
 }
 
 fn enter(chart: &Chart) -> Command {
@@ -365,28 +277,15 @@ fn enter(chart: &Chart) -> Command {
         used.extend(args_of_phase(chart, &expressions, phase));
     }
     used.sort_by_key(|name| chart.args.get_index_of(*name));
+    let options = used.into_iter();
     Command::new("enter")
         .about("Enter a phase: one atomic update of state.json, the last step of an action")
         .after_help(format!("Phases: {}", phases.join(", ")))
-        .arg(
-            Arg::new("phase")
-                .required(true)
-                .value_name("PHASE")
-                .help("The phase to enter"),
-        )
-        .args(
-            used.into_iter()
-                .map(|name| option(name, &chart.args[name], false)),
-        )
+        .arg(arg!(phase: <PHASE> "The phase to enter"))
+        .args(options.map(|name| option(name, &chart.args[name], false)))
         .args(instance_args(chart))
-        .arg(flag(
-            "check",
-            "Check whether the phase can be entered now, and show what that would write",
-        ))
-        .arg(flag(
-            "force",
-            "Enter the phase even if its guard is false (the state must still fit its schema)",
-        ))
+        .arg(arg!(--check "Check whether the phase can be entered now, and show what that would write"))
+        .arg(arg!(--force "Enter the phase even if its guard is false (the state must still fit its schema)"))
 }
 
 /// Returns the options that a phase uses.
@@ -455,38 +354,11 @@ fn action_texts(action: &model::Action) -> impl Iterator<Item = &str> {
         .chain(texts.into_iter().map(|(_, text)| text.0.as_str()))
 }
 
-fn report(chart: &Chart) -> Command {
-    let noun = &chart.scope.noun;
-    Command::new("report")
-        .about(format!(
-            "Write a page about a {noun}: costs, reviews, timeline, diagram"
-        ))
-        .arg(
-            Arg::new("html")
-                .long("html")
-                .value_name("FILE")
-                .required(true)
-                .value_parser(value_parser!(PathBuf))
-                .help("Write it to this file; an existing one is replaced"),
-        )
-        .args(instance_args(chart))
-}
-
 fn simulate(chart: &Chart) -> Command {
     let noun = &chart.scope.noun;
-    let mut verdicts: Vec<&String> = Vec::new();
-    for verdict in chart.invoke.values().flat_map(|invoke| &invoke.verdicts) {
-        if !verdicts.contains(&verdict) {
-            verdicts.push(verdict);
-        }
-    }
-    let verdicts = verdicts.into_iter().map(String::as_str);
-    let gate = chart.gates.as_ref().map(|_| "gate");
-    let verdicts: Vec<String> = verdicts
-        .chain(["crash"])
-        .chain(gate)
-        .map(str::to_owned)
-        .collect();
+    let mut verdicts = chart.verdicts();
+    verdicts.insert("crash");
+    verdicts.extend(chart.gates.as_ref().map(|_| "gate"));
     Command::new("simulate")
         .about("Simulate the chart without an agent, a reviewer or files, stop by stop")
         .after_help(format!(
@@ -494,80 +366,34 @@ fn simulate(chart: &Chart) -> Command {
              the command line, it begins a new one."
         ))
         .arg(
-            Arg::new("verdicts")
-                .long("verdicts")
-                .value_name("LIST")
+            arg!(--verdicts <LIST> "Give the reviews these verdicts, in order [default: always the best one]")
                 .value_delimiter(',')
-                .value_parser(PossibleValuesParser::new(verdicts))
-                .help("Give the reviews these verdicts, in order [default: always the best one]"),
+                .value_parser(words(verdicts.into_iter().map(str::to_owned))),
         )
         .arg(
-            Arg::new("tasks")
-                .long("tasks")
-                .value_name("N")
+            arg!(--tasks <N> "Write this many rows into each table")
                 .default_value("2")
-                .value_parser(value_parser!(u16).range(0..=1000))
-                .help("Write this many rows into each table"),
+                .value_parser(value_parser!(u16).range(0..=1000)),
         )
         .arg(
-            Arg::new("save")
-                .long("save")
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .help("Save the simulation as a scenario for `taskie test`"),
+            arg!(--save <FILE> "Save the simulation as a scenario for `taskie test`")
+                .value_parser(value_parser!(PathBuf)),
         )
         .arg(
-            flag("interactive", "Choose each step by hand, with its effect; undo, save")
-                .short('i')
+            arg!(-i --interactive "Choose each step by hand, with its effect; undo, save")
                 .conflicts_with_all(["json", "save"]),
         )
         .arg(json())
-        .args(instance_args(chart).into_iter().map(|arg| match arg.get_id() == "instance" {
-            true => arg.help(format!("Start from the current state of this {noun}, without changing it")),
-            false => arg,
-        }))
-}
-
-fn test() -> Command {
-    Command::new("test")
-        .about("Test a chart: play scenarios in memory and compare the results")
-        .after_help("Exit codes: 0 all passed, 1 some failed, 2 wrong usage")
-        .arg(
-            Arg::new("file")
-                .required(true)
-                .num_args(1..)
-                .value_name("FILE")
-                .value_parser(value_parser!(PathBuf))
-                .help("Scenario files, as written by `taskie simulate --save` and `check-chart --scenarios`"),
-        )
-        .arg(json())
-}
-
-fn diagram(chart: &Chart) -> Command {
-    let noun = &chart.scope.noun;
-    Command::new("diagram")
-        .about(format!("Draw the chart, and the path that a {noun} has taken"))
-        .after_help(format!(
-            "The path comes from the journal of this machine. Without a {noun} on the command line, only the chart is drawn."
+        .args(instance_args_for(
+            chart,
+            &format!("Start from the current state of this {noun}, without changing it"),
         ))
-        .arg(
-            Arg::new("format")
-                .long("format")
-                .value_name("FORMAT")
-                .default_value("mermaid")
-                .value_parser(PossibleValuesParser::new(diagram::Format::NAMES))
-                .help("Write it in this format"),
-        )
-        .args(instance_args(chart).into_iter().map(|arg| match arg.get_id() == "instance" {
-            true => arg.help(format!("Mark the path of this {noun}")),
-            false => arg,
-        }))
 }
 
 fn render(chart: &Chart) -> Command {
     let noun = &chart.scope.noun;
     let instance = instance_args(chart);
-    let others: Vec<Id> = instance.iter().map(|arg| arg.get_id().clone()).collect();
+    let others: Vec<clap::Id> = instance.iter().map(|arg| arg.get_id().clone()).collect();
     let names = textwrap::Options::new(100)
         .initial_indent("  ")
         .subsequent_indent("  ");
@@ -577,22 +403,12 @@ fn render(chart: &Chart) -> Command {
             "Names for --set:\n{}",
             textwrap::fill(&settable(chart).join(", "), names)
         ))
+        .arg(arg!(template: [TEMPLATE] "Show this template, filled in"))
+        .arg(arg!(--next "Show what the Stop hook would send now; runs nothing, writes nothing"))
         .arg(
-            Arg::new("template")
-                .value_name("TEMPLATE")
-                .help("Show this template, filled in"),
-        )
-        .arg(flag(
-            "next",
-            "Show what the Stop hook would send now; runs nothing, writes nothing",
-        ))
-        .arg(
-            flag(
-                "list",
-                "List the chart's templates and the names that they use",
-            )
-            .conflicts_with_all(["set", "state"])
-            .conflicts_with_all(others),
+            arg!(--list "List the chart's templates and the names that they use")
+                .conflicts_with_all(["set", "state"])
+                .conflicts_with_all(others),
         )
         .group(
             ArgGroup::new("what")
@@ -600,18 +416,12 @@ fn render(chart: &Chart) -> Command {
                 .required(true),
         )
         .arg(
-            Arg::new("set")
-                .long("set")
-                .value_name("NAME=VALUE")
+            arg!(--set <"NAME=VALUE"> "Assume this value; repeatable")
                 .action(ArgAction::Append)
-                .value_parser(pair)
-                .help("Assume this value; repeatable"),
+                .value_parser(pair),
         )
         .arg(
-            Arg::new("state")
-                .long("state")
-                .value_name("FILE")
-                .help(format!("Use the state in FILE instead of the {noun}'s own")),
+            arg!(--state <FILE>).help(format!("Use the state in FILE instead of the {noun}'s own")),
         )
         .args(instance)
 }
@@ -684,33 +494,50 @@ fn option(name: &str, arg: &model::Arg, may_be_positional: bool) -> Arg {
     option.long(long).required(arg.default.is_none())
 }
 
-fn instance_args(chart: &Chart) -> Vec<Arg> {
-    let noun = chart.scope.noun.clone();
-    if chart.scope.is_per_session() {
-        return vec![
-            Arg::new("session")
-                .long("session")
-                .value_name("ID")
-                .help(session_help("The session to use")),
-        ];
-    }
-    vec![
-        Arg::new("instance")
-            .long(noun.clone())
-            .value_name(noun.to_uppercase())
-            .help(format!(
-                "The {noun} to use [default: most recently modified]"
-            )),
-        Arg::new("session")
-            .long("session")
-            .value_name("ID")
-            .help(session_help("The current session")),
-    ]
+/// Returns the argument that names the instance: an option if the caller adds its name.
+fn instance(chart: &Chart) -> Arg {
+    let noun = &chart.scope.noun;
+    Arg::new("instance")
+        .value_name(noun.to_uppercase())
+        .help(format!(
+            "The {noun} to use [default: most recently modified]"
+        ))
 }
 
-fn session_help(what: &str) -> String {
+fn session(what: &str) -> Arg {
     let variables: Vec<String> = hosts::session_variables()
         .map(|name| format!("${name}"))
         .collect();
-    format!("{what} [default: {}]", variables.join(", else "))
+    arg!(--session <ID>).help(format!("{what} [default: {}]", variables.join(", else ")))
+}
+
+/// Returns the options that name the instance and the session.
+fn instance_args(chart: &Chart) -> Vec<Arg> {
+    match chart.scope.is_per_session() {
+        true => vec![session("The session to use")],
+        false => vec![
+            instance(chart).long(chart.scope.noun.clone()),
+            session("The current session"),
+        ],
+    }
+}
+
+/// Returns the same options, with other help for the instance.
+fn instance_args_for(chart: &Chart, help: &str) -> impl Iterator<Item = Arg> {
+    instance_args(chart)
+        .into_iter()
+        .map(move |arg| match arg.get_id() == "instance" {
+            true => arg.help(help.to_owned()),
+            false => arg,
+        })
+}
+
+/// Returns the same arguments, but the instance is positional.
+fn positional_instance(chart: &Chart) -> impl Iterator<Item = Arg> {
+    instance_args(chart)
+        .into_iter()
+        .map(|arg| match arg.get_id() == "instance" {
+            true => instance(chart),
+            false => arg,
+        })
 }

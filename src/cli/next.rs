@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use super::error::CliError;
-use super::output::{is_reviewer, say, say_json, tell};
+use super::output::{is_reviewer, say, say_json, tell, typed};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
@@ -27,24 +27,18 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let place = place::chosen(chart, matches)?;
     if matches.get_flag("retry") {
         postponed::lift(&place.home());
     }
-    let performed =
-        perform(&place, &event(session)).map_err(|stuck| CliError::new(stuck.to_string()))?;
+    let performed = perform(&place, &event(session))?;
     let flaw = driver::flaw(&place.root, &chart.scope.home).map(|why| format!("{why}."));
     for warning in performed.warnings.iter().chain(&flaw) {
         tell(&format!("taskie: {warning}"));
     }
-    let (action, why) = match performed.decision.answer {
-        Answer::Action { action, why } => (action, why),
-        _ => {
-            return Err(CliError::new(format!(
-                "the chart {} does not say what is next",
-                chart.id
-            )));
-        }
+    let Answer::Action { action, why } = performed.decision.answer else {
+        let message = format!("the chart {} does not say what is next", chart.id);
+        return Err(CliError::new(message));
     };
     if matches.get_flag("json") {
         let context: IndexMap<&String, &Json> = performed.context.iter().collect();
@@ -64,7 +58,7 @@ pub(super) fn event(session: Option<String>) -> Event {
     let trigger = Trigger::Hook(RULES.to_owned());
     Event {
         trigger,
-        fields: super::output::typed(),
+        fields: typed(),
         args: IndexMap::new(),
         session,
     }

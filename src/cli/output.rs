@@ -1,6 +1,8 @@
 //! Prints output outside pages.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
 
 use serde_json::{Map, Value as Json, json};
 
@@ -51,6 +53,22 @@ pub(crate) fn versioned(fields: Json) -> Json {
         object.extend(fields);
     }
     Json::Object(object)
+}
+
+/// Writes a file that the user has named.
+pub(super) fn write_file(file: &Path, text: &str) -> Result<(), CliError> {
+    std::fs::write(file, text).map_err(CliError::because(format!(
+        "{} cannot be written",
+        file.display()
+    )))
+}
+
+/// Returns the exit code for what went well, or not.
+pub(super) fn exit(is_well: bool) -> ExitCode {
+    match is_well {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
 }
 
 /// Prints a line to stderr.

@@ -26,6 +26,12 @@ pub(crate) enum Absent {
     Assume,
 }
 
+/// Returns the instance that the command line names, else the most recently modified one. It must exist.
+pub(super) fn chosen(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<Place, CliError> {
+    let session = session(matches)?;
+    resolve(chart, matches, session.as_deref(), Absent::Refuse)
+}
+
 /// Returns the instance that `--NOUN` names, else the most recently modified one.
 pub(crate) fn resolve(
     chart: &Arc<Chart>,
@@ -58,10 +64,7 @@ pub(crate) fn resolve(
     let root = match find::project_root(&cwd, &scope.home, &around) {
         Some(root) => root,
         None if absent != Absent::Refuse && named.is_some() => new_root(&cwd, &around, noun)?,
-        None => {
-            let message = format!("there is no {} in {} or above", scope.home, cwd.display());
-            return Err(CliError::with_help(message, start()));
-        }
+        None => return Err(CliError::with_help(no_home(&scope.home, &cwd), start())),
     };
     let instance = match named {
         Some(instance) => instance,
@@ -85,8 +88,10 @@ pub(crate) fn resolve(
             let message = format!("there is no {noun} `{}`", instance.name);
             return Err(CliError::with_help(message, close.unwrap_or_else(start)));
         }
-        std::fs::create_dir_all(&dir)
-            .map_err(|error| CliError::new(format!("{} cannot be made: {error}", dir.display())))?;
+        std::fs::create_dir_all(&dir).map_err(CliError::because(format!(
+            "{} cannot be made",
+            dir.display()
+        )))?;
     }
     Ok(Place {
         chart: Arc::clone(chart),
@@ -110,8 +115,7 @@ pub(super) fn is_given(matches: &ArgMatches, name: &str) -> bool {
 
 /// Returns the working directory.
 pub(super) fn cwd() -> Result<PathBuf, CliError> {
-    std::env::current_dir()
-        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))
+    std::env::current_dir().map_err(CliError::because("the working directory cannot be read"))
 }
 
 /// Returns the instance of the current session.
@@ -190,15 +194,14 @@ pub(crate) fn find(
 
 /// Returns the root of the project around the working directory.
 pub(crate) fn root(chart: &Chart) -> Result<PathBuf, CliError> {
-    let cwd = std::env::current_dir()
-        .map_err(|error| CliError::new(format!("the working directory cannot be read: {error}")))?;
-    find::project_root(&cwd, &chart.scope.home, &Surroundings::from_env()).ok_or_else(|| {
-        CliError::new(format!(
-            "there is no {} in {} or above",
-            chart.scope.home,
-            cwd.display()
-        ))
-    })
+    let (cwd, home) = (cwd()?, &chart.scope.home);
+    find::project_root(&cwd, home, &Surroundings::from_env())
+        .ok_or_else(|| CliError::new(no_home(home, &cwd)))
+}
+
+/// Returns the error about a directory that is not in a project.
+pub(super) fn no_home(home: &str, cwd: &Path) -> String {
+    format!("there is no {home} in {} or above", cwd.display())
 }
 
 /// Returns the instance of that name, which must exist; the error says why it cannot be used.

@@ -59,9 +59,7 @@ pub(crate) fn run(
     let (place, warnings) = place::find(chart, matches, session.as_deref())?;
     let place = match place {
         Some(place) => place,
-        None if wanted.is_none() => {
-            place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?
-        }
+        None if wanted.is_none() => place::chosen(chart, matches)?,
         None => not_started(chart)?,
     };
     let snapshot = Arc::new(snapshot(chart, &place, matches)?.with_fields(&assumed.fields));
@@ -193,7 +191,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
         return Ok(Snapshot::take(chart, &place.root, &place.instance));
     };
     let bytes = std::fs::read(Path::new(file))
-        .map_err(|error| CliError::new(format!("{file} cannot be read: {error}")))?;
+        .map_err(CliError::because(format!("{file} cannot be read")))?;
     let state = state_file::parse(chart, &bytes);
     if let Reading::Broken(why) = &state {
         return Err(CliError::new(format!("{file}: {why}")));
@@ -210,8 +208,7 @@ fn snapshot(chart: &Arc<Chart>, place: &Place, matches: &ArgMatches) -> Result<S
 /// Prints the chart's templates and the names that each one uses.
 fn list(chart: &Chart, toml: &str) {
     let templates = templates(chart, toml);
-    let labels = page::column(templates.iter().map(|(name, _)| name.as_str()));
-    let mut page = Page::new(page::width(), labels);
+    let mut page = Page::labeled(templates.iter().map(|(name, _)| name.as_str()));
     for (name, needs) in &templates {
         page.styled_row(
             page::PLAIN,

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::enter;
 use super::error::CliError;
-use super::output::say_json;
+use super::output::{exit, say_json};
 use crate::chart::Chart;
 use crate::page::{self, BAD, GOOD, PLAIN, Page, paint, paint_words};
 use crate::scenario::coverage::{Coverage, share};
@@ -46,10 +46,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         results.push(json!({ "file": name, "ok": flaw.is_none(), "why": flaw }));
     }
     let missing = coverage.missing(chart);
-    let code = match failed {
-        0 => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    };
+    let code = exit(failed == 0);
     if matches.get_flag("json") {
         let all = Coverage::all(chart).len();
         say_json(json!({
@@ -69,10 +66,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     );
     page.print();
     let labels: Vec<String> = missing.iter().map(|place| format!("  {place}")).collect();
-    let mut rest = Page::new(
-        page::width(),
-        page::column(labels.iter().map(String::as_str)),
-    );
+    let mut rest = Page::labeled(labels.iter().map(String::as_str));
     if !missing.is_empty() {
         rest.text(PLAIN, "Not covered:");
     }

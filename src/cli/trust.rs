@@ -24,7 +24,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let cwd = place::cwd()?;
     let home = CHARTS[0].home;
     let Some(root) = find::project_root(&cwd, home, &Surroundings::from_env()) else {
-        let message = format!("there is no {home} in {} or above", cwd.display());
+        let message = place::no_home(home, &cwd);
         return Err(CliError::with_help(message, "run it inside the project"));
     };
     if matches.get_flag("revoke") {
@@ -87,7 +87,7 @@ fn agrees() -> Result<bool, CliError> {
     let mut answer = String::new();
     stdin
         .read_line(&mut answer)
-        .map_err(|error| CliError::new(format!("the answer cannot be read: {error}")))?;
+        .map_err(CliError::because("the answer cannot be read"))?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes" | "Yes"))
 }
 

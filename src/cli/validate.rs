@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::CliError;
-use super::output::{say, say_json};
+use super::output::{exit, say, say_json};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::inspect::Inspector;
@@ -29,18 +29,14 @@ pub(super) struct Validated {
 
 /// Prints one line per finding.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let place = place::chosen(chart, matches)?;
     let validated = validate(&place)?;
     let Validated {
         findings,
         warnings,
         is_unusable,
     } = &validated;
-    let code = match findings.is_empty() && !is_unusable {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    };
+    let code = exit(findings.is_empty() && !is_unusable);
     if matches.get_flag("json") {
         let mut object = Map::new();
         object.insert(chart.scope.noun.clone(), json!(place.instance.name));
@@ -75,9 +71,7 @@ pub(super) fn validate(place: &Place) -> Result<Validated, CliError> {
     let view = Inspector::new(chart, &snapshot.as_world());
     let mut findings = Vec::new();
     for name in chart.checks.keys() {
-        let found = view
-            .findings(name)
-            .map_err(|fault| CliError::new(fault.to_string()))?;
+        let found = view.findings(name)?;
         // A finding with several lines would look like several findings.
         findings.extend(
             found

@@ -1,16 +1,16 @@
 //! `taskie diagram`: a chart as a picture.
 //!
-//! [`picture`] turns a chart into nodes and edges, and marks the path that an instance took. There is one file for each
-//! format, which writes them. All of it is pure.
+//! [`picture`] turns a chart into nodes and edges, and marks the path that an instance took. [`svg`] draws them; the
+//! other formats, which other programs draw, are templates next to this file. All of it is pure.
 
-mod dot;
-mod html;
-mod mermaid;
 pub(crate) mod picture;
 mod svg;
 
+use serde::Serialize;
+
+use crate::expr::markup::fill;
+use crate::text::markup;
 use picture::Picture;
-pub(crate) use svg::escaped;
 
 /// A format for pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +39,62 @@ impl Format {
     /// Returns the picture in this format, with a line break at the end.
     pub(crate) fn write(self, picture: &Picture) -> String {
         match self {
-            Self::Mermaid => mermaid::write(picture),
-            Self::Dot => dot::write(picture),
+            Self::Mermaid => mermaid(picture),
+            Self::Dot => fill(include_str!("graph.dot"), picture, in_quotes),
             Self::Svg => svg::write(picture, true),
-            Self::Html => html::write(picture),
+            Self::Html => {
+                #[derive(Serialize)]
+                struct Values<'p> {
+                    #[serde(flatten)]
+                    picture: &'p Picture,
+                    svg: String,
+                }
+                let svg = svg::write(picture, false);
+                fill(include_str!("page.html"), Values { picture, svg }, markup)
+            }
         }
     }
+}
+
+/// Returns a flowchart for Mermaid, which code hosts and many editors draw.
+fn mermaid(picture: &Picture) -> String {
+    #[derive(Serialize)]
+    struct Values<'p> {
+        #[serde(flatten)]
+        picture: &'p Picture,
+        heading: String,
+        /// The numbers of the edges that were taken.
+        taken: Vec<usize>,
+    }
+    let title = picture.caption.as_ref().unwrap_or(&picture.title);
+    // The edge to the first phase has a number, too.
+    let before = picture.nodes.iter().filter(|node| node.is_initial).count();
+    let edges = picture.edges.iter().enumerate();
+    let values = Values {
+        picture,
+        // Front matter is YAML, in which a JSON string is valid.
+        heading: serde_json::json!(title).to_string(),
+        taken: edges
+            .filter(|(_, edge)| edge.is_taken)
+            .map(|(number, _)| before + number)
+            .collect(),
+    };
+    fill(include_str!("flowchart.mmd"), values, in_label)
+}
+
+/// Returns a text for a string of Graphviz.
+fn in_quotes(text: &str) -> String {
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    text.replace('\n', "\\n")
+}
+
+/// Returns a text for a label of Mermaid: characters that could be markup become character codes.
+fn in_label(text: &str) -> String {
+    let code = |sign: char| match sign {
+        '"' | '#' | '&' | '<' | '>' | '`' | '\\' => format!("#{};", u32::from(sign)),
+        other => other.to_string(),
+    };
+    text.chars().map(code).collect()
 }
 
 #[cfg(test)]

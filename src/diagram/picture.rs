@@ -1,6 +1,7 @@
 //! The content of every picture of a chart: its phases and cycles, the transitions between them, and the path taken.
 
 use indexmap::IndexMap;
+use serde::Serialize;
 
 use crate::chart::model::{PhaseType, Rule};
 use crate::chart::{Chart, Cycle};
@@ -15,7 +16,7 @@ const BRIEF: usize = 44;
 const ANYWHERE: &str = "from any phase";
 
 /// A chart as nodes and edges.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Picture {
     pub(crate) title: String,
     /// What the marks mean, in one sentence; `None` if nothing is marked.
@@ -24,11 +25,12 @@ pub(crate) struct Picture {
     pub(crate) nodes: Vec<Node>,
     pub(crate) edges: Vec<Edge>,
     /// Which node shows a phase.
+    #[serde(skip)]
     shows: IndexMap<String, usize>,
 }
 
 /// A phase, or a cycle with the phases that are made for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) kind: Kind,
@@ -39,7 +41,8 @@ pub(crate) struct Node {
     pub(crate) mark: Mark,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     Phase,
     Final,
@@ -47,7 +50,8 @@ pub(crate) enum Kind {
 }
 
 /// Where an instance was, and where it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Mark {
     None,
     Visited,
@@ -55,7 +59,7 @@ pub(crate) enum Mark {
 }
 
 /// A transition from one node to another.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Edge {
     pub(crate) from: usize,
     pub(crate) to: usize,

@@ -4,6 +4,7 @@
 use textwrap::core::display_width;
 
 use super::picture::{Edge, Kind, Mark, Node, Picture};
+use crate::text::markup;
 
 /// Pixels: the height of a line of text, and of a title.
 const LINE: usize = 18;
@@ -86,7 +87,7 @@ pub(super) fn write(picture: &Picture, is_titled: bool) -> String {
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"{width}\" height=\"{bottom}\" \
          viewBox=\"0 0 {width} {bottom}\" role=\"img\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n<defs>\n",
-        escaped(&format!("The chart {}", picture.title)),
+        markup(&format!("The chart {}", picture.title)),
     );
     for class in ["head", "head-taken"] {
         text.push_str(&format!(
@@ -259,7 +260,7 @@ fn drawn(picture: &Picture, placed: &Placed<'_>, left: usize, right: usize) -> S
             "<text class=\"note\" text-anchor=\"end\" x=\"{}\" y=\"{}\">{}</text>\n",
             right - PAD,
             y + 4,
-            escaped(stage)
+            markup(stage)
         ));
     }
     for note in &node.notes {
@@ -280,7 +281,7 @@ fn head(node: &Node) -> String {
 }
 
 /// Returns the words of an edge, as a line of the box that it leaves.
-pub(super) fn row(picture: &Picture, edge: &Edge) -> String {
+fn row(picture: &Picture, edge: &Edge) -> String {
     let name = &picture.nodes[edge.to].name;
     match edge.label.as_str() {
         "" => format!("→ {name}"),
@@ -294,21 +295,10 @@ fn line(class: &str, x: usize, middle: usize, text: &str) -> String {
         "" => String::new(),
         class => format!(" class=\"{class}\""),
     };
-    format!(
-        "<text{class} x=\"{x}\" y=\"{y}\">{}</text>\n",
-        escaped(text)
-    )
+    format!("<text{class} x=\"{x}\" y=\"{y}\">{}</text>\n", markup(text))
 }
 
 /// Returns how wide a text is: a character of a monospaced font is about 0.61 times as wide as it is high.
 fn pixels(text: &str) -> usize {
     display_width(text) * 8
-}
-
-/// Returns a text for XML and HTML.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }

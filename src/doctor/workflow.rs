@@ -14,6 +14,7 @@ use crate::engine::context::initial;
 use crate::engine::inspect::Inspector;
 use crate::expr::templates::Templates;
 use crate::lint;
+use crate::page::counted;
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::state_file::{self, Reading};
 use crate::shell::{driver, settings};
@@ -162,11 +163,7 @@ pub(super) fn instance(
         }
     }
     if count > 0 {
-        let findings = if count == 1 {
-            "a finding".to_owned()
-        } else {
-            format!("{count} findings")
-        };
+        let findings = counted(count, "finding");
         found.push(Diagnosis::warning(
             "instance",
             format!("{noun} {name}: its files have {findings}"),

@@ -4,6 +4,7 @@
 //! name is an error, and so is a condition that is neither a boolean nor a list.
 
 pub mod infer;
+pub(crate) mod markup;
 pub mod prompt;
 pub mod source;
 pub mod syntax;

@@ -15,6 +15,7 @@ use crate::chart::Chart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::explore::report::{Report, Verdict};
+use crate::page::counted;
 use crate::text::shown;
 
 /// One chart that was checked.
@@ -186,11 +187,11 @@ fn human(charts: &[Checked]) -> String {
             }
             text.push('\n');
         }
-        match chart.flaws.len() {
-            0 => text.push_str(&format!("{}: no finding\n", chart.origin)),
-            1 => text.push_str(&format!("{}: 1 finding\n", chart.origin)),
-            more => text.push_str(&format!("{}: {more} findings\n", chart.origin)),
-        }
+        let count = match chart.flaws.len() {
+            0 => "no finding".to_owned(),
+            some => counted(some, "finding"),
+        };
+        text.push_str(&format!("{}: {count}\n", chart.origin));
         text.push_str(&explored(chart, width));
         if let Some(flaw) = chart.flaws.first() {
             text.push_str(&format!(

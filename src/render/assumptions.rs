@@ -1,7 +1,7 @@
 //! `--set NAME=VALUE`: the assumptions of a preview. Values that are computed from the state or read from files
 //! cannot be set.
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json};
 
 use super::error::RenderError;
@@ -63,9 +63,9 @@ impl Assumptions {
         }
         match name.split_once('.') {
             Some(("review", "verdict")) => {
-                let verdicts: Vec<&str> = verdicts(chart).collect();
-                if !verdicts.contains(&text) {
-                    return Err(misfit(&verdicts.join(" or ")));
+                let verdicts = chart.verdicts();
+                if !verdicts.contains(text) {
+                    return Err(misfit(&list(verdicts, " or ")));
                 }
                 let verdict = Some(text.to_owned());
                 let found = Found::default();
@@ -123,21 +123,14 @@ pub(crate) fn cycle_help(chart: &Chart) -> Option<String> {
 
 /// Returns help for assuming that a review has ended.
 pub(crate) fn review_help(chart: &Chart) -> String {
-    let verdicts: Vec<&str> = verdicts(chart).collect();
     format!(
         "assume one with --set review.verdict={} or --set review.error=REASON",
-        verdicts.join("|")
+        list(chart.verdicts(), "|")
     )
 }
 
-fn verdicts(chart: &Chart) -> impl Iterator<Item = &str> {
-    let mut seen = Vec::new();
-    let all = chart.invoke.values().flat_map(|invoke| &invoke.verdicts);
-    all.map(String::as_str).filter(move |verdict| {
-        let is_new = !seen.contains(verdict);
-        seen.push(verdict);
-        is_new
-    })
+fn list(verdicts: IndexSet<&str>, between: &str) -> String {
+    verdicts.into_iter().collect::<Vec<_>>().join(between)
 }
 
 fn not_settable(chart: &Chart, name: &str) -> RenderError {

@@ -522,7 +522,7 @@ fn the_current_plan() {
         machine.trouble(|_| {}),
         line(
             "warning instance",
-            "plan test-plan: its files have a finding",
+            "plan test-plan: its files have 1 finding",
             "`taskie validate test-plan` shows them"
         )
     );

@@ -10,14 +10,13 @@ use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
 use crate::cli::place;
-use crate::page::{FAINT, Page, column, width};
+use crate::page::{FAINT, Page};
 use crate::shell::ledger::{self, Entry};
 use crate::text::shown;
 
 /// Prints the findings, the open ones first.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let place = place::chosen(chart, matches)?;
     let mut entries = ledger::entries(&place);
     if matches.get_flag("json") {
         let entries: Vec<Json> = entries.iter().map(to_json).collect();
@@ -34,8 +33,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         .collect();
     let order = |entry: &Entry| states.iter().position(|state| *state == entry.state);
     entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));
-    let labels: Vec<String> = entries.iter().map(|entry| entry.id.clone()).collect();
-    let mut page = Page::new(width(), column(labels.iter().map(String::as_str)));
+    let mut page = Page::labeled(entries.iter().map(|entry| entry.id.as_str()));
     for group in entries.chunk_by(|a, b| a.state == b.state) {
         let Some(first) = group.first() else { continue };
         page.text(FAINT, &shown(&first.state));
@@ -71,8 +69,7 @@ pub(crate) fn rule(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode,
         return Ok(ExitCode::SUCCESS);
     }
     refuse_agents("decide", &format!("{} rule", chart.program()))?;
-    let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let place = place::chosen(chart, matches)?;
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let entries = ledger::entries(&place);
     let Some(entry) = entries.iter().find(|entry| entry.id == text("finding")) else {
@@ -85,7 +82,7 @@ pub(crate) fn rule(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode,
     let word = chart.findings.rulings.get(text("ruling"));
     let word = word.map_or("", String::as_str);
     ledger::rule(&place, entry, word, text("why"))
-        .map_err(|error| CliError::new(format!("the ruling cannot be written: {error}")))?;
+        .map_err(CliError::because("the ruling cannot be written"))?;
     say(&format!(
         "{} is {word}: later reviewers will know",
         entry.id

@@ -13,7 +13,7 @@ use crate::cli::output::{say, say_json, tell};
 use crate::cli::place;
 use crate::cli::progress::{Progress, progress, progress_json};
 use crate::engine::world::World as _;
-use crate::page::{FAINT, Page, aligned, paint, width};
+use crate::page::{Page, width};
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::state_file::Reading;
 use crate::shell::{driver, find, journal};
@@ -22,12 +22,8 @@ use crate::text::shown;
 /// Prints a row for each instance.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let root = place::root(chart)?;
-    let names = find::names(&root, &chart.scope).map_err(|error| {
-        CliError::new(format!(
-            "the {}s cannot be listed: {error}",
-            chart.scope.noun
-        ))
-    })?;
+    let what = format!("the {}s cannot be listed", chart.scope.noun);
+    let names = find::names(&root, &chart.scope).map_err(CliError::because(what))?;
     let mut rows = Vec::new();
     for name in names {
         match place::existing(chart, &root, &name) {
@@ -44,21 +40,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         say(&format!("there is no {} yet", chart.scope.noun));
         return Ok(ExitCode::SUCCESS);
     }
-    let head = [
-        chart.scope.noun.as_str(),
-        "phase",
-        "next",
-        "done",
-        "reviews",
-        "cost",
-        "driver",
-    ];
+    let noun = chart.scope.noun.as_str();
+    let head = [noun, "phase", "next", "done", "reviews", "cost", "driver"];
     let mut lines = vec![head.map(str::to_owned).to_vec()];
     lines.extend(rows.iter().map(Row::cells));
     let mut page = Page::new(width(), 0);
-    for (at, line) in aligned(&lines, 3).into_iter().enumerate() {
-        page.line(if at == 0 { paint(FAINT, line) } else { line });
-    }
+    page.table(&lines, 3);
     page.print();
     Ok(ExitCode::SUCCESS)
 }
@@ -95,28 +82,19 @@ impl Row {
 
     fn cells(&self) -> Vec<String> {
         let or_none = |text: &Option<String>| shown(text.as_deref().unwrap_or("-")).into_owned();
-        let done = self
-            .progress
-            .iter()
-            .map(|part| format!("{}/{}", part.done, part.all));
-        let done = done.collect::<Vec<_>>().join(" ");
+        let done = self.progress.iter();
+        let done = done.map(|part| format!("{}/{}", part.done, part.all));
+        let done = Some(done.collect::<Vec<_>>().join(" ")).filter(|done| !done.is_empty());
+        let price = (self.figures.reviews > 0).then(|| self.figures.price());
         // The start of a session's id is enough to identify it.
         let driver = self.driver.as_ref().map(|id| id.chars().take(8).collect());
         vec![
             self.name.clone(),
             or_none(&self.phase),
             or_none(&self.next),
-            if done.is_empty() {
-                "-".to_owned()
-            } else {
-                done
-            },
+            or_none(&done),
             self.figures.reviews.to_string(),
-            if self.figures.reviews == 0 {
-                "-".to_owned()
-            } else {
-                self.figures.price()
-            },
+            or_none(&price),
             or_none(&driver),
         ]
     }

@@ -28,8 +28,7 @@ const VALUE: usize = 40;
 
 /// Prints the journal of the instance; with `--follow`, also new lines.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
-    let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let place = place::chosen(chart, matches)?;
     let since = matches.get_one::<String>("since");
     let is_json = matches.get_flag("json");
     let mut bell = match matches.get_flag("follow") {

@@ -13,7 +13,7 @@ use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::say_json;
 use crate::cli::place;
-use crate::page::{self, FAINT, PLAIN, Page, STRONG, aligned, paint, span, width};
+use crate::page::{self, PLAIN, Page, STRONG, counted, span, width};
 use crate::shell::journal::{self, Gate, Line, Review};
 use crate::text::shown;
 
@@ -64,7 +64,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     for (title, groups) in [("cycle", &cycles), ("reviewer", &reviewers)] {
         page.blank();
-        table(chart, title, groups, &mut page);
+        page.table(&rows(chart, title, groups), 1);
     }
     if !rounds.is_empty() {
         page.blank();
@@ -90,25 +90,25 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 /// The totals of the gates.
 #[derive(Debug, Default, Serialize)]
 struct Gates {
-    runs: u64,
-    failed: u64,
+    runs: usize,
+    failed: usize,
     seconds: u64,
 }
 
 impl Gates {
     fn add(&mut self, gate: &Gate) {
         self.runs += 1;
-        self.failed += u64::from(gate.error.is_some());
+        self.failed += usize::from(gate.error.is_some());
         self.seconds = self.seconds.saturating_add(gate.seconds);
     }
 
     fn sentence(&self) -> String {
-        let runs = match self.runs {
-            1 => "1 gate".to_owned(),
-            many => format!("{many} gates"),
-        };
         let took = span(Duration::from_secs(self.seconds));
-        format!("{runs} in {took}, {} failed", self.failed)
+        format!(
+            "{} in {took}, {} failed",
+            counted(self.runs, "gate"),
+            self.failed
+        )
     }
 }
 
@@ -183,12 +183,9 @@ impl Figures {
             true => String::new(),
             false => format!(": {}", findings.join(", ")),
         };
-        let count = match self.reviews {
-            1 => "1 review".to_owned(),
-            many => format!("{many} reviews"),
-        };
         format!(
-            "{count} in {}, cost {}{}{findings}",
+            "{} in {}, cost {}{}{findings}",
+            counted(self.reviews, "review"),
             self.time(),
             self.price(),
             share.unwrap_or_default()
@@ -245,36 +242,17 @@ fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
     rounds
 }
 
-/// Adds a table with a row for each group.
-fn table(chart: &Chart, title: &str, groups: &IndexMap<String, Figures>, page: &mut Page) {
-    for (at, line) in aligned(&rows(chart, title, groups), 1)
-        .into_iter()
-        .enumerate()
-    {
-        page.line(if at == 0 { paint(FAINT, line) } else { line });
-    }
-}
-
 /// Returns the rows of a table with a row for each group; the first one has the names of the columns.
 pub(crate) fn rows(
     chart: &Chart,
     title: &str,
     groups: &IndexMap<String, Figures>,
 ) -> Vec<Vec<String>> {
-    let mut verdicts: Vec<&String> = Vec::new();
-    for verdict in chart.invoke.values().flat_map(|invoke| &invoke.verdicts) {
-        if !verdicts.contains(&verdict) {
-            verdicts.push(verdict);
-        }
-    }
-    let head = [title.to_owned(), "reviews".to_owned()];
-    let rest = ["failed", "time", "cost"].map(str::to_owned);
-    let mut rows = vec![
-        head.into_iter()
-            .chain(verdicts.iter().map(|verdict| shown(verdict).into_owned()))
-            .chain(rest)
-            .collect::<Vec<_>>(),
-    ];
+    let verdicts = chart.verdicts();
+    let mut head = vec![title.to_owned(), "reviews".to_owned()];
+    head.extend(verdicts.iter().map(|verdict| shown(verdict).into_owned()));
+    head.extend(["failed", "time", "cost"].map(str::to_owned));
+    let mut rows = vec![head];
     for (name, figures) in groups {
         let counts = verdicts
             .iter()

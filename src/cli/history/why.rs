@@ -15,7 +15,7 @@ use crate::engine::event::Event;
 use crate::expr::Expressions;
 use crate::expr::syntax::conjuncts;
 use crate::host::events::is_stop;
-use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, paint_words, width};
+use crate::page::{ACCENT, FAINT, PLAIN, Page, STRONG, column, counted, paint_words, width};
 use crate::shell::journal::{self, Decided, Line, Tried};
 use crate::shell::perform::peek_rules;
 use crate::shell::place::Place;
@@ -24,7 +24,7 @@ use crate::text::shown;
 /// Explains a stop in the journal, or the next stop.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let place = place::chosen(chart, matches)?;
     let stop = match matches.get_flag("now") {
         true => now(&place, session)?,
         false => recorded(&place, matches.get_one("n").copied().unwrap_or(1))?,
@@ -83,8 +83,7 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 /// Returns what would happen at the next stop.
 fn now(place: &Place, session: Option<String>) -> Result<Stop, CliError> {
     let event = json!({ "session_id": session.unwrap_or_default() });
-    let (step, tried) = peek_rules(place, &Event::hook("Stop", event))
-        .map_err(|stuck| CliError::new(stuck.to_string()))?;
+    let (step, tried) = peek_rules(place, &Event::hook("Stop", event))?;
     let answer = match step {
         Step::Invoke(run) => format!("{} {} runs, and its outcome decides", run.cycle, run.n),
         Step::Done(decision) => match decision.answer {
@@ -238,8 +237,7 @@ fn read_aloud(value: &Json) -> String {
             };
             match (items, first.is_empty()) {
                 (0, _) => "[]".to_owned(),
-                (1, true) => "1 item".to_owned(),
-                (_, true) => format!("{items} items"),
+                (_, true) => counted(usize::try_from(items).unwrap_or(usize::MAX), "item"),
                 (_, false) => format!("[{}{more}]", first.join(", ")),
             }
         }

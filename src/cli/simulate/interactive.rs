@@ -188,10 +188,7 @@ fn list(options: &[Choice]) {
         .enumerate()
         .map(|(index, option)| format!("{:>2}  {}", index + 1, option.label))
         .collect();
-    let mut page = Page::new(
-        page::width(),
-        page::column(labels.iter().map(String::as_str)),
-    );
+    let mut page = Page::labeled(labels.iter().map(String::as_str));
     page.blank();
     for (label, option) in labels.iter().zip(options) {
         page.styled_row(ACCENT, label, &paint_words(FAINT, &option.effect));

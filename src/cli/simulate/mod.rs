@@ -96,8 +96,7 @@ fn instance(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<Instance, CliErr
     if !place::is_named(matches) {
         return Ok(instance);
     }
-    let session = place::session(matches)?;
-    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let place = place::chosen(chart, matches)?;
     let snapshot = place.snapshot();
     match &snapshot.state {
         Reading::Missing => {}
@@ -130,13 +129,9 @@ fn files(place: &Place) -> Result<Vec<(String, String)>, CliError> {
         if !entry.file_type().is_file() || name == Path::new(state_file::FILE) {
             continue;
         }
-        let unreadable = |error| {
-            CliError::new(format!(
-                "{} cannot be read: {error}",
-                entry.path().display()
-            ))
-        };
-        let text = file::read(&place.root, entry.path(), file::LIMIT).map_err(unreadable)?;
+        let text = file::read(&place.root, entry.path(), file::LIMIT).map_err(
+            CliError::because(format!("{} cannot be read", entry.path().display())),
+        )?;
         let modified = entry.metadata().ok().and_then(|meta| meta.modified().ok());
         let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
         files.push((modified, name.to_string_lossy().into_owned(), text));

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::super::error::CliError;
+use super::super::output::write_file;
 use crate::chart::Chart;
 use crate::scenario::agent::Agent;
 use crate::scenario::failure::Failure;
@@ -94,8 +95,6 @@ impl<'c> Walk<'c> {
     pub(super) fn save(&self, file: &Path, about: &str) -> Result<(), CliError> {
         let steps: Vec<Step> = self.found.iter().chain(&self.steps).cloned().collect();
         let text = save::write(about, self.begins.as_ref(), &steps);
-        std::fs::write(file, text).map_err(|error| {
-            CliError::new(format!("{} cannot be written: {error}", file.display()))
-        })
+        write_file(file, &text)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexSet;
-use serde_json::{Map, Value as Json, json};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
 
 use crate::chart::model::PhaseType;
 use crate::chart::{Chart, Cycle};
@@ -26,7 +26,6 @@ use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::reviews::Running;
 use crate::shell::spent;
 use crate::shell::state_file::Reading;
-use crate::shell::stuck::Stuck;
 
 /// The situation of one instance.
 #[derive(Debug)]
@@ -82,10 +81,11 @@ pub(super) struct CycleFacts {
 }
 
 /// A review on disk.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct Review {
     pub(super) cycle: String,
     /// What was reviewed: the stem of the file's name.
+    #[serde(rename = "of")]
     pub(super) base: String,
     pub(super) n: u64,
     pub(super) file: String,
@@ -99,19 +99,22 @@ pub(super) struct Review {
     /// What it found, in words.
     pub(super) found: String,
     /// The file of its answer, below the instance's directory.
+    #[serde(skip)]
     pub(super) answer: String,
+    #[serde(rename = "answered")]
     pub(super) is_answered: bool,
 }
 
 /// What the hook does at the next stop.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct Stop {
     pub(super) does: Does,
     pub(super) text: String,
 }
 
 /// The kinds of answer to a stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Does {
     /// A review runs.
     Review,
@@ -122,7 +125,8 @@ pub(super) enum Does {
 }
 
 /// Who or what has to act next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Waits {
     /// A review is running.
     Review,
@@ -136,29 +140,6 @@ pub(super) enum Waits {
     User,
     /// Nothing comes after this.
     Nothing,
-}
-
-impl Does {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Review => "review",
-            Self::Block => "block",
-            Self::Allow => "allow",
-        }
-    }
-}
-
-impl Waits {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Review => "review",
-            Self::Session => "session",
-            Self::Agent => "agent",
-            Self::Stop => "stop",
-            Self::User => "user",
-            Self::Nothing => "nothing",
-        }
-    }
 }
 
 impl CycleFacts {
@@ -216,14 +197,12 @@ impl Facts {
     /// Gathers the facts about the instance at `place`, for this session.
     pub(super) fn gather(place: &Place, session: Option<&str>) -> Result<Self, CliError> {
         let chart = &place.chart;
-        let stuck = |stuck: Stuck| CliError::new(stuck.to_string());
-        let (asked, snapshot) =
-            peek(place, &next::event(session.map(str::to_owned))).map_err(stuck)?;
+        let (asked, snapshot) = peek(place, &next::event(session.map(str::to_owned)))?;
         let event = json!({ "session_id": session.unwrap_or_default() });
         let Foreseen {
             step: stop,
             obstacle,
-        } = foresee(place, &Event::hook("Stop", event)).map_err(stuck)?;
+        } = foresee(place, &Event::hook("Stop", event))?;
         let view = Inspector::new(chart, &snapshot.as_world());
         let context = snapshot.context().clone();
         let running = Running::read(&place.home(), &place.instance.name, &place.dir());
@@ -239,12 +218,9 @@ impl Facts {
             .flatten()
             .find_map(|rule| rule.invoke.as_deref())
             .map(|invoke| view.invocation(invoke))
-            .transpose()
-            .map_err(|fault| CliError::new(fault.to_string()))?;
+            .transpose()?;
         let by = match &invoke {
-            Some(invoke) => view
-                .by(invoke)
-                .map_err(|fault| CliError::new(fault.to_string()))?,
+            Some(invoke) => view.by(invoke)?,
             None => None,
         };
         let journal = journal::reviews(place);
@@ -300,9 +276,7 @@ impl Facts {
             false => find::names(&place.root, &chart.scope).unwrap_or_default(),
         };
         others.retain(|name| *name != place.instance.name);
-        let names = snapshot
-            .names()
-            .map_err(|fault| CliError::new(fault.to_string()))?;
+        let names = snapshot.names()?;
         Ok(Self {
             name: place.instance.name.clone(),
             dir: place.instance.dir.display().to_string(),
@@ -345,77 +319,31 @@ impl Facts {
 
     /// Returns the facts as JSON, for programs; without the version.
     pub(super) fn to_json(&self) -> Json {
-        let mut object = Map::new();
-        let mut put = |name: &str, value: Json| _ = object.insert(name.to_owned(), value);
-        put("chart", json!(self.chart.id));
-        put(&self.chart.scope.noun, json!(self.name));
-        put("directory", json!(self.dir));
-        put("started", json!(self.is_started));
-        put("usable", json!(self.is_usable));
-        put("stage", json!(self.stage));
-        put("final", json!(self.is_final));
-        put("phase", json!(self.phase()));
-        put("due", json!(self.due()));
-        put("owner", json!(self.owner()));
-        put(
-            "cycle",
-            json!(self.cycle.as_ref().map(|cycle| json!({
-                "id": cycle.id,
-                "of": cycle.standing.base,
-                "count": cycle.standing.count,
-                "limit": cycle.standing.limit,
-                "due": cycle.standing.is_due,
-                "by": cycle.by,
-                "exit": cycle.exit,
-                "spent": cycle.figures.to_json(),
-            }))),
-        );
-        let reviews = self.reviews.iter().map(|review| {
+        let cycle = self.cycle.as_ref().map(|cycle| {
             json!({
-                "cycle": review.cycle,
-                "of": review.base,
-                "n": review.n,
-                "file": review.file,
-                "verdict": review.verdict,
-                "stated": review.stated,
-                "by": review.by,
-                "seconds": review.seconds,
-                "cost": review.cost,
-                "found": review.found,
-                "answered": review.is_answered,
+                "id": cycle.id, "of": cycle.standing.base, "count": cycle.standing.count,
+                "limit": cycle.standing.limit, "due": cycle.standing.is_due, "by": cycle.by,
+                "exit": cycle.exit, "spent": cycle.figures.to_json(),
             })
         });
-        put("reviews", reviews.collect());
-        put("spent", self.figures.to_json());
-        put("progress", progress_json(&self.progress));
-        put(
-            "running",
-            json!(self.running.as_ref().map(|running| json!({
-                "cycle": running.cycle,
-                "n": running.n,
-                "file": format!("{}/{}", self.dir, running.file),
-                "by": running.by,
-                "started": running.started,
-                "seconds": running.elapsed().as_secs(),
-                "timeout": running.timeout,
-                "gate": running.gate,
-                "last_line": self.last_line,
-            }))),
-        );
-        put("others", json!(self.others));
-        let next = self
-            .next
-            .as_ref()
-            .map(|(action, why)| json!({ "action": action, "why": why }));
-        put("next", json!(next));
-        put(
-            "stop",
-            json!({ "does": self.stop.does.name(), "text": self.stop.text }),
-        );
-        put("waits_for", json!(self.waits.name()));
-        put("context", json!(self.context));
-        put("warnings", json!(self.warnings));
-        Json::Object(object)
+        let running = self.running.as_ref().map(|running| {
+            json!({
+                "cycle": running.cycle, "n": running.n, "file": format!("{}/{}", self.dir, running.file),
+                "by": running.by, "started": running.started, "seconds": running.elapsed().as_secs(),
+                "timeout": running.timeout, "gate": running.gate, "last_line": self.last_line,
+            })
+        });
+        let next = self.next.as_ref();
+        let next = next.map(|(action, why)| json!({ "action": action, "why": why }));
+        json!({
+            "chart": self.chart.id, self.chart.scope.noun.as_str(): self.name, "directory": self.dir,
+            "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
+            "phase": self.phase(), "due": self.due(), "owner": self.owner(), "cycle": cycle,
+            "reviews": self.reviews, "spent": self.figures.to_json(),
+            "progress": progress_json(&self.progress), "running": running, "others": self.others,
+            "next": next, "stop": self.stop, "waits_for": self.waits, "context": self.context,
+            "warnings": self.warnings,
+        })
     }
 }
 
@@ -484,10 +412,9 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
 /// Returns the verdict that the text of a review states: the only one on its last line about a verdict, or on the line
 /// after that.
 fn stated(chart: &Chart, text: &str) -> Option<String> {
-    let known = chart.invoke.values().flat_map(|invoke| &invoke.verdicts);
-    let known: IndexSet<&String> = known.collect();
+    let known = chart.verdicts();
     let in_line = |line: &str| {
-        let says = |verdict: &&&String| {
+        let says = |verdict: &&&str| {
             let mut words = line.split(|sign: char| !sign.is_alphanumeric());
             words.any(|word| word.eq_ignore_ascii_case(verdict))
         };
@@ -502,7 +429,9 @@ fn stated(chart: &Chart, text: &str) -> Option<String> {
     let is_about_it = |line: &&str| line.to_lowercase().contains("verdict");
     let at = lines.iter().rposition(is_about_it)?;
     let next = lines.get(at + 1).copied().unwrap_or_default();
-    in_line(lines[at]).or_else(|| in_line(next)).cloned()
+    in_line(lines[at])
+        .or_else(|| in_line(next))
+        .map(str::to_owned)
 }
 
 /// Returns in one line what the hook would do.

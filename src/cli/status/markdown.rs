@@ -1,7 +1,6 @@
 //! Markdown as HTML: as much of it as reviews are written in. Everything is escaped, and no link leads anywhere.
 
-use crate::diagram::escaped;
-use crate::text::shown;
+use crate::text::{markup, shown};
 
 /// The level of the highest heading in a text.
 const TOP: usize = 4;
@@ -71,7 +70,7 @@ impl Writer {
         self.close();
         self.html.push_str("<pre tabindex=\"0\">");
         for line in lines {
-            self.html.push_str(&escaped(&shown(line)));
+            self.html.push_str(&markup(&shown(line)));
             self.html.push('\n');
         }
         self.html.push_str("</pre>\n");
@@ -130,7 +129,7 @@ fn item(line: &str) -> Option<(&'static str, &str)> {
 
 /// Returns a line with code and strong words. What is open at its end was not meant so.
 fn inline(text: &str) -> String {
-    let text = escaped(&shown(text));
+    let text = markup(&shown(text));
     between(&text, "`", "code", |plain| {
         between(plain, "**", "strong", str::to_owned)
     })

@@ -29,7 +29,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     if matches.get_flag("watch") {
         return watch::run(chart, matches, session.as_deref(), is_json);
     }
-    let place = place::resolve(chart, matches, session.as_deref(), place::Absent::Refuse)?;
+    let place = place::chosen(chart, matches)?;
     let facts = Facts::gather(&place, session.as_deref())?;
     if is_json {
         say_json(facts.to_json());

@@ -33,7 +33,7 @@ pub(super) fn run(
         is_whole: matches.get_flag("all"),
         ..Drawing::default()
     };
-    let mut place = place::resolve(chart, matches, session, place::Absent::Refuse)?;
+    let mut place = place::chosen(chart, matches)?;
     loop {
         let facts = Facts::gather(&place, session)?;
         let written = if is_drawn {
@@ -56,7 +56,7 @@ pub(super) fn run(
         let (found, _) = place::find(chart, matches, session)?;
         place = match found {
             Some(place) => place,
-            None => place::resolve(chart, matches, session, place::Absent::Refuse)?,
+            None => place::chosen(chart, matches)?,
         };
     }
 }
