@@ -116,7 +116,7 @@ fn answer<'o>(invoke: &Invoke, stdout: &'o [u8]) -> Result<&'o str, String> {
 }
 
 /// The last JSON object in a text, alone, in a sentence or in a code fence.
-fn last_object(text: &str) -> Option<&str> {
+pub(crate) fn last_object(text: &str) -> Option<&str> {
     let start = text.len().saturating_sub(ANSWER_LIMIT);
     let start = (start..=text.len()).find(|at| text.is_char_boundary(*at))?;
     let mut rest = &text[start..];
