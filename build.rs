@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     link_at_a_fixed_address()?;
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let mut table = String::new();
-    for (index, (file, demo)) in CHARTS.iter().enumerate() {
+    for (file, demo) in CHARTS {
         let path = root.join(file);
         watch(&path);
         let demo = demo.map(|demo| root.join(demo));
@@ -31,9 +31,6 @@ fn main() -> Result<(), Box<dyn Error>> {
             .parse()
             .map_err(|error| format!("{file}: {error}"))?;
         let beside = path.parent().unwrap_or(&root);
-        // The hook reads the chart as JSON, which takes a tenth of the time of TOML.
-        let json = Path::new(&env::var("OUT_DIR")?).join(format!("chart{index}.json"));
-        fs::write(&json, serde_json::to_string(&chart)?)?;
         let text = |value: Option<&toml::Value>| {
             value
                 .and_then(toml::Value::as_str)
@@ -66,8 +63,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(
             table,
             "    Embedded {{\n        id: {id:?},\n        home: {home:?},\n        is_per_session: {is_per_session},\n        quiet: {quiet},\n        \
-             text: include_str!({path:?}),\n        json: include_str!({json:?}),\n        demo: {demo},\n        \
-             templates: &["
+             text: include_str!({path:?}),\n        chart: {},\n        demo: {demo},\n        \
+             templates: &[",
+            node(&toml::Value::Table(chart))?
         )?;
         for (name, path) in &templates {
             writeln!(table, "            ({name:?}, include_str!({path:?})),")?;
@@ -81,6 +79,25 @@ fn main() -> Result<(), Box<dyn Error>> {
     compile_hosts(&root.join("src/host/hosts.toml"))
 }
 
+/// Writes a value of a chart as Rust: a hook has no time to read TOML.
+fn node(value: &toml::Value) -> Result<String, String> {
+    Ok(match value {
+        toml::Value::Boolean(value) => format!("Node::Boolean({value})"),
+        toml::Value::Integer(value) => format!("Node::Integer({value})"),
+        toml::Value::String(text) => format!("Node::Text({text:?})"),
+        toml::Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(node).collect::<Result<_, _>>()?;
+            format!("Node::List(&[{}])", items.join(", "))
+        }
+        toml::Value::Table(table) => {
+            let pair = |(key, value)| Ok(format!("({key:?}, {})", node(value)?));
+            let pairs: Vec<String> = table.iter().map(pair).collect::<Result<_, String>>()?;
+            format!("Node::Table(&[{}])", pairs.join(", "))
+        }
+        other => return Err(format!("a chart has no {}", other.type_str())),
+    })
+}
+
 /// Writes the table of hosts as Rust: a hook answers in the way of its host, and has no time to read TOML.
 fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
     watch(path);
@@ -92,19 +109,20 @@ fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
                 .and_then(toml::Value::as_str)
                 .unwrap_or(default)
         };
-        let list = |key| {
-            host.get(key)
-                .map_or_else(|| Ok("[]".to_owned()), serde_json::to_string)
+        let list = |key| -> Vec<&str> {
+            let list = host.get(key).and_then(toml::Value::as_array);
+            let items = list.into_iter().flatten();
+            items.filter_map(toml::Value::as_str).collect()
         };
         writeln!(
             rows,
-            "    Host {{ id: {id:?}, name: {:?}, variables: &{}, fields: &{}, sessions: &{}, context: Context::{}, \
+            "    Host {{ id: {id:?}, name: {:?}, variables: &{:?}, fields: &{:?}, sessions: &{:?}, context: Context::{}, \
              command: {:?}, blocks: {:?}, is_active_always: {}, folder: {:?}, home: {:?}, since: {:?}, plugins: {:?}, \
-             hooks: &{}, trusted: {:?}, install: {:?} }},",
+             hooks: &{:?}, trusted: {:?}, install: {:?} }},",
             text("name", id),
-            list("variables")?,
-            list("fields")?,
-            list("sessions")?,
+            list("variables"),
+            list("fields"),
+            list("sessions"),
             match text("context", "text") {
                 "text" => "Text",
                 "nested" => "Nested",
@@ -119,7 +137,7 @@ fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
             text("home", ""),
             text("since", ""),
             text("plugins", ""),
-            list("hooks")?,
+            list("hooks"),
             text("trusted", ""),
             text("install", ""),
         )?;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::node::Node;
 use super::{Chart, load};
 use crate::diagnostic::flaw::ChartError;
 use crate::diagnostic::quote::quoted;
@@ -24,8 +25,8 @@ pub struct Embedded {
     pub quiet: bool,
     /// The chart's TOML.
     pub text: &'static str,
-    /// The same as JSON.
-    pub json: &'static str,
+    /// The same as data.
+    pub chart: Node,
     /// The scenario that `taskie demo` plays, if there is one.
     pub demo: Option<&'static str>,
     /// Its templates as (name, text), sorted by name.
@@ -33,10 +34,12 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// Parses the chart.
-    pub fn load(&self) -> Result<Arc<Chart>, ChartError> {
+    /// Returns the chart. Its parts are read when they are looked at.
+    pub fn load(&'static self) -> Result<Arc<Chart>, ChartError> {
         let templates = Templates::Embedded(self.templates);
-        load::from_json(self.id, self.json, self.text, templates).map(Arc::new)
+        load::compiled::chart(self.id, &self.chart, templates)
+            .map(Arc::new)
+            .map_err(|error| ChartError::unreadable(self.id, error.to_string()))
     }
 }
 

@@ -9,54 +9,45 @@ pub mod field;
 pub mod load;
 pub mod model;
 pub mod names;
+pub mod node;
 pub mod outdated;
+pub mod part;
 pub mod schema;
+
+use std::ops::Deref;
+use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::Pattern;
-use model::{
-    Advance, Arg, Assign, Budget, Check, Field, Findings, GateCommands, Invoke, Phase, Prompts,
-    Property, Rule,
-};
+use model::{Advance, Assign, Phase, Rule, Source};
+use part::Part;
 
-/// A chart whose names are all resolved.
+/// A chart whose names are all resolved. What needs no resolving is as in its source.
 #[derive(Debug)]
 pub struct Chart {
-    pub id: String,
+    source: Arc<Source>,
     /// Its name in messages: a path, or the id if it is compiled in.
     pub origin: String,
-    pub initial: String,
-    /// The context field that contains the phase.
-    pub state: String,
-    /// The context field that contains the phase that is due.
-    pub next: Option<String>,
-    pub quiet: bool,
     pub scope: Scope,
-    pub context: IndexMap<String, Field>,
-    pub config: IndexMap<String, Field>,
-    pub args: IndexMap<String, Arg>,
-    pub files: IndexMap<String, FileSet>,
-    pub tables: IndexMap<String, Table>,
+    pub files: Part<IndexMap<String, FileSet>>,
+    pub tables: Part<IndexMap<String, Table>>,
     /// The tables that could not be resolved. Only a chart that is being checked may have any.
     pub broken_tables: Vec<String>,
-    pub lets: IndexMap<String, Expr>,
-    pub prompts: Prompts,
-    pub phases: IndexMap<String, PhaseEntry>,
-    pub cycles: IndexMap<String, Cycle>,
-    pub findings: Findings,
-    pub budget: Budget,
-    pub gates: Option<GateCommands>,
-    /// The number of seconds after which the host kills a hook.
-    pub hook_timeout: u64,
-    pub invoke: IndexMap<String, Invoke>,
-    pub on: IndexMap<String, Vec<Rule>>,
-    pub commands: IndexMap<String, Command>,
-    pub checks: IndexMap<String, Vec<Check>>,
-    pub properties: Vec<Property>,
+    pub phases: Part<IndexMap<String, PhaseEntry>>,
+    pub cycles: Part<IndexMap<String, Cycle>>,
+    pub commands: Part<IndexMap<String, Command>>,
     pub templates: Templates,
+}
+
+impl Deref for Chart {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        &self.source
+    }
 }
 
 impl Chart {
@@ -210,7 +201,7 @@ pub enum RowShape {
 /// A phase, and the cycle whose name it was made from.
 #[derive(Debug)]
 pub struct PhaseEntry {
-    pub phase: Phase,
+    pub phase: Part<Phase>,
     /// Its key under `[phases]`: `post-{cycle}` makes several phases.
     pub key: String,
     /// `it.cycle`: set for a phase whose name has a `{cycle}` hole.

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::part::Part;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
 
@@ -20,7 +21,7 @@ pub struct FilePattern(pub String);
 pub type Assign = IndexMap<String, Literal>;
 
 /// A chart file.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// The chart's name, as `--chart` and messages use it.
@@ -43,63 +44,63 @@ pub struct Source {
     /// Which directories are the instances.
     pub scope: Scope,
     /// The typed fields of `state.json`.
-    pub context: IndexMap<String, Field>,
+    pub context: Part<IndexMap<String, Field>>,
     /// The typed settings of `config.json` in the home, written by the user: `config.NAME`.
     #[serde(default)]
-    pub config: IndexMap<String, Field>,
+    pub config: Part<IndexMap<String, Field>>,
     /// The options of commands and phases.
     #[serde(default)]
-    pub args: IndexMap<String, Arg>,
+    pub args: Part<IndexMap<String, Arg>>,
     /// Named sets of files in the instance's directory: `files.NAME`.
     #[serde(default)]
-    pub files: IndexMap<String, Files>,
+    pub files: Part<IndexMap<String, Files>>,
     /// Rows of files in the instance's directory: `tables.NAME`.
     #[serde(default)]
-    pub tables: IndexMap<String, Table>,
+    pub tables: Part<IndexMap<String, Table>>,
     /// Names for expressions, which can be used like fields.
     #[serde(default, rename = "let")]
-    pub lets: IndexMap<String, Expr>,
+    pub lets: Part<IndexMap<String, Expr>>,
     /// Prompts that a user may replace: `prompts.NAME`.
     #[serde(default)]
-    pub prompts: Prompts,
+    pub prompts: Part<Prompts>,
     /// The states of the chart. `{cycle}` in a name makes one phase per cycle.
-    pub phases: IndexMap<String, Phase>,
+    pub phases: IndexMap<String, Part<Phase>>,
     /// Defaults that all cycles share.
     #[serde(default)]
-    pub cycle: CycleSource,
+    pub cycle: Part<CycleSource>,
     /// Review cycles.
     #[serde(default)]
-    pub cycles: IndexMap<String, CycleSource>,
+    pub cycles: IndexMap<String, Part<CycleSource>>,
     /// Required if an invocation has `findings`. What reviews find, as data: `review.findings`.
     #[serde(default)]
-    pub findings: Findings,
+    pub findings: Part<Findings>,
     /// What reviews may cost: `spent.over`.
     #[serde(default)]
-    pub budget: Budget,
+    pub budget: Part<Budget>,
     /// Commands that must succeed before a rule starts a process.
     pub gates: Option<GateCommands>,
     /// Processes that a rule can start.
     #[serde(default)]
-    pub invoke: IndexMap<String, Invoke>,
+    pub invoke: Part<IndexMap<String, Invoke>>,
     /// The rules for each event, in order of priority.
     #[serde(default)]
-    pub on: IndexMap<String, Vec<Rule>>,
+    pub on: IndexMap<String, Part<Vec<Rule>>>,
     /// The commands that users run: `taskie run NAME`.
     #[serde(default)]
-    pub commands: IndexMap<String, Command>,
+    pub commands: Part<IndexMap<String, Command>>,
     /// Lists of findings: `checks.NAME`.
     #[serde(default)]
-    pub checks: IndexMap<String, Vec<Check>>,
+    pub checks: Part<IndexMap<String, Vec<Check>>>,
     /// Claims for the model checker to prove.
     #[serde(default)]
-    pub properties: Vec<Property>,
+    pub properties: Part<Vec<Property>>,
 }
 
-fn templates_beside() -> Vec<String> {
+pub(super) fn templates_beside() -> Vec<String> {
     vec!["templates".to_owned()]
 }
 
-fn host_default_timeout() -> u64 {
+pub(super) fn host_default_timeout() -> u64 {
     600
 }
 
@@ -322,7 +323,7 @@ pub struct Table {
 }
 
 /// A state of the chart: when it may be entered, and what entering it writes.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// The stage that `taskie status` shows.
@@ -418,10 +419,12 @@ pub struct Budget {
     pub instance: Option<Text>,
     /// What the reviews of a cycle may cost until it is over.
     pub cycle: Option<Text>,
+    /// What one review may cost: `argv` passes it to the reviewer, and `check-chart` states the worst case with it.
+    pub review: Option<Text>,
 }
 
 impl Budget {
-    /// Returns the budgets with their keys.
+    /// Returns the budgets that the engine keeps, with their keys.
     pub fn parts(&self) -> [(&'static str, Option<&Text>); 2] {
         [
             ("cycle", self.cycle.as_ref()),

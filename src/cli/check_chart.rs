@@ -14,6 +14,7 @@ use signal_hook::consts::SIGINT;
 
 use super::error::CliError;
 use super::output::{say, tell, write_file};
+use super::suite;
 use crate::chart::embedded::{CHARTS, Choice, Embedded};
 use crate::chart::outdated;
 use crate::diagnostic::code::Code;
@@ -25,6 +26,7 @@ use crate::explore::report::{Report, Verdict};
 use crate::expr::templates::Templates;
 use crate::lint;
 use crate::lint::report::{Checked, Format};
+use crate::scenario::coverage::Coverage;
 use crate::text::shown;
 
 /// The exit code for wrong usage, the same as clap's.
@@ -32,6 +34,9 @@ const WRONG_USAGE: u8 = 2;
 
 /// The exit code if a chart could not be read.
 const NOT_CHECKED: u8 = 3;
+
+/// The exit code after Ctrl-C: 128 and the number of its signal.
+const INTERRUPTED: u8 = 130;
 
 /// Checks the charts that the command line names, as files or with `--chart`, or the embedded ones if it names none.
 pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -59,7 +64,15 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         None if files.is_empty() => embedded.extend(CHARTS),
         None => {}
     }
+    let scenarios = matches.get_one::<PathBuf>("scenarios");
+    if let Some(dir) = scenarios {
+        suite::is_free(dir)?;
+    }
     let caps = Caps {
+        walks_to: match scenarios {
+            Some(_) => Coverage::all,
+            None => Caps::default().walks_to,
+        },
         states: matches
             .get_one::<u32>("max-states")
             .and_then(|states| usize::try_from(*states).ok())
@@ -110,6 +123,19 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let text = format.render(&checked);
     if !text.is_empty() {
         say(text.trim_end());
+    }
+    if let Some(dir) = scenarios {
+        for chart in &checked {
+            let covered = suite::write(dir, chart, checked.len() > 1)?;
+            match format {
+                Format::Human => say(&format!("\n{covered}")),
+                // Stdout is for programs.
+                _ => tell(&covered),
+            }
+        }
+    }
+    if caps.stop.load(Ordering::Relaxed) {
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     let is_strict = matches.get_flag("strict");
     let is_found = |checked: &Checked| {

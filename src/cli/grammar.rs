@@ -242,7 +242,9 @@ fn findings(chart: &Chart) -> Vec<Command> {
 fn check_chart() -> Command {
     Command::new("check-chart")
         .about("Find errors in charts before they run")
-        .after_help("Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read")
+        .after_help(
+            "Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read, 130 interrupted",
+        )
         .arg(
             arg!(file: [FILE]... "Chart files, or - for stdin [default: the chart of --chart, or else all embedded charts]")
                 .value_parser(value_parser!(PathBuf)),
@@ -264,6 +266,10 @@ fn check_chart() -> Command {
         .arg(arg!(--strict "Exit 1 if a property is not decided, too"))
         .arg(
             arg!(--diagram <FILE> "Draw the chart with the first counterexample: FILE ends with .svg, .html, .mmd or .dot")
+                .value_parser(value_parser!(PathBuf)),
+        )
+        .arg(
+            arg!(--scenarios <DIR> "Write the shortest scenario for each phase, rule and command into a new folder")
                 .value_parser(value_parser!(PathBuf)),
         )
         .arg(arg!(--explain <CODE> "Explain what a code means and how to fix it").exclusive(true))

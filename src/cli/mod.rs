@@ -20,6 +20,7 @@ mod render;
 mod schema;
 mod simulate;
 mod status;
+mod suite;
 mod test;
 mod trust;
 mod upgrade;

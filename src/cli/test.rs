@@ -29,7 +29,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let name = file.display().to_string();
         let flaw = match play(chart, file, &mut coverage) {
             Ok(steps) => {
-                page.styled_row(GOOD, "ok", &format!("{name}  {steps} steps"));
+                let steps = match steps {
+                    1 => "1 step".to_owned(),
+                    steps => format!("{steps} steps"),
+                };
+                page.styled_row(GOOD, "ok", &format!("{name}  {steps}"));
                 None
             }
             Err((failure, shown)) => {
@@ -65,16 +69,21 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         &format!("{verdict}; covered: {}", share(chart, missing.len())),
     );
     page.print();
-    let labels: Vec<String> = missing.iter().map(|place| format!("  {place}")).collect();
-    let mut rest = Page::labeled(labels.iter().map(String::as_str));
-    if !missing.is_empty() {
-        rest.text(PLAIN, "Not covered:");
-    }
-    for (label, place) in labels.iter().zip(&missing) {
-        rest.styled_row(PLAIN, label, chart.about(place).unwrap_or_default());
-    }
-    rest.print();
+    uncovered(chart, "Not covered:", &missing).print();
     Ok(code)
+}
+
+/// Returns a list of parts of a chart, each with what it is about.
+pub(super) fn uncovered(chart: &Chart, heading: &str, places: &[String]) -> Page {
+    let labels: Vec<String> = places.iter().map(|place| format!("  {place}")).collect();
+    let mut page = Page::labeled(labels.iter().map(String::as_str));
+    if !places.is_empty() {
+        page.text(PLAIN, heading);
+    }
+    for (label, place) in labels.iter().zip(places) {
+        page.styled_row(PLAIN, label, chart.about(place).unwrap_or_default());
+    }
+    page
 }
 
 /// Plays one scenario, and returns how many steps it has. The error comes with the output of the step that failed.

@@ -269,18 +269,19 @@ impl Stage for Project {
             },
             reason: text("reason"),
             message: text("systemMessage"),
-            decision: self.decision(),
+            decision: self.decisions().pop(),
             call,
             transcript,
         })
     }
 
-    fn decision(&self) -> Option<Decided> {
+    fn decisions(&self) -> Vec<Decided> {
         let lines = journal::read_all(&self.root.join(self.chart.home));
-        lines.into_iter().rev().find_map(|line| match line {
+        let last = lines.into_iter().rev().find_map(|line| match line {
             Line::Decision(decided) => Some(decided),
             _ => None,
-        })
+        });
+        last.into_iter().collect()
     }
 }
 

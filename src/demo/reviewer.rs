@@ -43,7 +43,7 @@ pub(crate) fn stand_in(args: &[OsString]) -> Option<ExitCode> {
 /// Tells the next run what to do.
 pub(super) fn script(folder: &Path, review: &Review) -> io::Result<()> {
     let script = match review {
-        Review::Verdict { verdict, text } => json!({ "verdict": verdict, "text": text }),
+        Review::Verdict { verdict, text, .. } => json!({ "verdict": verdict, "text": text }),
         Review::Crash(why) | Review::Gate(why) => json!({ "crash": why }),
     };
     fs::write(folder.join(NEXT), script.to_string())

@@ -71,7 +71,10 @@ pub fn rules_of<'a>(chart: &'a Chart, trigger: &'a Trigger) -> (&'a str, &'a [Ru
         Trigger::Enter { .. } => "enter",
         Trigger::Command(_) => "run",
     };
-    (list, chart.on.get(list).map_or(&[], Vec::as_slice))
+    (
+        list,
+        chart.on.get(list).map_or(&[], |rules| rules.as_slice()),
+    )
 }
 
 /// How a decision continues after one of its parts.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::chart::Chart;
+
 /// How many seconds an exploration takes by default at most; a build for debugging is that much slower.
 const SECONDS: u64 = if cfg!(debug_assertions) { 600 } else { 30 };
 
@@ -21,6 +23,8 @@ pub struct Caps {
     pub stop: Arc<AtomicBool>,
     /// How many states have been looked at, for elsewhere.
     pub looked_at: Arc<AtomicUsize>,
+    /// The places to which walks are looked for.
+    pub walks_to: fn(&Chart) -> Vec<String>,
 }
 
 impl Default for Caps {
@@ -31,6 +35,7 @@ impl Default for Caps {
             memory: 1 << 30,
             stop: Arc::default(),
             looked_at: Arc::default(),
+            walks_to: |_| Vec::new(),
         }
     }
 }

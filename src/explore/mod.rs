@@ -38,7 +38,8 @@ use search::Search;
 /// Explores `chart`, whose expressions have been checked.
 pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
     let mut search = Search::of(chart, caps);
-    let results = judge::judge(&mut search);
+    let places = (caps.walks_to)(chart);
+    let (results, walks) = judge::judge(&mut search, &places);
     Report {
         domain: search.moves.domain_in_words(),
         states: search.looked_at(),
@@ -46,6 +47,7 @@ pub fn explore(chart: &Arc<Chart>, caps: &Caps) -> Report {
         complete: search.complete,
         cut: search.cut.as_ref().map(Cut::to_string),
         results,
+        walks,
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Disk {
 }
 
 /// Another instance.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sibling {
     pub name: String,
     pub context: Option<Context>,

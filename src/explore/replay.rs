@@ -13,15 +13,16 @@ use super::domain::{Choice, Domain, NO_SLUG};
 use super::imagined_world::{Question, is_of_the_host, is_unknown};
 use super::moves::{Edge, Moves};
 use super::possible_world::{Disk, PossibleWorld, Sibling, event};
+use super::report::{Taken, Walk};
 use super::search::Search;
-use super::state::Looks;
+use super::state::{Looks, number};
 use super::trace;
 use crate::chart::field::{default_of, name_part};
 use crate::chart::model::Field;
 use crate::chart::{Chart, FileSet, RowShape};
 use crate::engine::context::Context;
 use crate::engine::decide::decide_with;
-use crate::engine::decision::{Answer, Decision, Ended, Step};
+use crate::engine::decision::{Answer, Decision, Ended, Outcome, Step};
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
@@ -68,10 +69,15 @@ pub(super) struct Replay {
     pub(super) set: Vec<(usize, u32)>,
     /// By edge, a story that is real.
     real: HashMap<usize, Story>,
+    /// How the last step that was real was taken; `None` where nothing was decided in it.
+    taken: Option<Taken>,
 }
 
 /// In so many states stories of one edge are looked for.
 const TRIES: usize = 4;
+
+/// So many walks to one place are found.
+const WALKS: usize = 3;
 
 /// So many decisions are made to find real stories.
 const DECISIONS: usize = 20_000;
@@ -95,6 +101,7 @@ impl Replay {
             stories: HashMap::new(),
             set: Vec::new(),
             real: HashMap::new(),
+            taken: None,
         }
     }
 
@@ -219,6 +226,40 @@ impl Replay {
         })
     }
 
+    /// The shortest real ways on which the rule at a place fires in the end.
+    pub(super) fn walks_to(&mut self, search: &Search, place: &str) -> Vec<Walk> {
+        self.left = DECISIONS;
+        let place = search.moves.tree.places.get_index_of(place);
+        let steps = place.and_then(|place| search.firing.get(&number(place)));
+        let steps = steps.into_iter().flatten();
+        let steps = steps.filter(|(_, edge)| search.edges[*edge].fault.is_none());
+        let ways = steps.filter_map(|step| {
+            self.reach(search, step.0)?;
+            let mut way = self.way_to(step.0);
+            way.push(*step);
+            Some(way)
+        });
+        let mut ways: Vec<_> = ways.collect();
+        ways.sort_by_key(Vec::len);
+        let walks = ways.iter().filter_map(|way| self.walk(search, way));
+        walks.take(WALKS).collect()
+    }
+
+    /// The steps of a way from a first state, as they really happen; `None` where that is not real.
+    fn walk(&mut self, search: &Search, way: &[(usize, usize)]) -> Option<Walk> {
+        let begins = self.standing(search, way.first()?.0)?;
+        let mut standing = begins.clone();
+        let mut steps = Vec::new();
+        for step in way {
+            standing = self.step(search, &standing, *step)?;
+            steps.extend(self.taken.take());
+        }
+        Some(Walk {
+            begins: begins.context,
+            steps,
+        })
+    }
+
     /// Takes one step for real from where the search says that it begins.
     pub(super) fn step_from_state(&mut self, search: &Search, step: (usize, usize)) -> bool {
         let before = self.some_standing(search, step.0);
@@ -240,12 +281,13 @@ impl Replay {
         &mut self,
         search: &Search,
         before: &Standing,
-        (state, number): (usize, usize),
+        (state, edge_number): (usize, usize),
         with_assumed: bool,
     ) -> Option<Standing> {
         let tree = &search.moves.tree;
-        let edge = &search.edges[number];
+        let edge = &search.edges[edge_number];
         let mover = &search.moves.all[edge.mover];
+        self.taken = None;
         let Some(trigger) = &mover.trigger else {
             return Some(before.clone());
         };
@@ -281,7 +323,7 @@ impl Replay {
         let known = known.map(|(question, is_there)| (question, json!(is_there)));
         let mut tried = 0;
         for is_new in [false, true] {
-            let stories = self.stories(search, (state, number), is_new);
+            let stories = self.stories(search, (state, edge_number), is_new);
             for story in stories.iter().skip(tried) {
                 tried += 1;
                 if !with_assumed && tree.is_assumed_of_conditions(story) {
@@ -298,10 +340,21 @@ impl Replay {
                     continue;
                 };
                 disk.config.extend(config.clone());
-                let after = self.decide(search, &before, &event, disk, edge);
-                if after.is_some() {
-                    self.real.insert(number, story.clone());
-                    return after;
+                let decided = self.decide(search, &before, &event, disk.clone(), edge);
+                if let Some((after, outcome)) = decided {
+                    self.real.insert(edge_number, story.clone());
+                    let fired = edge.fired.iter();
+                    self.taken = Some(Taken {
+                        fired: fired
+                            .map(|place| tree.places[*place as usize].clone())
+                            .collect(),
+                        event,
+                        disk,
+                        before: before.context,
+                        outcome,
+                        after: after.context.clone(),
+                    });
+                    return Some(after);
                 }
             }
         }
@@ -465,15 +518,16 @@ impl Replay {
         event: &Event,
         disk: Disk,
         edge: &Edge,
-    ) -> Option<Standing> {
+    ) -> Option<(Standing, Option<Outcome>)> {
         let tree = &search.moves.tree;
         let world = self.world(before, disk);
         let names = || self.names(search, &world, event);
         let mut step = decide_with(names(), &event.trigger, None);
-        let is_invoked = matches!(step, Ok(Step::Invoke(_)));
+        let mut outcome = None;
         if let Ok(Step::Invoke(invocation)) = &step {
-            let outcome = tree.runs[edge.review? as usize].outcome.clone();
-            let ended = Ended::new((**invocation).clone(), outcome);
+            let run = &tree.runs[edge.review? as usize];
+            outcome = Some(run.outcome.clone());
+            let ended = Ended::new((**invocation).clone(), run.outcome.clone());
             step = decide_with(names(), &event.trigger, Some(ended));
         }
         if let Some(fault) = edge.fault {
@@ -482,10 +536,11 @@ impl Replay {
                 Err(found) => place_of(&found) == place_of(fault),
                 // A fault in a text for a reviewer is a review that fails.
                 Ok(_) => {
-                    !is_invoked && place_of(fault).is_some_and(|place| place.starts_with("invoke."))
+                    outcome.is_none()
+                        && place_of(fault).is_some_and(|place| place.starts_with("invoke."))
                 }
             };
-            return is_same.then(|| before.clone());
+            return is_same.then(|| (before.clone(), outcome));
         }
         let Ok(Step::Done(decision)) = step else {
             return None;
@@ -494,7 +549,7 @@ impl Replay {
             let mut after = before.clone();
             after.started |= !decision.patch.is_empty();
             after.context.extend(decision.patch);
-            after
+            (after, outcome)
         })
     }
 

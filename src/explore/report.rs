@@ -1,8 +1,12 @@
 //! What an exploration gives: the properties, and whether each holds.
 
+use super::possible_world::Disk;
 use super::trace::Trace;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
+use crate::engine::context::Context;
+use crate::engine::decision::Outcome;
+use crate::engine::event::Event;
 
 /// What an exploration has found.
 #[derive(Debug)]
@@ -16,6 +20,30 @@ pub struct Report {
     /// Where it was cut off, if it was, in words.
     pub cut: Option<String>,
     pub results: Vec<PropertyResult>,
+    /// For each place that something can be covered at, the shortest walks that lead there, where they were asked for.
+    pub walks: Vec<(String, Vec<Walk>)>,
+}
+
+/// A walk that is real: each of its steps is what the hook decides in a world that can exist.
+#[derive(Debug, Clone)]
+pub struct Walk {
+    /// The state before the first step, which is not written yet.
+    pub begins: Context,
+    pub steps: Vec<Taken>,
+}
+
+/// A step of a walk.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    pub event: Event,
+    pub disk: Disk,
+    /// The state before it, with what the user has set.
+    pub before: Context,
+    /// How the review ended that it starts, if it starts one.
+    pub outcome: Option<Outcome>,
+    /// The rules that fired, by their places.
+    pub fired: Vec<String>,
+    pub after: Context,
 }
 
 impl Report {

@@ -112,8 +112,8 @@ fn all_is_proved_on_the_base_chart() {
             "no dead end before a final phase: 67 states",
             "a final phase stays within reach: from every state",
             "text-review ends within its limit: at most 3 reviews with max_reviews 3, 2 with 2, 1 with 1, 0 with 0",
-            "the reviews on the way from cycle to cycle are bounded: at most 3 each time text-review starts, with the \
-             default of max_reviews",
+            "the number of all reviews is bounded: at most max_reviews × text-review reviews that count, without a user's \
+             command. A name stands for how often its cycle starts: text-review with `write`",
             "at most 8 blocks in a row while the agent does nothing: 1 at most",
             "no blocks without progress: what the agent does after a block leads on",
             "what is done asks for nothing more: never phase == 'done' and next_phase is not none",
@@ -134,6 +134,50 @@ fn all_is_proved_on_the_base_chart() {
     );
     assert!(report.complete);
     assert!(report.transitions > report.states);
+}
+
+/// A cycle that the agent cannot start over has as many reviews as its limit, and no more; what starts another is named.
+#[test]
+fn all_reviews_are_counted() {
+    let write = "guard = \"free or phase == 'write'\", arms = \"text-review\"";
+    let cases = [
+        (
+            vec![(
+                write,
+                "guard = \"not scope.started\", arms = \"text-review\"",
+            )],
+            "at most max_reviews reviews that count, without a user's command",
+        ),
+        (
+            vec![
+                (
+                    write,
+                    "guard = \"not scope.started\", arms = \"text-review\"",
+                ),
+                (
+                    "[phases]\n",
+                    "[phases]\nagain = { guard = \"next_phase == 'done'\", arms = \"text-review\" }\n",
+                ),
+            ],
+            "at most max_reviews × text-review reviews that count, without a user's command. A name stands for how often \
+             its cycle starts: text-review with `write` or `again`",
+        ),
+        (
+            vec![(
+                "[args]\n",
+                "[config.usd]\ntype = \"integer\"\nnullable = true\n\n[budget]\nreview = \"{{ config.usd }}\"\n\n[args]\n",
+            )],
+            "at most max_reviews × text-review reviews that count, without a user's command. A name stands for how often \
+             its cycle starts: text-review with `write`. Each costs at most config.usd dollars, if the reviewer keeps to that",
+        ),
+    ];
+    for (edits, expected) in cases {
+        let report = explore(&chart(&edits), &Caps::default());
+        let name = "the number of all reviews is bounded: ";
+        let proofs = proofs(&report);
+        let proof = proofs.iter().find_map(|proof| proof.strip_prefix(name));
+        assert_eq!(proof, Some(expected), "{:?}", report.results);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod finding;
+pub mod folder;
 pub mod json;
 pub mod pattern;
 pub mod regular;

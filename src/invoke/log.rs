@@ -1,8 +1,9 @@
 //! Reads a program's log and returns lines that are safe to show.
 
-use std::fs::OpenOptions;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 use crate::files::regular::open_regular;
 use crate::text::plain;
@@ -50,7 +51,7 @@ pub(crate) fn last_lines(log: &Path, room: usize) -> String {
 
 /// Returns the end of a log; `None` if it cannot be read.
 fn tail(log: &Path) -> Option<String> {
-    let (mut file, meta) = open_regular(OpenOptions::new().read(true), log).ok()?;
+    let (mut file, meta) = open_regular(log, OFlags::RDONLY).ok()?;
     file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL)))
         .ok()?;
     let mut tail = Vec::new();

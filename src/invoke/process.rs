@@ -5,13 +5,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::event::PollFlags;
+use rustix::fs::OFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ use super::orphans::{Adoption, REAP_LIMIT};
 use super::program;
 use super::signals::{self, Wakeups, Watched, caught};
 use super::spec::Spec;
-use crate::files::regular::open_regular;
+use crate::files::regular::create_regular;
 
 /// How long a group may take to end after SIGTERM.
 ///
@@ -170,9 +171,8 @@ fn start(spec: &Spec<'_>, stdout: &File, log: &File) -> Result<Child, String> {
 
 /// Opens the log. Only the user may read it: the program may write about the user's account.
 fn open_log(spec: &Spec<'_>) -> Result<File, String> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true).mode(0o600);
-    open_regular(&mut options, spec.log)
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+    create_regular(spec.log, flags, 0o600)
         .map(|(file, _)| file)
         .map_err(|error| format!("the log {} cannot be written: {error}", spec.log.display()))
 }

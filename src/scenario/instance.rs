@@ -20,7 +20,7 @@ use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
 use crate::engine::world::World;
 use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
-use crate::files::finding::Found;
+use crate::files::finding::{Finding, Found};
 use crate::files::timestamp;
 use crate::shell::journal::Decided;
 
@@ -42,10 +42,11 @@ pub(crate) struct Instance {
     /// The number of writes, which says which file is newer.
     clock: u64,
     /// Whether a stop of this turn has already been answered.
-    active: bool,
+    pub(super) active: bool,
     /// The output of the gate that has failed, and how many times in a row.
     gate: Option<(String, u64)>,
-    decision: Option<Decided>,
+    /// What was decided last, one for each event of a command line.
+    decisions: Vec<Decided>,
 }
 
 impl Instance {
@@ -65,7 +66,7 @@ impl Instance {
             clock: 0,
             active: false,
             gate: None,
-            decision: None,
+            decisions: Vec::new(),
         }
     }
 
@@ -155,7 +156,7 @@ impl Instance {
             what: format!("nothing can be decided: {fault}"),
             details: String::new(),
         };
-        let (mut call, mut ended) = (None, None);
+        let (mut call, mut ended, mut cost) = (None, None, None);
         if let decision::Step::Invoke(invocation) = self.foresee(event).map_err(fault)? {
             let outcome = match (self.missing(&invocation), review) {
                 (Some(name), _) => Outcome::Failed(format!("{name} does not exist")),
@@ -170,13 +171,23 @@ impl Instance {
                     output: output.clone(),
                     times: self.failures(output),
                 }),
-                (None, Some(Review::Verdict { verdict, text })) => {
+                (
+                    None,
+                    Some(Review::Verdict {
+                        verdict,
+                        text,
+                        findings,
+                        cost: dollars,
+                    }),
+                ) => {
                     let at = self.tick();
                     let file = invocation.file.clone();
                     self.disk.files.insert(file, (text.clone(), at));
+                    self.gate = None;
+                    cost = *dollars;
                     Outcome::Ran {
                         verdict: verdict.clone(),
-                        found: Found::default(),
+                        found: self.found(findings)?,
                     }
                 }
                 (None, None) => Outcome::Failed("the scenario has no review here".to_owned()),
@@ -189,7 +200,9 @@ impl Instance {
                     file: invocation.file.clone(),
                 });
             }
-            ended = Some(Ended::new(*invocation, outcome));
+            let mut run = Ended::new(*invocation, outcome);
+            run.effort.cost = cost;
+            ended = Some(run);
         }
         let step = decide(&self.chart, &self.world(), event, ended).map_err(fault)?;
         let decision::Step::Done(decision) = step else {
@@ -206,8 +219,32 @@ impl Instance {
         }
         let mut line = line;
         line.fill(&self.chart, &decision, &before);
-        self.decision = Some(line);
+        self.decisions.push(line);
         Ok((decision, call))
+    }
+
+    /// Returns what a review finds, by the severities of its findings.
+    fn found(&self, severities: &[String]) -> Result<Found, Failure> {
+        let known = &self.chart.findings.severities;
+        if let Some(odd) = severities.iter().find(|word| !known.contains(word)) {
+            return Err(Failure::Script(format!(
+                "a finding is {}, not {odd}",
+                match known.as_slice() {
+                    [] => "unknown to this chart".to_owned(),
+                    known => known.join(", "),
+                }
+            )));
+        }
+        let finding = |severity: &String| Finding {
+            severity: severity.clone(),
+            file: None,
+            line: None,
+            title: format!("Something {severity}"),
+        };
+        Ok(Found {
+            findings: severities.iter().map(finding).collect(),
+            unreadable: 0,
+        })
     }
 
     /// Counts a gate that fails: returns how many times in a row it has, with this output.
@@ -294,10 +331,26 @@ impl Stage for Instance {
                 })?;
             self.disk.config.insert(name.clone(), value.clone());
         }
+        if !self.started {
+            let fields = self.chart.context.iter();
+            let set = fields.filter_map(|(name, field)| {
+                let value = step.config.get(field.setting()?)?;
+                Some((name.clone(), value.clone()))
+            });
+            self.context.extend(set);
+        }
         if let Some(driver) = step.driver {
             self.disk.driver = driver.word().map(str::to_owned);
         }
         self.disk.dirty = step.dirty.unwrap_or(self.disk.dirty);
+        self.disk.stalled = step.stalled.unwrap_or(self.disk.stalled);
+        let some = |word: &String| Some(word.clone()).filter(|word| !word.is_empty());
+        if let Some(until) = &step.postponed {
+            self.disk.postponed = some(until);
+        }
+        if let Some(budget) = &step.over {
+            self.disk.over = some(budget);
+        }
         if let Some(siblings) = &step.siblings {
             self.disk.siblings = siblings
                 .iter()
@@ -336,6 +389,7 @@ impl Stage for Instance {
 
     fn run(&mut self, line: &str, step: &Step) -> Result<(), Failure> {
         let flaw = |why: String| Failure::Script(format!("`{line}`: {why}"));
+        self.decisions.clear();
         for mut event in (self.typist)(line, &step.stdin).map_err(flaw)? {
             let session = step.session.as_ref().unwrap_or(&self.session);
             event.session = Some(session.clone()).filter(|session| !session.is_empty());
@@ -372,7 +426,7 @@ impl Stage for Instance {
             },
             reason,
             message: Some(texts.join("\n")).filter(|text| !text.is_empty()),
-            decision: self.decision.clone(),
+            decision: self.decisions.pop(),
             call,
             transcript: String::new(),
         })
@@ -384,8 +438,8 @@ impl Stage for Instance {
         self.started.then(|| fields.collect())
     }
 
-    fn decision(&self) -> Option<Decided> {
-        self.decision.clone()
+    fn decisions(&self) -> Vec<Decided> {
+        self.decisions.clone()
     }
 }
 

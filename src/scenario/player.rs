@@ -179,7 +179,7 @@ impl<'c, S: Stage> Player<'c, S> {
                     false
                 }
             };
-            self.decided.extend(self.stage.decision());
+            self.decided.extend(self.stage.decisions());
             let after = self.stage.state();
             let mut text = self.page.whole(&format!("$ {line}"));
             let changes = self.changes(&before, &after);

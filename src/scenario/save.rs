@@ -28,9 +28,17 @@ pub(crate) fn expecting(step: &Step, decided: &[Decided], state: &State, before:
     expected
 }
 
-/// Returns the text of a scenario. `about` is a comment above it.
-pub(crate) fn write(about: &str, begins: Option<&Map<String, Json>>, steps: &[Step]) -> String {
+/// Returns the text of a scenario. `about` is a comment above it, and `session` its session, if it has one of its own.
+pub(crate) fn write(
+    about: &str,
+    session: Option<&str>,
+    begins: Option<&Map<String, Json>>,
+    steps: &[Step],
+) -> String {
     let mut text = format!("# {about}\n");
+    if let Some(session) = session {
+        text.push_str(&format!("\nsession = {}\n", string(session)));
+    }
     if let Some(begins) = begins {
         let nulls = begins.iter().filter(|(_, held)| held.is_null());
         let nulls: Vec<String> = nulls.map(|(name, _)| name.clone()).collect();
@@ -68,6 +76,9 @@ fn step(text: &mut String, step: &Step) {
     let driver = step.driver.map(|driver| driver.word().unwrap_or("nobody"));
     line("driver", driver.map(string));
     line("dirty", step.dirty.map(|dirty| dirty.to_string()));
+    line("postponed", some(&step.postponed));
+    line("over", some(&step.over));
+    line("stalled", step.stalled.map(|stalled| stalled.to_string()));
     line("run", listed(&step.run));
     line("stdin", filled(&step.stdin));
     line("event", some(&step.event));
@@ -96,11 +107,24 @@ fn review(review: &Review) -> String {
     let (word, text) = match review {
         Review::Crash(why) => ("crash", why),
         Review::Gate(output) => ("gate", output),
-        Review::Verdict { verdict, text } => (verdict.as_deref().unwrap_or("none"), text),
+        Review::Verdict { verdict, text, .. } => (verdict.as_deref().unwrap_or("none"), text),
     };
-    match text.as_str() {
-        "" => string(word),
-        text => format!("{{ {} = {} }}", string(word), string(text)),
+    let more = match review {
+        Review::Verdict { findings, cost, .. } => {
+            let findings = Some(list(findings)).filter(|list| list != "[]");
+            let findings = findings.map(|list| format!(", findings = {list}"));
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "no review costs a million dollars"
+            )]
+            let cost = cost.map(|cost| format!(", cost = {:?}", cost as f64 / 1_000_000.0));
+            findings.into_iter().chain(cost).collect()
+        }
+        Review::Crash(_) | Review::Gate(_) => String::new(),
+    };
+    match (text.as_str(), more.as_str()) {
+        ("", "") => string(word),
+        (text, more) => format!("{{ {} = {}{more} }}", key(word), string(text)),
     }
 }
 

@@ -38,7 +38,8 @@ pub(crate) struct Script {
     pub(crate) steps: Vec<Step>,
 }
 
-fn some_session() -> String {
+/// Returns the session of a scenario that names none.
+pub(super) fn some_session() -> String {
     "scenario".to_owned()
 }
 
@@ -68,6 +69,12 @@ pub(crate) struct Step {
     pub(crate) driver: Option<Driver>,
     /// Whether there are uncommitted changes, from here on.
     pub(crate) dirty: Option<bool>,
+    /// Until when no reviewer can run, in words, from here on; empty: one can.
+    pub(crate) postponed: Option<String>,
+    /// The budget that is used up, from here on, whatever reviews cost: `cycle` or `instance`; empty: none.
+    pub(crate) over: Option<String>,
+    /// Whether nothing has changed since the last reviews found something, from here on.
+    pub(crate) stalled: Option<bool>,
     /// The other instances, from here on.
     pub(crate) siblings: Option<Vec<Sibling>>,
     /// Commands that it runs after that: `taskie …`, as shell lines.
@@ -82,7 +89,8 @@ pub(crate) struct Step {
     pub(crate) says: Map<String, Json>,
     /// What the reviewer that this event starts does: verdict → the text of its review, or `crash` → why it failed, or
     /// `none` → the text of a review without a verdict, or `gate` → the output of a gate that fails, so that no reviewer is
-    /// started. A single word is a verdict. If this is omitted, the event must start no review.
+    /// started. A single word is a verdict. `findings` are the severities of what it finds, and `cost` is in dollars. If
+    /// this is omitted, the event must start no review.
     pub(crate) review: Option<Review>,
     /// The answer that the hook must give. Every step of a demo has one.
     pub(crate) stop: Option<Expected>,
@@ -145,6 +153,10 @@ pub(crate) enum Review {
     Verdict {
         verdict: Option<String>,
         text: String,
+        /// The severities of what it finds.
+        findings: Vec<String>,
+        /// What it costs, in millionths of a dollar, if known.
+        cost: Option<u64>,
     },
     /// Writes nothing and fails for this reason.
     Crash(String),
@@ -160,7 +172,13 @@ pub(crate) enum Review {
 )]
 enum Words {
     One(String),
-    Table(IndexMap<String, String>),
+    Table {
+        #[serde(default)]
+        findings: Vec<String>,
+        cost: Option<f64>,
+        #[serde(flatten)]
+        words: IndexMap<String, String>,
+    },
 }
 
 impl Review {
@@ -169,13 +187,11 @@ impl Review {
         match word {
             "crash" => Self::Crash(text),
             "gate" => Self::Gate(text),
-            "none" => Self::Verdict {
-                verdict: None,
+            word => Self::Verdict {
+                verdict: Some(word.to_owned()).filter(|word| word != "none"),
                 text,
-            },
-            verdict => Self::Verdict {
-                verdict: Some(verdict.to_owned()),
-                text,
+                findings: Vec::new(),
+                cost: None,
             },
         }
     }
@@ -185,16 +201,38 @@ impl TryFrom<Words> for Review {
     type Error = &'static str;
 
     fn try_from(words: Words) -> Result<Self, Self::Error> {
-        let table = match words {
+        let (found, dollars, words) = match words {
             Words::One(word) => return Ok(Self::of(&word, String::new())),
-            Words::Table(table) => table,
+            Words::Table {
+                findings,
+                cost,
+                words,
+            } => (findings, cost, words),
         };
-        let mut entries = table.into_iter();
-        match (entries.next(), entries.next()) {
-            (Some((word, text)), None) => Ok(Self::of(&word, text)),
-            _ => Err("a review is one verdict with its text, or `crash` with a reason"),
+        let mut entries = words.into_iter();
+        let (Some((word, text)), None) = (entries.next(), entries.next()) else {
+            return Err("a review is one verdict with its text, or `crash` with a reason");
+        };
+        let mut review = Self::of(&word, text);
+        match &mut review {
+            Self::Verdict { findings, cost, .. } => {
+                *findings = found;
+                *cost = dollars.map(millionths);
+            }
+            _ if found.is_empty() && dollars.is_none() => {}
+            _ => return Err("only a review with or without a verdict has `findings` and a `cost`"),
         }
+        Ok(review)
     }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a number that is out of range becomes the nearest one"
+)]
+fn millionths(dollars: f64) -> u64 {
+    (dollars * 1_000_000.0).round() as u64
 }
 
 /// The answer that a stop must get.
@@ -253,6 +291,11 @@ impl Script {
             if matches!(step.review, Some(Review::Gate(_))) {
                 return flaw("a demo has no gates");
             }
+            if matches!(&step.review, Some(Review::Verdict { findings, cost, .. })
+                if !findings.is_empty() || cost.is_some())
+            {
+                return flaw("the reviewer of a demo gives a verdict and a text, and nothing else");
+            }
             if step.stop.is_none() || step.event.is_some() {
                 return flaw("a demo's step ends with a stop: add `stop`");
             }
@@ -280,7 +323,9 @@ mod tests {
             review("{ FAIL = 'no' }").unwrap().review,
             Some(Review::Verdict {
                 verdict: Some("FAIL".to_owned()),
-                text: "no".to_owned()
+                text: "no".to_owned(),
+                findings: Vec::new(),
+                cost: None,
             })
         );
         assert_eq!(
@@ -293,6 +338,20 @@ mod tests {
         );
         for odd in ["{}", "{ PASS = 'a', FAIL = 'b' }"] {
             assert!(review(odd).unwrap_err().contains("one verdict"), "{odd}");
+        }
+        assert_eq!(
+            review("{ none = '', findings = ['bad'], cost = 0.25 }").unwrap_err(),
+            "the scenario cannot be played: step 1: the reviewer of a demo gives a verdict and a text, and nothing else"
+        );
+        for odd in [
+            "{ crash = '', findings = ['bad'] }",
+            "{ gate = '', cost = 1 }",
+        ] {
+            let why = review(odd).unwrap_err();
+            assert!(
+                why.contains("only a review with or without a verdict"),
+                "{why}"
+            );
         }
     }
 

@@ -35,8 +35,8 @@ pub(crate) trait Stage {
     /// Returns the state; `None` if there is none yet.
     fn state(&self) -> State;
 
-    /// Returns the last decision.
-    fn decision(&self) -> Option<Decided>;
+    /// Returns the decisions of the last command line.
+    fn decisions(&self) -> Vec<Decided>;
 
     /// Replaces text that occurs once in a file.
     fn edit(&mut self, name: &str, from: &str, to: &str) -> Result<(), Failure> {

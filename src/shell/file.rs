@@ -7,9 +7,10 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use rustix::process::geteuid;
+use rustix::fs::OFlags;
 
 use crate::files::regular::open_regular;
 use crate::invoke::signals;
@@ -43,15 +44,18 @@ pub(crate) fn read(root: &Path, path: &Path, limit: u64) -> io::Result<Option<Ve
 
 /// Does the same, but follows no symbolic link.
 pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let (file, meta) = match open_regular(OpenOptions::new().read(true), path) {
+    let (file, meta) = match open_regular(path, OFlags::RDONLY) {
         Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    // With room to spare, so that the read that finds the end needs no larger buffer.
-    let size = usize::try_from(meta.len().min(limit)).unwrap_or(0);
-    let mut bytes = Vec::with_capacity(size + 64);
-    file.take(limit + 1).read_to_end(&mut bytes)?;
+    // Only a file that does not say how long it is has to be read until its end.
+    let size = match meta.len() {
+        0 => limit + 1,
+        length => length.min(limit + 1),
+    };
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(limit)).unwrap_or(0));
+    file.take(size).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
         let limit = limit / (1024 * 1024);
         return Err(io::Error::other(format!("it is larger than {limit} MiB")));
@@ -125,7 +129,7 @@ fn beside(path: &Path) -> PathBuf {
 /// the plain permission bits. Otherwise, whoever made the old file could have the user run or share the new one.
 fn keep_permissions(old: &Path, new: &File) -> io::Result<()> {
     match old.symlink_metadata() {
-        Ok(meta) if meta.is_file() && meta.uid() == geteuid().as_raw() => {
+        Ok(meta) if meta.is_file() && meta.uid() == user() => {
             new.set_permissions(Permissions::from_mode(meta.mode() & 0o777))
         }
         _ => Ok(()),
@@ -156,10 +160,16 @@ fn sweep(folder: &Path) {
     }
 }
 
+/// Returns the id of the user.
+pub(super) fn user() -> u32 {
+    static USER: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
+    *USER
+}
+
 /// Returns why a directory is not used: it belongs to another user, or others may write to it.
 pub(crate) fn distrust(dir: &Path) -> Option<String> {
     let meta = dir.metadata().ok()?;
-    if meta.uid() != geteuid().as_raw() {
+    if meta.uid() != user() {
         return Some("it belongs to another user".to_owned());
     }
     (meta.mode() & 0o002 != 0).then(|| {

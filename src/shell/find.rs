@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::{Component, Path, PathBuf};
 
 use crate::chart::{InstanceChoice, Scope};
 use crate::files::Warnings;
+use crate::files::folder::{Entry, Folder, Modified};
 use crate::files::pattern::{Pattern, is_slug};
 use crate::text::shown;
 
@@ -69,7 +69,12 @@ impl Surroundings {
     fn searched<'d>(&self, dir: &'d Path) -> Vec<&'d Path> {
         // A relative path would mean a different directory in each place.
         let given = self.user_home.as_ref().filter(|home| home.is_absolute());
-        let real = given.and_then(|home| home.canonicalize().ok());
+        let is_other = |home: &&PathBuf| {
+            home.components().any(|part| part == Component::ParentDir)
+                || home.ancestors().any(Path::is_symlink)
+        };
+        let other = given.filter(is_other);
+        let real = other.and_then(|home| home.canonicalize().ok());
         let homes: Vec<PathBuf> = given.cloned().into_iter().chain(real).collect();
         let above: Vec<&Path> = dir
             .ancestors()
@@ -144,11 +149,15 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         };
     }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
-    let mut dirs: Vec<(PathBuf, OsString)> = Vec::new();
-    let mut found: Vec<(SystemTime, OsString)> = Vec::new();
-    let entries = match fs::read_dir(root.join(&folder)) {
-        Ok(entries) => Some(entries),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+    let mut dirs: Vec<OsString> = Vec::new();
+    let mut found: Vec<(Modified, OsString)> = Vec::new();
+    let listed = Folder::open(&root.join(&folder)).and_then(|mut opened| {
+        let entries = opened.entries()?;
+        Ok((opened, entries))
+    });
+    let (opened, entries) = match listed {
+        Ok(listed) => listed,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Newest::default(),
         Err(error) => {
             let warning = format!("{} cannot be read: {error}.", folder.display());
             return Newest {
@@ -157,19 +166,16 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
             };
         }
     };
-    for entry in entries.into_iter().flatten().flatten() {
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
-        let name = entry.file_name();
+    for Entry { name, kind } in entries {
         if name.as_encoded_bytes().starts_with(b".") {
             continue;
         }
         if kind.is_symlink() {
-            if !entry.path().is_dir() {
+            let path = root.join(&folder).join(&name);
+            if !path.is_dir() {
                 continue;
             }
-            if !stays_inside(&entry.path(), root) {
+            if !stays_inside(&path, root) {
                 outside.push(|| {
                     let name = name.to_string_lossy();
                     let name = shown(&name);
@@ -180,12 +186,12 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         } else if !kind.is_dir() {
             continue;
         }
-        dirs.push((entry.path(), name));
+        dirs.push(name);
     }
     // If there is only one, it does not matter when it was last modified.
     let is_alone = dirs.len() == 1;
-    for (dir, name) in dirs {
-        let touched = match touched(&dir, &scope.choice, is_alone) {
+    for name in dirs {
+        let touched = match touched(&opened, &name, &scope.choice, is_alone) {
             Ok(Some(touched)) => touched,
             Ok(None) => continue,
             Err(error) => {
@@ -331,19 +337,24 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     }
 }
 
-/// Returns when a matching file in `dir` was last modified, or with `any`, when the first one was; `None` if none matches.
-fn touched(dir: &Path, choice: &InstanceChoice, any: bool) -> io::Result<Option<SystemTime>> {
+/// Returns when a matching file in the directory `name` was last modified, or with `any`, when the first one was; `None` if
+/// none matches.
+fn touched(
+    instances: &Folder,
+    name: &OsStr,
+    choice: &InstanceChoice,
+    any: bool,
+) -> io::Result<Option<Modified>> {
     let touch: &[Pattern] = match choice {
         InstanceChoice::Newest { touch } => touch,
         InstanceChoice::Session => &[],
     };
+    let mut folder = instances.folder(name)?;
     let mut last = None;
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if touch.iter().any(|pattern| pattern.matches(&name).is_some()) {
-            match entry.metadata().and_then(|meta| meta.modified()) {
+    for Entry { name, .. } in folder.entries()? {
+        let text = name.to_string_lossy();
+        if touch.iter().any(|pattern| pattern.matches(&text).is_some()) {
+            match folder.modified(&name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 modified => last = last.max(Some(modified?)),
             }

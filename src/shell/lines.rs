@@ -5,11 +5,12 @@
 //! because a file that came with the project is not trusted. A full file is renamed, and kept until the next one is
 //! full.
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::{file, lock, record};
@@ -73,8 +74,7 @@ fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
         return Err(io::Error::other("its folder is a symbolic link"));
     }
     for _ in 0..TRIES {
-        let mut options = OpenOptions::new();
-        let (file, meta) = match open_regular(options.read(true).append(true), &path) {
+        let (file, meta) = match open_regular(&path, OFlags::RDWR | OFlags::APPEND) {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make(home, &path)?;
@@ -136,6 +136,8 @@ fn older(kind: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::OpenOptions;
+
     use super::*;
 
     fn lines(home: &Path) -> Vec<String> {

@@ -12,6 +12,8 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::fs::OFlags;
+
 use crate::files::regular::open_regular;
 use crate::invoke::signals;
 
@@ -138,8 +140,10 @@ pub(super) fn open_existing(
     instance: &str,
     kind: &str,
 ) -> io::Result<(File, Metadata)> {
+    // Most records don't exist, so the folder comes second.
+    let opened = open_regular(&path(home, instance, kind), OFlags::RDONLY)?;
     refuse_link(&folder(home))?;
-    open_regular(OpenOptions::new().read(true), &path(home, instance, kind))
+    Ok(opened)
 }
 
 /// Returns the path of a file in the lock folder.
@@ -189,10 +193,8 @@ pub(super) fn make_folder(home: &Path) -> io::Result<()> {
 /// Opens a file of the lock folder for reading and writing; creates it if necessary.
 pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     let path = path(home, instance, kind);
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
     make_folder(home)
-        .and_then(|()| open_regular(&mut options, &path))
+        .and_then(|()| open_regular(&path, OFlags::RDWR | OFlags::CREATE))
         .map(|(file, _)| file)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }

@@ -10,7 +10,6 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use rustix::process::geteuid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -79,5 +78,5 @@ pub(super) fn remove(home: &Path, name: &str, kind: &str) {
 
 /// Returns whether a file was made on this machine: `inode`, with which it starts, is its own number.
 pub(super) fn is_made_here(meta: &Metadata, inode: u64) -> bool {
-    meta.ino() == inode && meta.uid() == geteuid().as_raw()
+    meta.ino() == inode && meta.uid() == file::user()
 }

@@ -25,6 +25,7 @@ use crate::engine::records;
 use crate::engine::world::{Source, World};
 use crate::expr::source::Text;
 use crate::expr::{prompt, single_expression};
+use crate::files::folder::{Entry, Folder};
 use crate::files::pattern::{Capture, Pattern};
 use crate::files::table;
 use crate::files::timestamp;
@@ -553,19 +554,16 @@ struct Listing {
 impl Listing {
     fn of(dir: &Path) -> io::Result<Self> {
         let mut listing = Self::default();
-        let entries = match fs::read_dir(dir) {
-            Ok(entries) => entries,
+        let entries = match Folder::open(dir) {
+            Ok(mut folder) => folder.entries()?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
             Err(error) => return Err(error),
         };
-        for entry in entries {
-            let entry = entry?;
-            let kind = entry.file_type()?;
-            if kind.is_file() || kind.is_symlink() && entry.path().is_file() {
-                let name = entry.file_name().to_string_lossy().into_owned();
-                listing.files.push(name);
+        for Entry { name, kind } in entries {
+            if kind.is_file() || kind.is_symlink() && dir.join(&name).is_file() {
+                listing.files.push(name.to_string_lossy().into_owned());
             } else if kind.is_dir() {
-                listing.folders.push(entry.file_name());
+                listing.folders.push(name);
             }
         }
         listing.files.sort_unstable();

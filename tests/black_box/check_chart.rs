@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
@@ -18,7 +20,7 @@ fn source(file: &str) -> PathBuf {
 }
 
 /// A project with this text as its `chart.toml`, and the templates of the base chart.
-fn with_chart(text: &str) -> Project {
+pub fn with_chart(text: &str) -> Project {
     let project = Project::empty();
     fs::write(project.root.join("chart.toml"), text).unwrap();
     symlink(
@@ -83,7 +85,7 @@ fn key(line: &str) -> Option<&str> {
 /// The base chart with a fragment merged into it, line by line, so that broken TOML and comments stay as they are. A
 /// key replaces the key of the same name in the same table, a new table is added at the end, and a `[[x]]` before the
 /// base's own. A fragment with an `id` is a whole chart.
-fn over_base(fragment: &str) -> String {
+pub fn over_base(fragment: &str) -> String {
     if fragment.starts_with("id =") {
         return fragment.to_owned();
     }
@@ -758,11 +760,18 @@ fn all_problems_in_one_run() {
 /// The output of `taskie check-chart` for the charts that are compiled in. It is the same in every project, and
 /// exploring them takes seconds, so all tests share one run.
 pub fn compiled_in() -> &'static str {
-    static PRINTED: OnceLock<String> = OnceLock::new();
-    PRINTED.get_or_init(|| {
-        let ran = Project::empty().run(&["check-chart"]);
+    &explored().1
+}
+
+/// That run: a project with the scenarios in `suite`, the output about the charts, and that about the scenarios.
+pub fn explored() -> &'static (Project, String, String) {
+    static EXPLORED: OnceLock<(Project, String, String)> = OnceLock::new();
+    EXPLORED.get_or_init(|| {
+        let project = Project::empty();
+        let ran = project.run(&["check-chart", "--scenarios", "suite"]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-        ran.stdout
+        let (printed, of_scenarios) = ran.stdout.split_at(ran.stdout.find("\n54 scen").unwrap());
+        (project, printed.to_owned(), of_scenarios.to_owned())
     })
 }
 
@@ -1074,4 +1083,30 @@ fn a_chart_has_so_many_phases() {
         "{}",
         report.stdout
     );
+}
+
+/// What is known when Ctrl-C arrives is reported. The chart is read from a pipe, which has a reader once Ctrl-C is handled.
+#[test]
+fn an_interrupted_run_says_so() {
+    let project = with_chart(BASE);
+    let pipe = project.root.join("pipe.toml");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let mut command = project.command(["check-chart", "pipe.toml"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let mut writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    writer.write_all(BASE.as_bytes()).unwrap();
+    drop(writer);
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.stderr.as_str()), (130, ""));
+    assert!(ran.stdout.contains("interrupted after"), "{}", ran.stdout);
 }

@@ -172,7 +172,7 @@ fn without(chart: &Embedded, path: &[String]) -> Vec<bool> {
         });
         inner.collect()
     }
-    let whole: Json = serde_json::from_str(chart.json).unwrap_or_default();
+    let whole: Json = toml::from_str(chart.text).unwrap_or_default();
     let lacks = |place: String| {
         let mut json = whole.clone();
         let (table, key) = place.rsplit_once('/').unwrap_or_default();
@@ -201,7 +201,7 @@ fn markdown() -> Result<String, ChartError> {
     let schema = statechart::of_charts();
     let charts: Vec<Json> = CHARTS
         .iter()
-        .map(|chart| serde_json::from_str(chart.json).unwrap_or_default())
+        .map(|chart| toml::from_str(chart.text).unwrap_or_default())
         .collect();
     let mut text = "# Reference\n\nThis page lists every key, name, filter and test that a chart can use. It is generated from the code.\n\n\
         ## Keys\n\nIn the “Type” column, an expression, a text and a pattern are strings; \

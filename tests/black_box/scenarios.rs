@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::check_chart::{explored, over_base, with_chart};
 use crate::support::{PLAN, Project, Ran, feed};
 use crate::typed::{texts, typed};
 
@@ -193,6 +194,26 @@ fn what_differs_from_a_scenario() {
             stop("set = { max_reviews = 0 }\nstop = 'allow'\nrules = ['on.Stop[1]']\nnull = ['paused']"),
             "",
         ),
+        (
+            stop("config = { clean_means = 'none', clean = 1 }\nreview = { PASS = '', findings = ['minor'], cost = 0.5 }\nstop = 'block'\nstate = { consecutive_clean = 0 }"),
+            "",
+        ),
+        (
+            stop("postponed = '14:05'\nstop = 'allow'\nrules = ['a review is due, but no reviewer can run yet']"),
+            "",
+        ),
+        (
+            stop("over = 'cycle'\nstop = 'allow'\nrules = ['on.Stop[11]', 'on.Stop[13]']"),
+            "",
+        ),
+        (
+            stop("stalled = true\nstop = 'allow'\nrules = ['on.Stop[11]', 'on.Stop[13]']"),
+            "",
+        ),
+        (
+            stop("review = { PASS = '', findings = ['ugly'] }\nstop = 'block'"),
+            "the scenario cannot be played: a finding is critical, major, minor, not ugly",
+        ),
         (stop("stop = 'allow'\nreview = 'FAIL'"), "step 2: the answer was block, not allow"),
         (stop("stop = 'block'"), "step 2: a review was run, and none was due"),
         (
@@ -271,6 +292,107 @@ fn a_walk_by_hand() {
     insta::assert_snapshot!("simulate-interactive", ran.stdout);
     let ran = project.run(&["test", "walk.toml"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
+}
+
+/// Plays all scenarios in a folder.
+fn played(project: &Project, chart: &str, dir: &str) -> Ran {
+    let files = fs::read_dir(project.root.join(dir)).unwrap();
+    let files = files.map(|file| file.unwrap().path().display().to_string());
+    let mut files: Vec<String> = files.collect();
+    files.sort();
+    let args = ["--chart", chart, "test", "--json"].map(str::to_owned);
+    let ran = Ran::of(project.command(args).args(&files).output().unwrap());
+    assert_eq!(ran.stderr, "");
+    ran
+}
+
+#[test]
+fn every_part_of_the_charts_compiled_in_has_a_scenario() {
+    let (project, _, printed) = explored();
+    assert_eq!(
+        printed,
+        "\n54 scenarios in suite/taskie; covered: 54 of 54 phases, rules and commands (100 %)\n\
+         \n28 scenarios in suite/dr-done; covered: 28 of 28 phases, rules and commands (100 %)\n"
+    );
+    for chart in ["taskie", "dr-done"] {
+        let ran = played(project, chart, &format!("suite/{chart}"));
+        let coverage = &ran.json()["coverage"];
+        assert_eq!((ran.code, &coverage["missing"]), (0, &json!([])));
+        let count = ran.json()["scenarios"].as_array().unwrap().len();
+        assert_eq!(coverage["all"], count, "{chart}");
+    }
+    let text = fs::read_to_string(project.root.join("suite/taskie/on.Stop.6.toml")).unwrap();
+    insta::assert_snapshot!("walk", text);
+}
+
+#[test]
+fn every_part_of_these_charts_has_a_scenario() {
+    let folder = fs::read_dir(repository().join("tests/charts/workflows")).unwrap();
+    let of_workflows = folder.map(|entry| entry.unwrap().path());
+    let examples = ["ralph", "release-train", "style-gate"];
+    let examples =
+        examples.map(|name| repository().join(format!("examples/{name}/statechart.toml")));
+    let charts = of_workflows.filter(|path| path.is_file()).chain(examples);
+    let project = Project::empty();
+    for (index, path) in charts.enumerate() {
+        let (path, dir) = (path.display().to_string(), format!("suite-{index}"));
+        let ran = project.run(&["check-chart", "--format=json", "--scenarios", &dir, &path]);
+        assert_eq!(ran.code, 0, "{path}");
+        assert!(ran.stderr.contains("(100 %)"), "{path}: {}", ran.stderr);
+        let ran = played(&project, &path, &dir);
+        assert_eq!(
+            (ran.code, &ran.json()["coverage"]["missing"]),
+            (0, &json!([])),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn what_no_walk_reaches_has_no_scenario() {
+    let rule = "[[on.Stop]]\nabout = \"nothing\"\nguard = \"not scope.started and reviews > 0\"\nallow = true\n";
+    let project = with_chart(&over_base(rule));
+    let args = [
+        "check-chart",
+        "--format=concise",
+        "--scenarios",
+        "suite",
+        "chart.toml",
+    ];
+    let ran = project.run(&args);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert_eq!(
+        ran.stderr,
+        "11 scenarios in suite; covered: 11 of 12 phases, rules and commands (91 %)\n\
+         No walk was found to:\n  on.Stop[0]  nothing\n"
+    );
+    // What is there is never overwritten.
+    let before = project.files();
+    let ran = project.run(&args);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (
+            1,
+            "",
+            "taskie: suite is not empty\n  help: name a new folder, or remove the files: scenarios are not overwritten\n"
+        )
+    );
+    assert_eq!(project.files(), before);
+    // A chart that cannot be explored has no walks.
+    fs::write(project.root.join("chart.toml"), "id = 3\n").unwrap();
+    let ran = project.run(&[
+        "check-chart",
+        "--format=concise",
+        "--scenarios",
+        "new",
+        "chart.toml",
+    ]);
+    assert!(
+        ran.stderr
+            .starts_with("taskie: chart.toml was not explored"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// The page about scenarios: its commands work as typed, and its example passes.

@@ -1,40 +1,35 @@
 //! Cycles with their shared keys filled in, and the phases that are made for each cycle.
 
+use std::sync::Arc;
+
 use indexmap::IndexMap;
 
 use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
 use crate::chart::model::{CycleSource, FilePattern, Phase, Source};
+use crate::chart::part::Part;
 use crate::chart::{Cycle, PhaseEntry};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
 use crate::expr::single_expression;
 
 impl Resolver<'_> {
-    /// Resolves the cycles. Returns `None` if one lacks a key; the flaws say which.
-    pub(super) fn cycles(&mut self, source: &Source) -> Option<IndexMap<String, Cycle>> {
-        let mut cycles = IndexMap::new();
-        let mut complete = true;
-        for (id, own) in &source.cycles {
-            match self.cycle(id, own, source) {
-                Some(cycle) => {
-                    cycles.insert(id.clone(), cycle);
-                }
-                None => complete = false,
-            }
-        }
-        self.file_names(source, &cycles);
-        complete.then_some(cycles)
+    /// Resolves the cycles. One that lacks a key is left out; the flaws say which key.
+    pub(super) fn cycles(&mut self, source: &Source) -> IndexMap<String, Cycle> {
+        let cycles = source.cycles.iter();
+        cycles
+            .filter_map(|(id, own)| Some((id.clone(), self.cycle(id, own, source)?)))
+            .collect()
     }
 
     /// Checks that no two reviews have the same file name, within a cycle or between cycles.
-    fn file_names(&mut self, source: &Source, cycles: &IndexMap<String, Cycle>) {
+    pub(super) fn file_names(&mut self, source: &Source, cycles: &IndexMap<String, Cycle>) {
         let place = |id: &str, key: &str, is_own: bool| match is_own {
             true => at!["cycles", id, key].to_vec(),
             false => at!["cycle", key].to_vec(),
         };
         for (index, (id, cycle)) in cycles.iter().enumerate() {
             let own = source.cycles.get(id);
-            let has_own = |has: fn(&CycleSource) -> bool| own.is_some_and(has);
+            let has_own = |has: fn(&CycleSource) -> bool| own.is_some_and(|own| has(own));
             for (key, pattern, is_own) in [
                 ("review", &cycle.review, has_own(|own| own.review.is_some())),
                 ("answer", &cycle.answer, has_own(|own| own.answer.is_some())),
@@ -141,34 +136,44 @@ impl Resolver<'_> {
         })
     }
 
-    pub(super) fn phases(&mut self, source: &Source) -> IndexMap<String, PhaseEntry> {
+    pub(super) fn phases(&mut self, source: &Arc<Source>) -> IndexMap<String, PhaseEntry> {
         let mut phases = IndexMap::new();
-        for (name, phase) in &source.phases {
-            let entry = |phase: &Phase, cycle: Option<&String>| PhaseEntry {
-                phase: phase.clone(),
-                key: name.clone(),
-                cycle: cycle.cloned(),
-            };
-            if !name.contains(CYCLE_HOLE) {
-                phases.insert(name.clone(), entry(phase, None));
+        for key in source.phases.keys() {
+            if !key.contains(CYCLE_HOLE) {
+                phases.insert(key.clone(), entry(source, key, None));
                 continue;
             }
-            for (id, cycle) in &source.cycles {
-                let stage = phase.stage.clone().or_else(|| cycle.stage.clone());
-                let phase = Phase {
-                    stage,
-                    ..phase.clone()
-                };
-                let made = name.replace(CYCLE_HOLE, id);
+            for id in source.cycles.keys() {
+                let made = key.replace(CYCLE_HOLE, id);
                 if source.phases.contains_key(&made) || phases.contains_key(&made) {
-                    let message = format!("`{name}` makes a phase `{made}`, which already exists");
-                    self.flaw(Code::BadName, at!["phases", name], message, "");
+                    let message = format!("`{key}` makes a phase `{made}`, which already exists");
+                    self.flaw(Code::BadName, at!["phases", key], message, "");
                 }
-                phases.insert(made, entry(&phase, Some(id)));
+                phases.insert(made, entry(source, key, Some(id)));
             }
         }
         let known = phases.keys().map(String::as_str);
         self.known(at!["initial"], Code::UnknownPhase, &source.initial, known);
         phases
     }
+}
+
+/// Returns the phase that is made from a key, for a cycle if the key has a hole for it. Without a stage of its own, it has
+/// that of its cycle.
+fn entry(source: &Arc<Source>, key: &str, cycle: Option<&String>) -> PhaseEntry {
+    let source = Arc::clone(source);
+    let made = PhaseEntry {
+        phase: Part::default(),
+        key: key.to_owned(),
+        cycle: cycle.cloned(),
+    };
+    let (key, cycle) = (made.key.clone(), made.cycle.clone());
+    let phase = Part::later(move || {
+        let own = source.phases.get(&key).map(|phase| Phase::clone(phase));
+        let mut phase = own.unwrap_or_default();
+        let cycle = cycle.as_ref().and_then(|id| source.cycles.get(id));
+        phase.stage = (phase.stage).or_else(|| cycle?.stage.clone());
+        phase
+    });
+    PhaseEntry { phase, ..made }
 }

@@ -10,6 +10,17 @@ use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::toml::{Step, at};
 use crate::expr::source::Literal;
 
+/// Replaces the names of tables by the names in them; `invoked` returns those of `[invoke]`.
+pub(super) fn name_words(fields: &mut IndexMap<String, Field>, invoked: impl Fn() -> Vec<String>) {
+    for field in fields.values_mut() {
+        for words in [&mut field.one_of, &mut field.prefix].into_iter().flatten() {
+            if *words == Words::Of(WordTable::Invoke) {
+                *words = Words::List(invoked());
+            }
+        }
+    }
+}
+
 impl Resolver<'_> {
     /// Resolves the fields that other keys name, and checks assignments.
     pub(super) fn fields(&mut self, source: &Source, phases: &Phases) {
@@ -256,49 +267,39 @@ impl Resolver<'_> {
         fields.get(name)
     }
 
-    /// Replaces the name of a table by the names in it.
-    pub(super) fn worded(source: &mut Source) {
-        let names: Vec<String> = source.invoke.keys().cloned().collect();
-        for field in source
-            .context
-            .values_mut()
-            .chain(source.config.values_mut())
-        {
-            for words in [&mut field.one_of, &mut field.prefix].into_iter().flatten() {
-                if *words == Words::Of(WordTable::Invoke) {
-                    *words = Words::List(names.clone());
-                }
-            }
-        }
-    }
-
     /// Turns every `clear` into assignments of null.
     pub(super) fn cleared(&mut self, source: &mut Source) {
         let context = &source.context;
         for (name, phase) in &mut source.phases {
-            self.clear(at!["phases", name], &phase.clear, &mut phase.entry, context);
+            let path = at!["phases", name];
+            phase.edit(|phase| self.clear(path, &phase.clear, &mut phase.entry, context));
         }
         let shared = (at!["cycle"].to_vec(), &mut source.cycle);
         let own = source.cycles.iter_mut();
         let own = own.map(|(id, cycle)| (at!["cycles", id].to_vec(), cycle));
         for (path, cycle) in std::iter::once(shared).chain(own) {
-            let clear = cycle.clear.clone().unwrap_or_default();
-            let mut entry = cycle.entry.clone().unwrap_or_default();
-            self.clear(&path, &clear, &mut entry, context);
-            if !entry.is_empty() {
-                cycle.entry = Some(entry);
-            }
+            cycle.edit(|cycle| {
+                let clear = cycle.clear.as_deref().unwrap_or_default();
+                if !clear.is_empty() {
+                    let entry = cycle.entry.get_or_insert_default();
+                    self.clear(&path, clear, entry, context);
+                }
+            });
         }
         for (event, rules) in &mut source.on {
-            for (index, rule) in rules.iter_mut().enumerate() {
-                let path = at!["on", event, index];
-                self.clear(path, &rule.clear, &mut rule.assign, context);
+            rules.edit(|rules| {
+                for (index, rule) in rules.iter_mut().enumerate() {
+                    let path = at!["on", event, index];
+                    self.clear(path, &rule.clear, &mut rule.assign, context);
+                }
+            });
+        }
+        source.commands.edit(|commands| {
+            for (name, command) in commands {
+                let path = at!["commands", name];
+                self.clear(path, &command.clear, &mut command.assign, context);
             }
-        }
-        for (name, command) in &mut source.commands {
-            let path = at!["commands", name];
-            self.clear(path, &command.clear, &mut command.assign, context);
-        }
+        });
     }
 
     fn clear(

@@ -1,6 +1,7 @@
 //! Turns TOML into a [`Chart`]: parses it, fills in what cycles share, makes one phase per cycle, and resolves every
 //! name that a chart can mention. All flaws are collected, each with its place in the file.
 
+pub mod compiled;
 mod cycles;
 mod fields;
 mod files;
@@ -9,6 +10,9 @@ mod scope;
 mod targets;
 
 use std::path::Path;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
 
 use crate::chart::model::{Rule, Source};
 use crate::chart::{Chart, Command};
@@ -17,6 +21,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::toml::at;
 use crate::expr::templates::Templates;
+use fields::name_words;
 use resolver::Resolver;
 
 /// The most phases of a chart. Each can be entered from every other one, so the time of checking grows with the square of their number.
@@ -42,34 +47,6 @@ pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
 /// Loads a chart from its TOML. `origin` names it in messages.
 pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
     let (chart, flaws) = resolve_all(origin, parse(origin, text)?, text, templates);
-    usable(origin, text, chart, flaws)
-}
-
-/// Loads a chart from the JSON into which the build has converted its TOML. A test has checked it for flaws.
-pub fn from_json(
-    origin: &str,
-    json: &str,
-    text: &str,
-    templates: Templates,
-) -> Result<Chart, ChartError> {
-    let source = serde_json::from_str(json)
-        .map_err(|error| ChartError::unreadable(origin, error.to_string()))?;
-    let mut resolver = Resolver {
-        text,
-        is_checked: true,
-        flaws: Vec::new(),
-    };
-    let chart = resolver.chart(origin, source, templates);
-    usable(origin, text, chart, resolver.flaws)
-}
-
-/// Returns the chart if it has no flaws.
-fn usable(
-    origin: &str,
-    text: &str,
-    chart: Option<Chart>,
-    flaws: Vec<Flaw>,
-) -> Result<Chart, ChartError> {
     match chart {
         Some(chart) if flaws.is_empty() => Ok(chart),
         _ => Err(ChartError {
@@ -89,7 +66,6 @@ pub fn resolve_all(
 ) -> (Option<Chart>, Vec<Flaw>) {
     let mut resolver = Resolver {
         text,
-        is_checked: false,
         flaws: Vec::new(),
     };
     let chart = resolver.chart(origin, source, templates);
@@ -144,12 +120,15 @@ fn misfit(message: &str) -> Code {
 impl Resolver<'_> {
     fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
         self.cleared(&mut source);
-        Self::worded(&mut source);
-        if !self.is_checked {
-            self.names(&source);
-            self.properties(&source);
+        let invoked: Vec<String> = source.invoke.keys().cloned().collect();
+        for fields in [&mut source.context, &mut source.config] {
+            fields.edit(|fields| name_words(fields, || invoked.clone()));
         }
+        let source = Arc::new(source);
+        self.names(&source);
+        self.properties(&source);
         let cycles = self.cycles(&source);
+        self.file_names(&source, &cycles);
         let phases = self.phases(&source);
         if phases.len() > MAX_PHASES {
             let message = format!(
@@ -160,62 +139,49 @@ impl Resolver<'_> {
             self.flaw(Code::WrongType, at!["phases"], message, help);
             return None;
         }
-        if !self.is_checked {
-            self.fields(&source, &phases);
-            self.targets(&source, &phases);
-        }
+        self.fields(&source, &phases);
+        self.targets(&source, &phases);
         let files = self.files(&source);
         let (tables, broken_tables) = self.tables(&source);
         let scope = self.scope(&source.scope);
-        let commands = source.commands.into_iter().map(|(name, command)| {
-            let rule = Rule {
-                guard: command.guard,
-                target: command.target,
-                assign: command.assign,
-                advance: command.advance,
-                actions: command.actions,
-                say: command.say,
-                ..Rule::default()
-            };
-            let command = Command {
-                about: command.about,
-                otherwise: command.otherwise,
-                rule,
-                raise: command.raise,
-            };
-            (name, command)
-        });
-        let commands = commands.collect();
-        Some(Chart {
-            id: source.id,
+        let is_complete = cycles.len() == source.cycles.len();
+        is_complete.then(|| Chart {
             origin: origin.to_owned(),
-            initial: source.initial,
-            state: source.state,
-            next: source.next,
-            quiet: source.quiet,
             scope,
-            context: source.context,
-            config: source.config,
-            args: source.args,
-            files,
-            tables,
+            files: files.into(),
+            tables: tables.into(),
             broken_tables,
-            lets: source.lets,
-            prompts: source.prompts,
-            phases,
-            cycles: cycles?,
-            findings: source.findings,
-            budget: source.budget,
-            gates: source.gates,
-            hook_timeout: source.hook_timeout,
-            invoke: source.invoke,
-            on: source.on,
-            commands,
-            checks: source.checks,
-            properties: source.properties,
+            phases: phases.into(),
+            cycles: cycles.into(),
+            commands: commands(&source).into(),
+            source,
             templates,
         })
     }
+}
+
+/// Returns the commands, each with what it does as a rule.
+fn commands(source: &Source) -> IndexMap<String, Command> {
+    let commands = source.commands.iter().map(|(name, command)| {
+        let own = command.clone();
+        let rule = Rule {
+            guard: own.guard,
+            target: own.target,
+            assign: own.assign,
+            advance: own.advance,
+            actions: own.actions,
+            say: own.say,
+            ..Rule::default()
+        };
+        let command = Command {
+            about: own.about,
+            otherwise: own.otherwise,
+            rule,
+            raise: own.raise,
+        };
+        (name.clone(), command)
+    });
+    commands.collect()
 }
 
 #[cfg(test)]

@@ -13,10 +13,9 @@ use crate::files::pattern::Pattern;
 pub(super) const CYCLE_HOLE: &str = "{cycle}";
 
 /// Collects flaws while names are resolved.
+#[derive(Default)]
 pub(super) struct Resolver<'t> {
     pub(super) text: &'t str,
-    /// The chart is known to have no flaws, so it is not checked again.
-    pub(super) is_checked: bool,
     pub(super) flaws: Vec<Flaw>,
 }
 

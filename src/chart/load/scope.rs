@@ -107,7 +107,7 @@ impl Resolver<'_> {
                 .chain(phase.guard.iter().map(|guard| guard.0.clone()))
                 .collect::<Vec<_>>()
         };
-        let mut of_phases = source.phases.values().flat_map(texts_of);
+        let mut of_phases = source.phases.values().flat_map(|phase| texts_of(phase));
         let is_forced = of_phases.any(|text| text.contains("args.force"));
         for (name, arg) in &source.args {
             let is_taken =

@@ -94,7 +94,7 @@ impl<'c> Walk<'c> {
     /// Saves it as a scenario.
     pub(super) fn save(&self, file: &Path, about: &str) -> Result<(), CliError> {
         let steps: Vec<Step> = self.found.iter().chain(&self.steps).cloned().collect();
-        let text = save::write(about, self.begins.as_ref(), &steps);
+        let text = save::write(about, None, self.begins.as_ref(), &steps);
         write_file(file, &text)
     }
 }

@@ -20,12 +20,15 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::replay::Replay;
-use super::report::PropertyResult;
+use super::report::{PropertyResult, Walk};
 use super::search::Search;
 use judgment::{Judge, settings};
 
-/// All results, in the order in which a person reads them.
-pub(crate) fn judge(search: &mut Search) -> Vec<PropertyResult> {
+/// All results, in the order in which a person reads them, and the walks to these places.
+pub(crate) fn judge(
+    search: &mut Search,
+    places: &[String],
+) -> (Vec<PropertyResult>, Vec<(String, Vec<Walk>)>) {
     let mut results = Vec::new();
     let chart = Arc::clone(&search.moves.tree.chart);
     let truths = properties::truths(search);
@@ -46,5 +49,10 @@ pub(crate) fn judge(search: &mut Search) -> Vec<PropertyResult> {
     results.extend(judge.cycles());
     results.extend(judge.blocks());
     results.extend(judge.own_properties(&truths));
-    results
+    let walks = places.iter().map(|place| {
+        let walks = judge.replay.borrow_mut().walks_to(judge.search, place);
+        (place.clone(), walks)
+    });
+    let walks = walks.collect();
+    (results, walks)
 }

@@ -1,0 +1,100 @@
+//! Charts that are compiled in. A test has checked that they have no flaws, so each part is read and resolved only when
+//! it is looked at.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::de::Deserialize as _;
+use serde::de::value::Error;
+
+use super::commands;
+use super::fields::name_words;
+use super::resolver::Resolver;
+use crate::chart::Chart;
+use crate::chart::model::{
+    Assign, Command, CycleSource, Phase, Rule, Scope, Source, host_default_timeout,
+    templates_beside,
+};
+use crate::chart::node::Node;
+use crate::chart::part::Part;
+use crate::expr::source::Literal;
+use crate::expr::templates::Templates;
+
+/// Returns the chart that `node` is.
+pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<Chart, Error> {
+    let source = Arc::new(source(node)?);
+    Ok(Chart {
+        origin: origin.to_owned(),
+        scope: Resolver::default().scope(&source.scope),
+        files: later(&source, |resolver, source| resolver.files(source)),
+        tables: later(&source, |resolver, source| resolver.tables(source).0),
+        broken_tables: Vec::new(),
+        phases: later(&source, |resolver, source| resolver.phases(source)),
+        cycles: later(&source, |resolver, source| resolver.cycles(source)),
+        commands: later(&source, |_, source| commands(source)),
+        source,
+        templates,
+    })
+}
+
+fn later<T>(source: &Arc<Source>, resolve: fn(&mut Resolver<'_>, &Arc<Source>) -> T) -> Part<T>
+where
+    T: 'static,
+{
+    let source = Arc::clone(source);
+    Part::later(move || resolve(&mut Resolver::default(), &source))
+}
+
+fn source(node: &'static Node) -> Result<Source, Error> {
+    let words = |fields: &mut _| name_words(fields, || node.at("invoke").keys());
+    Ok(Source {
+        id: String::deserialize(node.at("id"))?,
+        initial: String::deserialize(node.at("initial"))?,
+        state: String::deserialize(node.at("state"))?,
+        next: Option::deserialize(node.at("next"))?,
+        quiet: Option::deserialize(node.at("quiet"))?.unwrap_or_default(),
+        templates: Option::deserialize(node.at("templates"))?.unwrap_or_else(templates_beside),
+        hook_timeout: Option::deserialize(node.at("hook_timeout"))?
+            .unwrap_or_else(host_default_timeout),
+        scope: Scope::deserialize(node.at("scope"))?,
+        context: node.edited("context", words),
+        config: node.edited("config", words),
+        args: node.part("args"),
+        files: node.part("files"),
+        tables: node.part("tables"),
+        lets: node.part("let"),
+        prompts: node.part("prompts"),
+        phases: node.parts("phases", |phase: &mut Phase| {
+            clear(&phase.clear, &mut phase.entry);
+        }),
+        cycle: node.edited("cycle", clear_cycle),
+        cycles: node.parts("cycles", clear_cycle),
+        findings: node.part("findings"),
+        budget: node.part("budget"),
+        gates: Option::deserialize(node.at("gates"))?,
+        invoke: node.part("invoke"),
+        on: node.parts("on", |rules: &mut Vec<Rule>| {
+            for rule in rules {
+                clear(&rule.clear, &mut rule.assign);
+            }
+        }),
+        commands: node.edited("commands", |commands: &mut IndexMap<_, Command>| {
+            for command in commands.values_mut() {
+                clear(&command.clear, &mut command.assign);
+            }
+        }),
+        checks: node.part("checks"),
+        properties: node.part("properties"),
+    })
+}
+
+fn clear_cycle(cycle: &mut CycleSource) {
+    if let Some(fields) = &cycle.clear {
+        clear(fields, cycle.entry.get_or_insert_default());
+    }
+}
+
+/// Adds the fields that are cleared to the assignments.
+fn clear(fields: &[String], assign: &mut Assign) {
+    assign.extend(fields.iter().map(|name| (name.clone(), Literal::Null)));
+}

@@ -1,0 +1,86 @@
+//! `taskie check-chart --scenarios DIR`: writes a scenario for each part of a chart that a walk reaches.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::enter;
+use super::error::CliError;
+use super::test::uncovered;
+use crate::lint::report::Checked;
+use crate::page::{self, PLAIN, Page};
+use crate::scenario::coverage::share;
+use crate::scenario::walk::Author;
+
+/// Refuses a folder in which something would be overwritten, or mixed with what is there.
+pub(super) fn is_free(dir: &Path) -> Result<(), CliError> {
+    let unusable = |error: io::Error| CliError::new(format!("{}: {error}", dir.display()));
+    match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(unusable(error)),
+        Ok(mut entries) => match entries.next() {
+            None => Ok(()),
+            Some(_) => Err(CliError::with_help(
+                format!("{} is not empty", dir.display()),
+                "name a new folder, or remove the files: scenarios are not overwritten",
+            )),
+        },
+    }
+}
+
+/// Writes the scenarios of a chart, and returns what they cover, and what they don't. If there are several charts, each
+/// has a folder of its own.
+pub(super) fn write(dir: &Path, checked: &Checked, has_own: bool) -> Result<String, CliError> {
+    let (Some(chart), Some(explored)) = (&checked.chart, &checked.explored) else {
+        return Err(CliError::with_help(
+            format!("{} was not explored, so there are no walks", checked.origin),
+            "fix the findings first",
+        ));
+    };
+    let dir = match has_own {
+        true => dir.join(&chart.id),
+        false => dir.to_owned(),
+    };
+    let author = Author {
+        chart,
+        typist: enter::typist(chart),
+    };
+    let mut missing = Vec::new();
+    let mut written = 0_usize;
+    for (place, walks) in &explored.walks {
+        let scenarios = walks.iter();
+        let mut scenarios = scenarios.filter_map(|walk| author.scenario(place, walk));
+        match scenarios.next() {
+            Some(text) => {
+                new_file(&dir.join(file_name(place)), &text)?;
+                written += 1;
+            }
+            None => missing.push(place.clone()),
+        }
+    }
+    let mut page = Page::new(page::width(), 0);
+    let covered = share(chart, missing.len());
+    page.text(
+        PLAIN,
+        &format!(
+            "{written} scenarios in {}; covered: {covered}",
+            dir.display()
+        ),
+    );
+    let missing = uncovered(chart, "No walk was found to:", &missing);
+    let lines = page.into_lines().into_iter().chain(missing.into_lines());
+    Ok(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns the name of the scenario of a place: `on.Stop[2]` → `on.Stop.2.toml`.
+fn file_name(place: &str) -> PathBuf {
+    format!("{}.toml", place.replace('[', ".").replace(']', "")).into()
+}
+
+fn new_file(path: &Path, text: &str) -> Result<(), CliError> {
+    let write = || {
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::File::create_new(path)?.write_all(text.as_bytes())
+    };
+    write().map_err(|error| CliError::new(format!("{} cannot be written: {error}", path.display())))
+}
