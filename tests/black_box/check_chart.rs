@@ -324,6 +324,24 @@ fn fix_rewrites_syntax_of_earlier_versions() {
     );
 }
 
+#[test]
+fn a_guard_that_an_assignment_makes_true_is_not_shadowed() {
+    let field = "[context]\ntries = { type = \"integer\", minimum = 0, default = 0 }\n";
+    let asks = |text: &str| {
+        format!("[[on.Stop]]\nguard = \"free and tries > 1\"\nmessage = \"{text}\"\nallow = true\n")
+    };
+    let counts = "[[on.Stop]]\nguard = \"free\"\nassign = { tries = \"{{ tries + 1 }}\" }\n";
+    let (first, last) = (asks("Before."), asks("{{ tries }} by now."));
+    let behind = over_base(&format!("{field}{first}{counts}{last}"));
+    assert_eq!(found(&behind), [""; 0]);
+    let beside = over_base(&format!("{field}{counts}{first}{last}"));
+    let found = found(&beside);
+    assert!(
+        matches!(&found[..], [one] if one.ends_with(": shadowed-rule")),
+        "{found:?}"
+    );
+}
+
 /// A token in a string of several lines, or with escapes, is found at its own line and column.
 #[test]
 fn tokens_in_strings_of_several_lines_keep_their_place() {
