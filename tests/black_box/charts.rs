@@ -208,8 +208,8 @@ fn keys_that_would_be_ignored() {
             "this one has `allow` and `block`",
         ),
         case(
-            "\ninvoke = \"{{ config.reviewer }}\"",
-            "\ninvoke = \"{{ config.reviewer }}\"\nmessage = \"x\"",
+            "\ninvoke = \"{{ reviewer }}\"",
+            "\ninvoke = \"{{ reviewer }}\"\nmessage = \"x\"",
             "conflicting-keys",
             "`message` next to `invoke` has no effect",
         ),
