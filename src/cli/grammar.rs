@@ -475,16 +475,7 @@ fn collect_args<'c>(
     expressions: &Expressions,
     texts: impl Iterator<Item = &'c str>,
 ) -> Vec<&'c str> {
-    let mut open: Vec<&str> = texts.collect();
-    let mut names: IndexSet<String> = IndexSet::new();
-    while let Some(text) = open.pop() {
-        for name in expressions.names_in(text) {
-            let expr = chart.lets.get(name.split('.').next().unwrap_or_default());
-            if names.insert(name) {
-                open.extend(expr.map(|expr| expr.0.as_str()));
-            }
-        }
-    }
+    let names = chart.names_in(expressions, texts);
     let options = chart.args.keys().map(String::as_str);
     options
         .filter(|name| names.contains(&format!("args.{name}")))
