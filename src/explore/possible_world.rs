@@ -192,7 +192,7 @@ impl World for PossibleWorld {
                 Value::from_pairs([("cycle", none()), ("instance", none()), ("over", over)])
             }
             Source::Stalled { .. } => Value::from(self.disk.stalled),
-            Source::Rulings => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings

@@ -8,10 +8,10 @@ use std::io;
 
 use indexmap::IndexMap;
 
-use super::place::Place;
+use super::place::{AsWorld as _, Place};
 use super::rulings::rulings;
 use super::{file, journal};
-use crate::engine::inspect;
+use crate::engine::inspect::{self, Inspector};
 use crate::files::finding::Finding;
 use crate::text::plain_line;
 
@@ -28,14 +28,42 @@ const WHY: &str = " Why: ";
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) id: String,
+    /// The file of its review, and the review's number.
+    pub(crate) review: String,
+    pub(crate) n: i64,
     pub(crate) finding: Finding,
+    /// Whether the review before it found the same.
+    pub(crate) is_again: bool,
     /// `open`, what the answer says, or what the user has ruled.
     pub(crate) state: String,
     pub(crate) why: Option<String>,
 }
 
-/// Returns the findings of the reviews that this machine ran, oldest first.
-pub(crate) fn entries(place: &Place) -> Vec<Entry> {
+impl std::fmt::Display for Entry {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Finding {
+            severity, title, ..
+        } = &self.finding;
+        match self.finding.place() {
+            Some(place) => write!(out, "{} ({severity}, {place}): {title}", self.id),
+            None => write!(out, "{} ({severity}): {title}", self.id),
+        }
+    }
+}
+
+/// Returns the findings of the reviews that this machine ran, oldest first, as the state on disk has it.
+pub(crate) fn all(place: &Place) -> Vec<Entry> {
+    let world = place.snapshot();
+    let view = Inspector::new(&place.chart, &world.as_world());
+    let standing = view.running().map(|cycle| view.standing(cycle));
+    let running = standing.as_ref();
+    let running = running.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
+    entries(place, running)
+}
+
+/// Returns the findings of the reviews that this machine ran, oldest first. `running` is what the reviews of the running
+/// cycle are called, with `{n}` for the number, and how many of them count: the last one can still be answered.
+pub(super) fn entries(place: &Place, running: Option<(&str, i64)>) -> Vec<Entry> {
     let words = &place.chart.findings;
     let rulings = rulings(&place.chart, &place.root, &place.dir());
     let mut last: IndexMap<String, journal::Review> = IndexMap::new();
@@ -49,13 +77,26 @@ pub(crate) fn entries(place: &Place) -> Vec<Entry> {
     let mut entries = Vec::new();
     for review in last.values() {
         let answer = answer(place, &review.file);
+        let can_be_answered = running.is_some_and(|(files, count)| {
+            review.n == count && review.file == files.replace("{n}", &review.n.to_string())
+        });
+        let silent = match &words.unanswered {
+            Some(word) if answer.is_empty() && !can_be_answered => word,
+            _ => OPEN,
+        };
+        let before = before(&review.file, review.n).and_then(|file| last.get(&file));
         for (id, finding) in review.found.named(&review.file) {
             let ruled = rulings.iter().find_map(|line| ruled(line, &id));
             let said = ruled.or_else(|| said(&answer, &id, &words.answers));
-            let (state, why) = said.unwrap_or_else(|| (OPEN.to_owned(), None));
+            let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
             let finding = finding.clone();
+            let is_same = |other: &Finding| other.is_same(&finding);
+            let is_again = before.is_some_and(|before| before.found.findings.iter().any(is_same));
             entries.push(Entry {
                 id,
+                review: review.file.clone(),
+                n: review.n,
+                is_again,
                 finding,
                 state,
                 why,
@@ -94,8 +135,14 @@ fn answer(place: &Place, review: &str) -> String {
     String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
 }
 
+/// Returns what the file of the review before is called.
+fn before(file: &str, n: i64) -> Option<String> {
+    let (stem, end) = file.rsplit_once(&n.to_string())?;
+    Some(format!("{stem}{}{end}", n - 1))
+}
+
 /// Returns the ruling in a line, if it is about this finding, and its reason.
-fn ruled(line: &str, id: &str) -> Option<(String, Option<String>)> {
+pub(super) fn ruled(line: &str, id: &str) -> Option<(String, Option<String>)> {
     let rest = line.strip_prefix(id)?.strip_prefix(' ')?;
     let (word, rest) = rest.split_once(' ')?;
     let why = rest.rsplit_once(WHY).map(|(_, why)| why.to_owned());

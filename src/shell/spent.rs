@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::lines;
+use crate::files::finding::Found;
 
 /// The part of a review's line that decisions depend on.
 #[derive(Debug, Deserialize)]
@@ -20,6 +21,9 @@ pub(super) struct Run {
     /// What it saw.
     #[serde(default)]
     pub(super) seen: Option<u64>,
+    /// What it found.
+    #[serde(flatten)]
+    pub(super) found: Found,
 }
 
 /// Returns the runs of an instance, oldest first. `name` is what its journal is called.

@@ -17,7 +17,7 @@ use crate::text::shown;
 /// Prints the findings, the open ones first.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let place = place::chosen(chart, matches)?;
-    let mut entries = ledger::entries(&place);
+    let mut entries = ledger::all(&place);
     if matches.get_flag("json") {
         let entries: Vec<Json> = entries.iter().map(to_json).collect();
         say_json(json!({ "findings": entries }));
@@ -71,7 +71,7 @@ pub(crate) fn rule(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode,
     refuse_agents("decide", &format!("{} rule", chart.program()))?;
     let place = place::chosen(chart, matches)?;
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-    let entries = ledger::entries(&place);
+    let entries = ledger::all(&place);
     let Some(entry) = entries.iter().find(|entry| entry.id == text("finding")) else {
         let help = format!("`{} findings` lists the findings", chart.program());
         return Err(CliError::with_help(
