@@ -207,6 +207,14 @@ fn what_differs_from_a_scenario() {
             "",
         ),
         (
+            "[[step]]\nconfig = { max_cost_usd = 1 }\nrun = ['taskie enter new-plan']\n\
+             [[step]]\nwrite = { 'plan.md' = 'x' }\nstop = 'block'\nreview = { FAIL = '', cost = 0.6 }\n\
+             [[step]]\nrun = ['taskie enter post-plan-review']\nstop = 'block'\nreview = { FAIL = '', cost = 0.4 }\n\
+             [[step]]\nrun = ['taskie enter post-plan-review']\nstop = 'allow'\nrules = ['on.Stop[11]', 'on.Stop[12]']\n"
+                .to_owned(),
+            "",
+        ),
+        (
             stop("stalled = true\nstop = 'allow'\nrules = ['on.Stop[11]', 'on.Stop[13]']"),
             "",
         ),
