@@ -783,6 +783,15 @@ impl World for ImaginedWorld {
             }
             Evaluated::Text { source, failed } => {
                 let (_, may_fail) = self.open(source)?;
+                // That it fails with a value of which nothing is known says nothing.
+                if failed && self.has_looked_at_unknown(source) {
+                    let mut options = vec![json!("made")];
+                    options.extend(may_fail.then(fails));
+                    return match self.assumption(source, options) {
+                        failed if failed == fails() => Some(Assumed::Fails),
+                        _ => Some(Assumed::Made),
+                    };
+                }
                 if !may_fail && !failed {
                     return None;
                 }

@@ -48,6 +48,11 @@ const fn mutant(
     }
 }
 
+// The time limits of the reviewers but for the first.
+const CODEX: &str = "last JSON object counts\nverdicts = [\"PASS\", \"FAIL\"]\nverdict = [\"/verdict\"]\nfindings = [\"/findings\"]\nby = \"{{ by }}\"\ntimeout";
+const COPILOT: &str = "answer = \"text\"\nverdicts = [\"PASS\", \"FAIL\"]\nverdict = [\"/verdict\"]\nfindings = [\"/findings\"]\nby = \"{{ by }}\"\ntimeout";
+const GEMINI: &str = "findings = [\"/response/findings\"]\nby = \"{{ by }}\"\ntimeout";
+
 #[rustfmt::skip]
 const MUTANTS: &[Mutant] = &[
     // Misspelled keys.
@@ -82,7 +87,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["curent_task"]"#, &[("unknown-field", Edit)]),
     mutant(r#"review_model = "{{ config.models[0] }}", consecutive"#, 1, r#"review_modle = "{{ config.models[0] }}", consecutive"#, &[("unknown-field", Edit)]),
     mutant("assign = { max_reviews =", 1, "assign = { max_review =", &[("unknown-field", Edit)]),
-    mutant("{{ review_model }}", 1, "{{ review_modl }}", &[("unknown-name", Edit)]),
+    mutant("{{ model }}", 1, "{{ modl }}", &[("unknown-name", Edit)]),
     mutant("consecutive_clean >= config", 1, "consecutive_cleen >= config", &[("unknown-name", Edit)]),
     // Misspelled lets, sources, file sets, tables and their fields.
     mutant(r#""free or phase =="#, 1, r#""fre or phase =="#, &[("unknown-name", Edit)]),
@@ -119,8 +124,9 @@ const MUTANTS: &[Mutant] = &[
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
     mutant(r#"| list""#, 1, r#"| lst""#, &[("unknown-filter", Edit)]),
     mutant(r#"current_task is not none""#, 1, r#"current_task is not non""#, &[("unknown-test", Edit)]),
-    mutant(r#"one_of = ["claude", "codex""#, 1, r#"one_of = ["claude", "codx""#, &[("lookalike", Edit), ("unknown-invocation", Line(r#"invoke = "{{"#))]),
-    mutant("[invoke.codex]", 1, "[invoke.codx]", &[("unknown-invocation", Edit)]),
+    mutant(r#"prefix = "invoke""#, 1, r#"prefix = "inovke""#, &[("wrong-type", Edit)]),
+    mutant(r#"default = "claude""#, 1, r#"default = "claud""#, &[("bad-default", Edit)]),
+    mutant("if named else config.reviewer", 1, "if named else 'claud'", &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
     mutant("[[on.Stop]]", 3, "[[on.Stpo]]", &[("unknown-event", Edit)]),
     mutant("[[on.enter]]", 1, "[[on.entr]]", &[("unknown-event", Edit)]),
     mutant(r#"type = "phase""#, 1, r#"type = "phaze""#, &[("wrong-type", Edit)]),
@@ -183,11 +189,11 @@ const MUTANTS: &[Mutant] = &[
     mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
     mutant("allow = true\n", 6, "\n", &[("idle-rule", Rule("the agent was blocked in this turn already, and the files are in order"))]),
-    mutant(r#"invoke = "{{ config.reviewer }}""#, 1, "", &[
-            ("unused-name", Line("[config.reviewer]")),
+    mutant(r#"invoke = "{{ reviewer }}""#, 1, "", &[
             ("unused-name", Line("[invoke.clau")),
             ("unused-name", Line("[invoke.code")),
             ("unused-name", Line("[invoke.copi")),
+            ("unused-name", Line("[invoke.gemi")),
             (
                 "idle-rule",
                 Rule("a review is due: run it"),
@@ -199,14 +205,14 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Line("remaining and tdd\"\ntarget = \"complete-task\""))]),
     mutant("\n[[cycles.code-review.advance]]\ntarget = \"all-code-review\"\n", 1, "", &[("advance-runs-out", Line("complete-task-tdd\"\n\n[[cycles.code-review.advance]]"))]),
     mutant("target = \"complete\"\n", 1, "guard = \"not remaining\"\ntarget = \"complete\"\n", &[("advance-runs-out", Line("[[cycles.all-code-review.advance]]"))]),
-    mutant("maximum = 570", 1, "maximum = 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line("default('codex') }}\"\ntimeout")), ("deadline-too-long", Line("default('copilot') }}\"\ntimeout"))]),
+    mutant("maximum = 570", 1, "maximum = 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line(CODEX)), ("deadline-too-long", Line(COPILOT)), ("deadline-too-long", Line(GEMINI))]),
     mutant("maximum = 270", 1, "maximum = 301", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
     mutant("commands = \"gates\"", 1, "commands = \"commit\"", &[("wrong-operand", Edit)]),
-    mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("wrong-type", Line("default('codex') }}\"\ntimeout")), ("wrong-type", Line("default('copilot') }}\"\ntimeout"))]),
+    mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("wrong-type", Line(CODEX)), ("wrong-type", Line(COPILOT)), ("wrong-type", Line(GEMINI))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit), ("unused-name", Line("[config.max_reviews]"))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit), ("unused-name", Line("[config.max_reviews]"))]),
     mutant("config.permissions == 'bypass'", 1, "config.permissions == 'bypas'", &[("unlike-types", Edit)]),
-    mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line("default('codex') }}\"\ntimeout")), ("deadline-too-long", Line("default('copilot') }}\"\ntimeout"))]),
+    mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line(CODEX)), ("deadline-too-long", Line(COPILOT)), ("deadline-too-long", Line(GEMINI))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
     mutant("guard = \"cycle.due and not undriven\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),
@@ -219,7 +225,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"free = "cycle.id is none""#, 1, r#"free = "not free""#, &[("self-reference", Edit)]),
     mutant(r#"verdicts = ["PASS", "FAIL"]"#, 1, r#"verdicts = ["PASS", "FAIL", "PASS"]"#, &[("duplicate-entry", Edit)]),
     mutant("allow = true\n", 6, "allow = true\nblock = \"no\"\n", &[("conflicting-keys", Line(r#"block = "no""#))]),
-    mutant(r#"invoke = "{{ config.reviewer }}""#, 1, "invoke = \"{{ config.reviewer }}\"\nmessage = \"Reading.\"", &[("conflicting-keys", Line(r#"message = "Rea"#))]),
+    mutant(r#"invoke = "{{ reviewer }}""#, 1, "invoke = \"{{ config.reviewer }}\"\nmessage = \"Reading.\"", &[("conflicting-keys", Line(r#"message = "Rea"#))]),
     mutant("{% include 'passed.md' %}", 1, "{{ names | join }}", &[
             ("unused-template", Line("templates")),
             ("message-too-long", Edit),

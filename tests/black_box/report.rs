@@ -64,7 +64,7 @@ fn large() -> Project {
 fn report(project: &Project) -> String {
     let file = project.bin.join("report.html");
     let ran = project.run(&["report", "--html", file.to_str().unwrap()]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert_eq!(ran.stdout, format!("wrote {}\n", file.display()));
     fs::read_to_string(file).unwrap()
 }
@@ -151,7 +151,7 @@ fn a_report_of_nothing_and_one_that_cannot_be_written() {
         assert!(page.contains(part), "{part}");
     }
     let ran = project.run(&["report", "--html", "no/such/folder.html"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.out(), (1, ""));
     assert!(
         ran.stderr
             .starts_with("taskie: no/such/folder.html cannot be written: "),

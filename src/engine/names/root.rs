@@ -55,6 +55,7 @@ impl Record {
         }
         match key {
             "it" => self.it.clone().map(Ok),
+            "invoke" => Some(Ok(names.chart.invoke.keys().cloned().collect())),
             "touched" => Some(Ok(Value::from(names.moving().touched.clone()))),
             "session" => Some(Ok(names.session())),
             "scope" => self.look(true, Source::Scope),
