@@ -5,13 +5,15 @@
 //! they are versioned with it, and a reviewer on another machine gets them too.
 
 use std::io;
+use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::place::{AsWorld as _, Place};
+use super::file;
 use super::rulings::rulings;
-use super::{file, journal};
-use crate::engine::inspect::{self, Inspector};
+use crate::chart::Chart;
+use crate::engine::inspect;
+use crate::engine::spent::Run;
 use crate::files::finding::Finding;
 use crate::text::plain_line;
 
@@ -51,23 +53,19 @@ impl std::fmt::Display for Entry {
     }
 }
 
-/// Returns the findings of the reviews that this machine ran, oldest first, as the state on disk has it.
-pub(crate) fn all(place: &Place) -> Vec<Entry> {
-    let world = place.snapshot();
-    let view = Inspector::new(&place.chart, &world.as_world());
-    let standing = view.running().map(|cycle| view.standing(cycle));
-    let running = standing.as_ref();
-    let running = running.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
-    entries(place, running)
-}
-
-/// Returns the findings of the reviews that this machine ran, oldest first. `running` is what the reviews of the running
+/// Returns the findings of the reviews in `runs`, oldest first. `running` is what the reviews of the running
 /// cycle are called, with `{n}` for the number, and how many of them count: the last one can still be answered.
-pub(super) fn entries(place: &Place, running: Option<(&str, i64)>) -> Vec<Entry> {
-    let words = &place.chart.findings;
-    let rulings = rulings(&place.chart, &place.root, &place.dir());
-    let mut last: IndexMap<String, journal::Review> = IndexMap::new();
-    for review in journal::reviews(place) {
+pub(crate) fn entries(
+    chart: &Chart,
+    root: &Path,
+    dir: &Path,
+    runs: Vec<Run>,
+    running: Option<(&str, i64)>,
+) -> Vec<Entry> {
+    let words = &chart.findings;
+    let rulings = rulings(chart, root, dir);
+    let mut last: IndexMap<String, Run> = IndexMap::new();
+    for review in runs {
         // A review that ran again has replaced the file of the one before.
         if review.error.is_none() {
             last.shift_remove(&review.file);
@@ -76,7 +74,7 @@ pub(super) fn entries(place: &Place, running: Option<(&str, i64)>) -> Vec<Entry>
     }
     let mut entries = Vec::new();
     for review in last.values() {
-        let answer = answer(place, &review.file);
+        let answer = answer(chart, root, dir, &review.file);
         let can_be_answered = running.is_some_and(|(files, count)| {
             review.n == count && review.file == files.replace("{n}", &review.n.to_string())
         });
@@ -106,14 +104,17 @@ pub(super) fn entries(place: &Place, running: Option<(&str, i64)>) -> Vec<Entry>
     entries
 }
 
-/// Records what the user rules about a finding. It replaces an earlier ruling.
-pub(crate) fn rule(place: &Place, entry: &Entry, word: &str, why: &str) -> io::Result<()> {
-    let name = place.chart.findings.file.as_ref();
-    let path = place.dir().join(name.ok_or(io::ErrorKind::NotFound)?);
-    let _lock = place
-        .lock()
-        .map_err(|stuck| io::Error::other(stuck.to_string()))?;
-    let mut lines = rulings(&place.chart, &place.root, &place.dir());
+/// Records what the user rules about a finding. It replaces an earlier ruling. The caller holds the write lock.
+pub(crate) fn rule(
+    chart: &Chart,
+    root: &Path,
+    dir: &Path,
+    entry: &Entry,
+    (word, why): (&str, &str),
+) -> io::Result<()> {
+    let name = chart.findings.file.as_ref();
+    let path = dir.join(name.ok_or(io::ErrorKind::NotFound)?);
+    let mut lines = rulings(chart, root, dir);
     lines.retain(|line| ruled(line, &entry.id).is_none());
     let place = entry.finding.place();
     let place = place.map(|place| format!(", {place}")).unwrap_or_default();
@@ -128,10 +129,10 @@ pub(crate) fn rule(place: &Place, entry: &Entry, word: &str, why: &str) -> io::R
 }
 
 /// Returns the text of the answer to a review; empty if there is none.
-fn answer(place: &Place, review: &str) -> String {
-    let file = inspect::reviews(&place.chart, std::iter::once(review)).pop();
-    let path = file.map(|file| place.dir().join(file.answer));
-    let text = path.and_then(|path| file::read(&place.root, &path, file::LIMIT).ok().flatten());
+fn answer(chart: &Chart, root: &Path, dir: &Path, review: &str) -> String {
+    let file = inspect::reviews(chart, std::iter::once(review)).pop();
+    let path = file.map(|file| dir.join(file.answer));
+    let text = path.and_then(|path| file::read(root, &path, file::LIMIT).ok().flatten());
     String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
 }
 

@@ -81,7 +81,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
-    let subject = seen::subject(place, &invocation.subject);
+    let subject = seen::subject(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();

@@ -8,31 +8,40 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::place::Place;
 use super::rulings::rulings;
 use super::{file, git};
 use crate::chart::Chart;
 use crate::engine::records;
 
 /// Returns a number for the content of each file that a review reads.
-pub(super) fn subject(place: &Place, names: &[String]) -> IndexMap<String, u64> {
-    let numbered = |name: &String| Some((name.clone(), content(place, name)?));
+pub(super) fn subject(
+    chart: &Chart,
+    root: &Path,
+    dir: &Path,
+    names: &[String],
+) -> IndexMap<String, u64> {
+    let numbered = |name: &String| Some((name.clone(), content(chart, root, dir, name)?));
     names.iter().filter_map(numbered).collect()
 }
 
 /// Returns the files that a review has read and that have changed since.
-pub(crate) fn changed(place: &Place, subject: &IndexMap<String, u64>) -> Vec<String> {
+pub(crate) fn changed(
+    chart: &Chart,
+    root: &Path,
+    dir: &Path,
+    subject: &IndexMap<String, u64>,
+) -> Vec<String> {
     let changed = subject
         .iter()
-        .filter(|(name, number)| content(place, name) != Some(**number));
+        .filter(|(name, number)| content(chart, root, dir, name) != Some(**number));
     changed.map(|(name, _)| name.clone()).collect()
 }
 
 /// Returns a number for the content of a file. The status of a row does not count: that changes when the work goes on.
-fn content(place: &Place, name: &str) -> Option<u64> {
-    let bytes = file::read(&place.root, &place.dir().join(name), file::LIMIT).ok()??;
+fn content(chart: &Chart, root: &Path, dir: &Path, name: &str) -> Option<u64> {
+    let bytes = file::read(root, &dir.join(name), file::LIMIT).ok()??;
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
-    let tables = place.chart.tables.values();
+    let tables = chart.tables.values();
     for table in tables.filter(|table| !table.finished.is_empty()) {
         if table.file.matches(name).is_none() {
             continue;

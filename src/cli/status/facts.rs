@@ -15,6 +15,7 @@ use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::{self, Inspector, Standing};
+use crate::engine::spent::of_cycle;
 use crate::engine::world::World as _;
 use crate::invoke::log;
 use crate::shell::driver;
@@ -25,7 +26,6 @@ use crate::shell::perform::{Foreseen, foresee, peek};
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::reviews::Running;
 use crate::shell::seen;
-use crate::shell::spent;
 use crate::shell::state_file::Reading;
 
 /// The situation of one instance.
@@ -163,7 +163,7 @@ impl CycleFacts {
         let named = named.into_iter().map(|(name, _)| name);
         let standing = view.standing(cycle);
         let files = standing.files.as_deref().unwrap_or_default();
-        let runs = spent::of_cycle(
+        let runs = of_cycle(
             journal,
             |run| (&run.cycle, run.n, &run.file),
             &cycle.id,
@@ -422,8 +422,9 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
                 ended.error.is_none() && last.file.ends_with(&format!("/{}", ended.file))
             };
             let ended = journal.iter().rfind(is_it);
-            last.changed =
-                ended.map_or_else(Vec::new, |ended| seen::changed(place, &ended.subject));
+            last.changed = ended.map_or_else(Vec::new, |ended| {
+                seen::changed(&place.chart, &place.root, &dir, &ended.subject)
+            });
         }
     }
     reviews
