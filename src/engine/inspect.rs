@@ -132,7 +132,7 @@ impl Inspector {
         let named = chart.names_in(&self.names.expressions, [source]);
         let fields = chart.context.keys();
         fields
-            .filter(|field| named.contains(field))
+            .filter(|field| named.contains(field.as_str()))
             .map(|field| (field.clone(), self.names.field(field)))
             .collect()
     }

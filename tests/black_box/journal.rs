@@ -354,6 +354,8 @@ fn why_names_what_was_false() {
         ]
     );
     let (answer, rules) = fired(&project, &["why", "--json"]);
+    let last = fired(&project, &["why", "--last", "--json"]);
+    assert_eq!(last, (answer.clone(), rules.clone()));
     assert_eq!(answer, "blocked");
     assert_eq!(
         rules[9..],
