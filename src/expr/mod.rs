@@ -136,9 +136,19 @@ impl Expressions {
             .map_err(|error| explain(expr, &error))
     }
 
-    /// Returns whether a condition is true: a boolean, or a list that has items.
+    /// Returns whether a condition is true: a boolean, or a list that has items. What comes after a part that is false is
+    /// not even compiled.
     pub fn holds(&self, expr: &str, names: &Value) -> Result<bool, ExprError> {
-        condition(expr, &self.value(expr, names)?)
+        for part in syntax::conjuncts(expr) {
+            let holds = self.value(part, names);
+            match holds.and_then(|value| condition(part, &value)) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                // The error is about the whole condition.
+                Err(_) => return condition(expr, &self.value(expr, names)?),
+            }
+        }
+        Ok(true)
     }
 
     /// Returns those of the items for which the guard is true, each as a root object made by `names_of`.

@@ -71,7 +71,9 @@ impl Surroundings {
         let given = self.user_home.as_ref().filter(|home| home.is_absolute());
         let is_other = |home: &&PathBuf| {
             home.components().any(|part| part == Component::ParentDir)
-                || home.ancestors().any(Path::is_symlink)
+                || home
+                    .ancestors()
+                    .any(|dir| dir.parent().is_some() && dir.is_symlink())
         };
         let other = given.filter(is_other);
         let real = other.and_then(|home| home.canonicalize().ok());
@@ -337,7 +339,7 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     }
 }
 
-/// Returns when a matching file in the directory `name` was last modified, or with `any`, when the first one was; `None` if
+/// Returns when a matching file in the directory `name` was last modified, or with `any`, some time; `None` if
 /// none matches.
 fn touched(
     instances: &Folder,
@@ -349,12 +351,20 @@ fn touched(
         InstanceChoice::Newest { touch } => touch,
         InstanceChoice::Session => &[],
     };
+    // The state is there as a rule, and is found without a look into the directory.
+    let is_there = |pattern: &Pattern| {
+        let file = pattern.literal();
+        file.is_some_and(|file| instances.modified(&Path::new(name).join(file)).is_ok())
+    };
+    if any && touch.iter().any(is_there) {
+        return Ok(Some(Modified::default()));
+    }
     let mut folder = instances.folder(name)?;
     let mut last = None;
     for Entry { name, .. } in folder.entries()? {
         let text = name.to_string_lossy();
         if touch.iter().any(|pattern| pattern.matches(&text).is_some()) {
-            match folder.modified(&name) {
+            match folder.modified(Path::new(&name)) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 modified => last = last.max(Some(modified?)),
             }
