@@ -209,6 +209,14 @@ mod tests {
             ),
             ("a and (b or c)", &["a", "(b or c)"]),
             ("(a and b) and x.brand", &["(a and b)", "x.brand"]),
+            (
+                "and_more and orders and iffy",
+                &["and_more", "orders", "iffy"],
+            ),
+            (
+                "grand and \u{e4}and and 'ü'",
+                &["grand", "\u{e4}and", "'ü'"],
+            ),
             ("a if b and c else d", &["a if b and c else d"]),
         ];
         for (source, parts) in cases {
