@@ -217,7 +217,8 @@ impl Checker<'_> {
         for (id, cycle) in &chart.cycles {
             self.cycle(id, cycle, &names);
         }
-        for (key, text) in chart.budget.parts() {
+        let of_review = ("review", chart.budget.review.as_ref());
+        for (key, text) in chart.budget.parts().into_iter().chain([of_review]) {
             if let Some(text) = text {
                 self.value(&top("budget", key), text, &names);
             }

@@ -13,6 +13,7 @@ pub mod node;
 pub mod outdated;
 pub mod part;
 pub mod schema;
+pub mod sources;
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -182,8 +182,10 @@ pub struct Field {
     pub minimum: Option<i64>,
     /// The largest allowed integer.
     pub maximum: Option<i64>,
-    /// The strings that are allowed.
-    pub one_of: Option<Vec<String>>,
+    /// The strings that are allowed: a list, or `invoke` for the names of the tables under `[invoke]`.
+    pub one_of: Option<Words>,
+    /// For a list: what an item that has a `:` must begin with, before the first one. A list, or `invoke`.
+    pub prefix: Option<Words>,
     /// What the whole string must match. Only `[A-Za-z0-9_-]+` is supported; such a field can be part of a file name.
     pub pattern: Option<String>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
@@ -201,6 +203,34 @@ pub struct Field {
     /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
     #[serde(default)]
     pub file: bool,
+}
+
+/// Words: a list, or the name of a table of the chart, whose names they are. In a chart that is loaded, they are a list.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "it is a list of strings, or `invoke` for the names of the tables under [invoke]"
+)]
+pub enum Words {
+    List(Vec<String>),
+    Of(WordTable),
+}
+
+/// A table whose names can be the words of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WordTable {
+    Invoke,
+}
+
+impl Words {
+    /// Returns the words; none if the chart is not loaded and they are the names of a table.
+    pub fn list(&self) -> &[String] {
+        match self {
+            Self::List(words) => words,
+            Self::Of(_) => &[],
+        }
+    }
 }
 
 /// Which values of a setting need the user's trust.
@@ -389,10 +419,12 @@ pub struct Budget {
     pub instance: Option<Text>,
     /// What the reviews of a cycle may cost until it is over.
     pub cycle: Option<Text>,
+    /// What one review may cost: `argv` passes it to the reviewer, and `check-chart` states the worst case with it.
+    pub review: Option<Text>,
 }
 
 impl Budget {
-    /// Returns the budgets with their keys.
+    /// Returns the budgets that the engine keeps, with their keys.
     pub fn parts(&self) -> [(&'static str, Option<&Text>); 2] {
         [
             ("cycle", self.cycle.as_ref()),
@@ -463,7 +495,7 @@ pub struct Invoke {
     /// The verdicts that the process may give.
     pub verdicts: Vec<String>,
     /// JSON pointers into its stdout: the first one that points to a verdict counts. A string on the way is parsed as
-    /// JSON.
+    /// JSON; if it is another text, its last JSON object counts.
     pub verdict: Vec<String>,
     /// JSON pointers to what it found: a list of records with `severity` and `title`, and often `file` and `line`. The
     /// first one that exists counts. What cannot be read is ignored.

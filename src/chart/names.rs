@@ -80,6 +80,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("gate.output", "the last lines of its output", "rules after an `invoke`"),
     ("gate.times", "how many times in a row it has failed with the same output, numbers aside; 0 if no gate failed", "rules after an `invoke`"),
     ("git.dirty", "there are uncommitted changes outside the home; false outside git", ""),
+    ("invoke", "the names of the tables under `[invoke]`", ""),
     ("it", "the item of an `each`", "`each`"),
     ("it.id", "the phase that is being entered", "`[phases]`"),
     ("it.cycle", "its cycle, if its name has a `{cycle}` hole", "`[phases]`"),
@@ -190,7 +191,7 @@ impl<'c> ChartNames<'c> {
 
     fn typed(&self, field: &Field) -> Type {
         let kind = match &field.one_of {
-            Some(words) => Type::word(words.iter().cloned()),
+            Some(words) => Type::word(words.list().iter().cloned()),
             None => self.of(field.kind),
         };
         if field.nullable { kind.or_none() } else { kind }
@@ -469,6 +470,7 @@ impl Scope for ChartNames<'_> {
                         ("times", Type::Integer),
                     ]),
                     "git" => Type::record([("dirty", Type::Boolean)]),
+                    "invoke" => Type::list(Self::words(self.chart.invoke.keys())),
                     "it" => return self.it.clone(),
                     "now" => Type::Text,
                     "prompts" => Type::record(

@@ -76,9 +76,10 @@ pub(crate) fn command(chart: &Chart) -> Command {
                     arg!(n: [N] "Explain the Nth stop from the end [default: 1, the last one]")
                         .value_parser(value_parser!(usize)),
                 )
+                .arg(arg!(--last "Explain the last stop, which is the default").conflicts_with("n"))
                 .arg(
                     arg!(--now "Explain what the next stop would do; runs nothing, writes nothing")
-                        .conflicts_with("n"),
+                        .conflicts_with_all(["n", "last"]),
                 ),
         )
         .subcommand(

@@ -517,13 +517,18 @@ impl Deciding {
             let place = format!("invoke.{name}.argv[{index}]");
             let value = (self.names.expressions)
                 .literal(&Literal::Text(text.clone()), &root)
-                .map_err(Fault::at(place.clone()))?;
-            // A list becomes one argument for each item.
-            if value.kind() == ValueKind::Seq {
-                let items = value.try_iter().into_iter().flatten();
-                words.extend(items.map(|item| item.to_string()));
-            } else {
-                words.push(self.names.text(format_args!("{place}"), text, &root)?);
+                .map_err(Fault::at(place.clone()));
+            match value {
+                // A list becomes one argument for each item.
+                Ok(value) if value.kind() == ValueKind::Seq => {
+                    let items = value.try_iter().into_iter().flatten();
+                    words.extend(items.map(|item| item.to_string()));
+                }
+                // The world may leave open whether a text can be made.
+                value => {
+                    let text = self.names.text(place, text, &root);
+                    words.push(text.map_err(|fault| value.err().unwrap_or(fault))?);
+                }
             }
         }
         Ok(words)

@@ -51,6 +51,8 @@ pub enum Cut {
     /// Someone asked for an end, after so many states.
     Stopped(usize),
     Text,
+    /// A field counts beyond this number.
+    Count(String, u64),
     /// A value that the engine itself needs is not known.
     Lost(String),
 }
@@ -70,6 +72,10 @@ impl fmt::Display for Cut {
             Self::Text => write!(
                 out,
                 "states with a text of more than {LONGEST_TEXT} bytes were not looked at"
+            ),
+            Self::Count(field, far) => write!(
+                out,
+                "`{field}` counts on: states in which it is more than {far} were not looked at"
             ),
             Self::Lost(why) => out.write_str(why),
         }

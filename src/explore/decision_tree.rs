@@ -809,7 +809,11 @@ impl Tree {
         };
         for (name, value) in &decision.patch {
             if let Some(field) = self.field(name) {
-                settled.assigned.push((field, self.value_id(value)));
+                let value = Arc::clone(&self.ground)
+                    .domain
+                    .capped(name, value)
+                    .into_owned();
+                settled.assigned.push((field, self.value_id(&value)));
             }
         }
         for Fired { place, advance } in decision.fired {

@@ -902,7 +902,7 @@ impl Reader<'_> {
             return value;
         }
         match name {
-            "it" => Val::settled(),
+            "it" | "invoke" => Val::settled(),
             // Nobody, this session, another one: each is tried.
             "driver" => {
                 self.looks.insert(name.to_owned());
@@ -1149,8 +1149,13 @@ impl Reader<'_> {
             return self.may_fail(&[&value]);
         }
         let open = self.under_open.clone();
-        let inputs = self.inputs(&value);
-        if !open.is_empty() && !inputs.is_empty() {
+        let chart = self.chart;
+        let may_be_empty = |input: &String| {
+            let setting = input.strip_prefix("config.");
+            let field = setting.and_then(|name| chart.config.get(name));
+            field.is_none_or(|field| field.minimum < Some(1))
+        };
+        if !open.is_empty() && self.inputs(&value).iter().any(may_be_empty) {
             self.fails.extend(open);
         }
         for term in &value.terms {

@@ -4,12 +4,14 @@
 //! plus one; a text is each literal and each context field it is compared with, and one that is none of them. What
 //! lists are tried with is in [`super::items`].
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value as Json, json};
 
+use super::counters::tops;
 use super::dependence::{Compared, Dependence, LENGTH};
 use super::items::{self, Wanted};
 use super::user_fields::assigns_arg;
@@ -18,6 +20,7 @@ use crate::chart::model::{Arg, FieldType};
 use crate::chart::names;
 use crate::chart::{Chart, FileSet, RowShape, Table};
 use crate::engine::decision::FailedGate;
+use crate::expr::source::Literal;
 use crate::files::pattern::{Capture, HoleKind, Pattern, is_slug};
 use crate::files::table::is_finished;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
@@ -76,6 +79,9 @@ impl Choice {
     }
 }
 
+/// A number that is greater than all that a chart names, by this much, is the result of counting.
+const COUNTED: u64 = 1_000;
+
 /// How many times a gate has failed.
 const GATE_TIMES: &str = "gate.times";
 
@@ -91,6 +97,10 @@ pub struct Domain {
     pub invoked: HashMap<String, String>,
     /// Inputs with too many values that matter: whatever looks at them is open.
     pub untried: BTreeSet<String>,
+    /// Counters of which one value stands for all that are greater, and that value.
+    pub(super) tops: HashMap<String, i64>,
+    /// No number of the chart is near this one: what counts as far as that counts on.
+    pub(super) far: u64,
 }
 
 /// What a setting is called beside context fields, whose names have no dot.
@@ -132,6 +142,8 @@ impl Domain {
             parameters: IndexMap::new(),
             invoked: invoked(chart),
             untried: BTreeSet::new(),
+            tops: HashMap::new(),
+            far: 0,
         };
         // A field that takes what is not tried is unknown, and then so is what it is compared with.
         loop {
@@ -140,8 +152,48 @@ impl Domain {
             let before = domain.untried.len();
             domain.untried.extend(domain.too_many());
             if domain.untried.len() == before {
+                domain.far = domain.greatest().saturating_add(COUNTED);
+                domain.tops = tops(chart, &domain.parameters);
                 return domain;
             }
+        }
+    }
+
+    /// The greatest number that the chart names or that is tried, whatever its sign.
+    fn greatest(&self) -> u64 {
+        let chart = &self.chart;
+        let compared = self.dependence.compared.values();
+        let tried = self.parameters.values().flatten();
+        let known = compared
+            .flat_map(|compared| &compared.literals)
+            .chain(tried);
+        let fields = chart
+            .context
+            .values()
+            .filter_map(|field| field.default.as_ref());
+        let args = chart.args.values().filter_map(|arg| arg.default.as_ref());
+        let literals = chart
+            .assigns()
+            .flat_map(IndexMap::values)
+            .chain(fields)
+            .chain(args);
+        let literals = literals.filter_map(|literal| match literal {
+            Literal::Integer(number) => Some(*number),
+            _ => None,
+        });
+        let numbers = self.dependence.numbers.iter().copied();
+        let numbers = numbers
+            .chain(known.filter_map(Json::as_i64))
+            .chain(literals);
+        numbers.map(i64::unsigned_abs).max().unwrap_or(0)
+    }
+
+    /// What a field's value is explored as.
+    pub(super) fn capped<'v>(&self, field: &str, value: &'v Json) -> Cow<'v, Json> {
+        let top = self.tops.get(field).copied();
+        match top.filter(|top| value.as_i64().is_some_and(|value| value > *top)) {
+            Some(top) => Cow::Owned(top.into()),
+            None => Cow::Borrowed(value),
         }
     }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use serde_json::{Value as Json, json};
 
+use super::counters::is_read_by_the_engine;
 use super::dependence::Openness;
 use super::domain::{Choice, Domain, config_path};
 use super::pieces::{Piece, pieces};
@@ -278,22 +279,6 @@ impl Ground {
                 open.is_none_or(|open| open.looks.is_empty() && open.inputs.is_empty())
             })
         })
-    }
-
-    /// Whether the engine itself reads a field: its value must be known.
-    fn is_read_by_the_engine(&self, field: &str) -> bool {
-        let chart = &self.chart;
-        let cycles = chart.cycles.values();
-        let patterns = chart.tables.values().map(|table| &table.file);
-        let names = cycles
-            .clone()
-            .flat_map(|cycle| [&cycle.base, &cycle.review, &cycle.answer])
-            .chain(patterns);
-        let mut holes = names
-            .flat_map(|pattern| pattern.holes())
-            .map(|(hole, _)| hole);
-        let mut counts = cycles.flat_map(|cycle| [&cycle.count, &cycle.limit]);
-        counts.any(|name| name == field) || holes.any(|hole| hole == field)
     }
 }
 
@@ -798,6 +783,15 @@ impl World for ImaginedWorld {
             }
             Evaluated::Text { source, failed } => {
                 let (_, may_fail) = self.open(source)?;
+                // That it fails with a value of which nothing is known says nothing.
+                if failed && self.has_looked_at_unknown(source) {
+                    let mut options = vec![json!("made")];
+                    options.extend(may_fail.then(fails));
+                    return match self.assumption(source, options) {
+                        failed if failed == fails() => Some(Assumed::Fails),
+                        _ => Some(Assumed::Made),
+                    };
+                }
                 if !may_fail && !failed {
                     return None;
                 }
@@ -826,7 +820,7 @@ impl World for ImaginedWorld {
                     || field.kind == FieldType::Phase
                     || field.pattern.is_some();
                 options.extend((may_fail || may_misfit || failed).then(fails));
-                if self.ground.is_read_by_the_engine(name) {
+                if is_read_by_the_engine(&self.ground.chart, name) {
                     let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
                     lost.get_or_insert_with(|| {
                         format!(

@@ -5,6 +5,7 @@
 //! or refutes, and a [`trace`] is the counterexample.
 
 pub mod budget;
+mod counters;
 pub mod decision_tree;
 pub mod dependence;
 pub mod domain;

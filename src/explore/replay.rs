@@ -36,12 +36,12 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// True where nothing differs but what the user sets at any time.
+    /// True where nothing differs but what the user sets at any time, and what counts on.
     pub(super) fn is_like(&self, other: &Self, domain: &Domain) -> bool {
         let kept = |standing: &Self| {
             let fields = standing.context.iter();
             let kept = fields.filter(|(name, _)| !domain.parameters.contains_key(*name));
-            kept.map(|(name, value)| (name.clone(), value.clone()))
+            kept.map(|(name, value)| (name.clone(), domain.capped(name, value).into_owned()))
                 .collect::<Context>()
         };
         self.started == other.started && kept(self) == kept(other)
@@ -563,7 +563,10 @@ impl Replay {
         fired.eq(decision.fired.iter().map(|fired| &fired.place))
             && matches!(decision.answer, Answer::Block(_)) == edge.block
             && assigned.all(|(name, value)| {
-                is_unknown(value).is_some() || decision.patch.get(name) == Some(value)
+                let domain = &tree.ground.domain;
+                let patched = decision.patch.get(name);
+                is_unknown(value).is_some()
+                    || patched.is_some_and(|patched| *domain.capped(name, patched) == *value)
             })
     }
 

@@ -265,6 +265,17 @@ impl Search {
             self.cut.get_or_insert(Cut::Text);
             return;
         }
+        let far = tree.ground.domain.far;
+        let is_far = |(_, value): &&(usize, u32)| {
+            let number = tree.value(*value).as_i64();
+            number.is_some_and(|number| number.unsigned_abs() > far)
+        };
+        if let Some((field, _)) = edge.assigned.iter().find(is_far) {
+            let name = tree.chart.context.get_index(*field).map(|(name, _)| name);
+            let count = Cut::Count(name.cloned().unwrap_or_default(), far);
+            self.cut.get_or_insert(count);
+            return;
+        }
         let before = self.states.get(from);
         let after = &mut self.after;
         after.become_state(before);

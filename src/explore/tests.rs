@@ -112,8 +112,8 @@ fn all_is_proved_on_the_base_chart() {
             "no dead end before a final phase: 67 states",
             "a final phase stays within reach: from every state",
             "text-review ends within its limit: at most 3 reviews with max_reviews 3, 2 with 2, 1 with 1, 0 with 0",
-            "the reviews on the way from cycle to cycle are bounded: at most 3 each time text-review starts, with the \
-             default of max_reviews",
+            "the number of all reviews is bounded: at most max_reviews × text-review reviews that count, without a user's \
+             command. A name stands for how often its cycle starts: text-review with `write`",
             "at most 8 blocks in a row while the agent does nothing: 1 at most",
             "no blocks without progress: what the agent does after a block leads on",
             "what is done asks for nothing more: never phase == 'done' and next_phase is not none",
@@ -134,6 +134,50 @@ fn all_is_proved_on_the_base_chart() {
     );
     assert!(report.complete);
     assert!(report.transitions > report.states);
+}
+
+/// A cycle that the agent cannot start over has as many reviews as its limit, and no more; what starts another is named.
+#[test]
+fn all_reviews_are_counted() {
+    let write = "guard = \"free or phase == 'write'\", arms = \"text-review\"";
+    let cases = [
+        (
+            vec![(
+                write,
+                "guard = \"not scope.started\", arms = \"text-review\"",
+            )],
+            "at most max_reviews reviews that count, without a user's command",
+        ),
+        (
+            vec![
+                (
+                    write,
+                    "guard = \"not scope.started\", arms = \"text-review\"",
+                ),
+                (
+                    "[phases]\n",
+                    "[phases]\nagain = { guard = \"next_phase == 'done'\", arms = \"text-review\" }\n",
+                ),
+            ],
+            "at most max_reviews × text-review reviews that count, without a user's command. A name stands for how often \
+             its cycle starts: text-review with `write` or `again`",
+        ),
+        (
+            vec![(
+                "[args]\n",
+                "[config.usd]\ntype = \"integer\"\nnullable = true\n\n[budget]\nreview = \"{{ config.usd }}\"\n\n[args]\n",
+            )],
+            "at most max_reviews × text-review reviews that count, without a user's command. A name stands for how often \
+             its cycle starts: text-review with `write`. Each costs at most config.usd dollars, if the reviewer keeps to that",
+        ),
+    ];
+    for (edits, expected) in cases {
+        let report = explore(&chart(&edits), &Caps::default());
+        let name = "the number of all reviews is bounded: ";
+        let proofs = proofs(&report);
+        let proof = proofs.iter().find_map(|proof| proof.strip_prefix(name));
+        assert_eq!(proof, Some(expected), "{:?}", report.results);
+    }
 }
 
 #[test]
@@ -873,7 +917,7 @@ fn a_text_that_doubles_does_not_take_all_memory() {
 fn the_story_of_what_goes_on_beyond_the_cap_ends_at_the_first_that_is_too_many() {
     let field = format!("{CLEAN}\nblocks = {{ type = \"integer\", minimum = 0, default = 0 }}");
     let rule = format!(
-        "[[on.Stop]]\nguard = \"phase == 'write'\"\nassign = {{ blocks = \"{{{{ blocks + 1 }}}}\" }}\nblock = \"x\"\n\n{FIRST_RULE}"
+        "[[on.Stop]]\nguard = \"phase == 'write'\"\nassign = {{ blocks = \"{{{{ blocks + 1 }}}}\" }}\nblock = \"{{{{ blocks % 7 }}}}\"\n\n{FIRST_RULE}"
     );
     let blocks = explore(
         &chart(&[(CLEAN, &field), (FIRST_RULE, &rule)]),
@@ -1047,6 +1091,117 @@ fn compare(
         .map(|place| &tree.places[*place as usize])
         .collect();
     assert_eq!(fired, expected, "{trigger:?}");
+}
+
+/// A chart with one phase, a counter and these rules.
+fn counting(rules: &str) -> Arc<Chart> {
+    let text = format!(
+        "id = \"made\"\ninitial = \"one\"\nstate = \"phase\"\ntemplates = []\n\
+         [scope]\nhome = \".made\"\nnoun = \"session\"\npath = \"sessions/{{session}}\"\n\
+         [context]\nphase = {{ type = \"phase\" }}\n\
+         n = {{ type = \"integer\", minimum = 0, default = 0 }}\n\
+         [config]\nmost = {{ type = \"integer\", minimum = 1, default = 20 }}\n\
+         [phases]\none = {{}}\n{rules}"
+    );
+    let chart = load::from_text("made", &text, Templates::Folders(Vec::new()));
+    Arc::new(chart.unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// (rules, whether all states are explored, how many there are at most, what is found)
+#[test]
+fn a_counter_that_only_grows_ends() {
+    let count = "[[on.Stop]]\nassign = { n = \"{{ n + 1 }}\" }\n";
+    let cases: [(&str, bool, usize, &[&str]); 7] = [
+        // One value stands for all that are greater than what it is compared with.
+        (
+            "[[on.Stop]]\nguard = \"n > config.most\"\nmessage = \"{{ n }}\"\nallow = true\n",
+            true,
+            25,
+            &[],
+        ),
+        (
+            "[[on.Stop]]\nguard = \"n > 5\"\nblock = \"{{ n }}\"\n",
+            true,
+            25,
+            &["blocks-in-a-row: an agent that does nothing is blocked without end"],
+        ),
+        (
+            "[[properties]]\nabout = \"p\"\nalways = \"n < 30\"\n",
+            true,
+            40,
+            &["property-refuted: `n < 30` does not hold here"],
+        ),
+        (
+            "[[properties]]\nabout = \"p\"\nreachable = \"n > 30\"\n",
+            true,
+            40,
+            &[],
+        ),
+        (
+            "[[on.Stop]]\nassign = { n = \"{{ n + 2 if n > 3 else 0 }}\" }\n",
+            true,
+            25,
+            &[],
+        ),
+        // What does more with it tells all its values apart.
+        (
+            "[[on.Stop]]\nmessage = \"{{ n % 7 }}\"\n",
+            false,
+            1_050,
+            &[],
+        ),
+        (
+            "[[on.Stop]]\nmessage = \"{% set m = n %}{{ m }}\"\n",
+            false,
+            1_050,
+            &[],
+        ),
+    ];
+    for (rules, is_complete, most, expected) in cases {
+        let report = explore(&counting(&format!("{count}{rules}")), &Caps::default());
+        assert_eq!(report.complete, is_complete, "{rules}: {:?}", report.cut);
+        assert!(report.states <= most, "{rules}: {} states", report.states);
+        let refuted = report
+            .results
+            .iter()
+            .filter_map(|result| match &result.verdict {
+                Verdict::Refuted { trace, .. } => {
+                    Some(format!("{}: {}", result.code.as_str(), trace.claim))
+                }
+                _ => None,
+            });
+        assert_eq!(refuted.collect::<Vec<_>>(), expected, "{rules}");
+        let cut = (!is_complete)
+            .then_some("`n` counts on: states in which it is more than 1020 were not looked at");
+        assert_eq!(report.cut.as_deref(), cut, "{rules}");
+    }
+}
+
+/// (what is left out of the chart, how many states there are at most)
+#[test]
+fn dr_done_without_a_line_of_its_counter_is_explored() {
+    let text = include_str!("../../plugin/dr-done/statechart.toml");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("plugin/dr-done/templates");
+    let guards = "guard = \"state == it.id\"\nelse  = \"{{ by_hand }}\"\n";
+    let cases = [
+        format!("[phases.on]\n{guards}"),
+        format!("[phases.review]\n{guards}"),
+        "target  = \"off\"\nmessage = \"\"\"\\\n  dr-done: stopped".to_owned(),
+        "assign = { iteration = 0 }\n".to_owned(),
+    ];
+    for case in cases {
+        assert!(text.contains(&case), "{case}");
+        let less = case
+            .lines()
+            .nth(usize::from(case.starts_with('[')))
+            .unwrap();
+        let text = text.replacen(&case, &case.replacen(&format!("{less}\n"), "", 1), 1);
+        let chart = load::from_text("dr-done", &text, Templates::Folders(vec![folder.clone()]));
+        let chart = chart.unwrap_or_else(|error| panic!("{error}"));
+        let report = explore(&Arc::new(chart), &Caps::default());
+        assert!(report.complete, "{case}: {:?}", report.cut);
+        assert!(report.states < 400, "{case}: {} states", report.states);
+    }
 }
 
 #[test]

@@ -338,10 +338,20 @@ impl TraceStep {
         let changes = edge.assigned.iter().filter_map(|(field, value)| {
             let before = search.states.get(state).fields()[*field];
             let name = chart.context.get_index(*field)?.0;
+            let top = tree.ground.domain.tops.get(name);
+            let shown = |value: u32| {
+                let value = tree.value(value);
+                let more = if top.is_some() && value.as_i64() == top.copied() {
+                    " or more"
+                } else {
+                    ""
+                };
+                format!("{}{more}", plain(value))
+            };
             (before != *value).then(|| Change {
                 field: name.clone(),
-                before: Some(plain(tree.value(before))),
-                after: plain(tree.value(*value)),
+                before: Some(shown(before)),
+                after: shown(*value),
             })
         });
         Self {
@@ -418,22 +428,15 @@ pub(super) fn words(question: &Question, value: &Json) -> Option<String> {
             value => format!("{name} is {}", plain(value)),
         },
         Choice::Arg(name) => format!("--{name} {}", plain(value)),
-        Choice::Session if value.is_null() => "no session is named".to_owned(),
         Choice::Session => format!("the session is {}", plain(value)),
-        Choice::Driver => match value.as_str() {
-            Some("this") => "this session drives the instance".to_owned(),
-            Some(_) => "another session drives the instance".to_owned(),
-            None => "no session drives the instance".to_owned(),
-        },
-        Choice::Worst if value.is_null() => "it finds nothing".to_owned(),
+        Choice::Driver if value == "this" => "this session drives the instance".to_owned(),
+        Choice::Driver => "another session drives the instance".to_owned(),
         Choice::Worst => format!("its worst finding is {}", plain(value)),
         Choice::Stalled if *value == Json::Bool(true) => {
             "nothing has changed since the last reviews".to_owned()
         }
         Choice::Stalled => "something has changed since the last reviews".to_owned(),
-        Choice::Over if value.is_null() => "no budget is used up".to_owned(),
         Choice::Over => format!("the budget of the {} is used up", plain(value)),
-        Choice::Postponed if value.is_null() => "a reviewer can run".to_owned(),
         Choice::Postponed => "no reviewer can run for a while".to_owned(),
         Choice::Dirty if *value == Json::Bool(true) => "there are uncommitted changes".to_owned(),
         Choice::Dirty => "all is committed".to_owned(),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use minijinja::machinery::ast::{BinOpKind, Expr, Stmt, UnaryOpKind};
+use minijinja::machinery::ast::{BinOpKind, CallArg, Expr, Stmt, UnaryOpKind};
 use minijinja::machinery::{parse, parse_expr};
 
 /// The most bytes of an expression. Each of its operators can use some of the stack.
@@ -108,20 +108,96 @@ fn same_name(a: &Expr<'_>, b: &Expr<'_>) -> bool {
     }
 }
 
+/// Returns the value of an argument.
+pub fn value_of_arg<'e, 'a>(arg: &'e CallArg<'a>) -> &'e Expr<'a> {
+    match arg {
+        CallArg::Pos(expr)
+        | CallArg::Kwarg(_, expr)
+        | CallArg::PosSplat(expr)
+        | CallArg::KwargSplat(expr) => expr,
+    }
+}
+
+/// Returns the expressions of which another one directly consists.
+pub fn parts<'e, 'a>(expr: &'e Expr<'a>) -> Vec<&'e Expr<'a>> {
+    let with_args = |first: Option<&'e Expr<'a>>, args: &'e [CallArg<'a>]| {
+        first
+            .into_iter()
+            .chain(args.iter().map(value_of_arg))
+            .collect()
+    };
+    match expr {
+        Expr::Var(_) | Expr::Const(_) => Vec::new(),
+        Expr::Slice(slice) => {
+            let ends = [&slice.start, &slice.stop, &slice.step];
+            std::iter::once(&slice.expr)
+                .chain(ends.into_iter().flatten())
+                .collect()
+        }
+        Expr::UnaryOp(op) => vec![&op.expr],
+        Expr::BinOp(op) => vec![&op.left, &op.right],
+        Expr::Compare(compare) => {
+            let others = compare.ops.iter().map(|op| &op.expr);
+            std::iter::once(&compare.expr).chain(others).collect()
+        }
+        Expr::IfExpr(choice) => {
+            let sides = [&choice.test_expr, &choice.true_expr].into_iter();
+            sides.chain(&choice.false_expr).collect()
+        }
+        Expr::Filter(filter) => with_args(filter.expr.as_ref(), &filter.args),
+        Expr::Test(test) => with_args(Some(&test.expr), &test.args),
+        Expr::Call(call) => with_args(Some(&call.expr), &call.args),
+        Expr::GetAttr(get) => vec![&get.expr],
+        Expr::GetItem(get) => vec![&get.expr, &get.subscript_expr],
+        Expr::List(list) => list.items.iter().collect(),
+        Expr::Tuple(tuple) => tuple.items.iter().collect(),
+        Expr::Map(map) => map.keys.iter().chain(&map.values).collect(),
+    }
+}
+
+/// Visits the outermost expressions of a text, each with its statement, in their order. Returns whether these are all:
+/// blocks that are kept, inherited or called are not looked into.
+pub fn expressions<'a>(stmt: &Stmt<'a>, visit: &mut dyn FnMut(&Expr<'a>, &Stmt<'a>)) -> bool {
+    let (exprs, bodies): (Vec<&Expr<'a>>, Vec<&[Stmt<'a>]>) = match stmt {
+        Stmt::EmitRaw(_) => return true,
+        Stmt::Template(template) => (Vec::new(), vec![&template.children]),
+        Stmt::EmitExpr(emit) => (vec![&emit.expr], Vec::new()),
+        Stmt::ForLoop(each) => (
+            std::iter::once(&each.iter)
+                .chain(&each.filter_expr)
+                .collect(),
+            vec![&each.body, &each.else_body],
+        ),
+        Stmt::IfCond(choice) => (
+            vec![&choice.expr],
+            vec![&choice.true_body, &choice.false_body],
+        ),
+        Stmt::WithBlock(with) => (
+            with.assignments.iter().map(|(_, value)| value).collect(),
+            vec![&with.body],
+        ),
+        Stmt::Set(set) => (vec![&set.expr], Vec::new()),
+        Stmt::Include(include) => (vec![&include.name], Vec::new()),
+        _ => return false,
+    };
+    exprs.into_iter().for_each(|expr| visit(expr, stmt));
+    let mut children = bodies.into_iter().flatten();
+    children.all(|stmt| expressions(stmt, visit))
+}
+
 /// Returns the names of the filters in an expression or a text.
 pub fn filters(source: &str) -> Vec<String> {
+    fn add(expr: &Expr<'_>, names: &mut Vec<String>) {
+        if let Expr::Filter(filter) = expr {
+            names.push(filter.name.to_owned());
+        }
+        parts(expr).into_iter().for_each(|part| add(part, names));
+    }
     let mut names = Vec::new();
-    let template = parse(source, "", minijinja::syntax::SyntaxConfig::default());
-    let expr = parse_expr(source);
-    // minijinja prints both in the same form, in which a filter is a node of its own.
-    let printed = match (&template, &expr) {
-        (_, Ok(expr)) => format!("{expr:?}"),
-        (Ok(template), Err(_)) => format!("{template:?}"),
-        (Err(_), Err(_)) => String::new(),
-    };
-    for (at, _) in printed.match_indices("Filter { name: \"") {
-        let rest = &printed[at + "Filter { name: \"".len()..];
-        names.extend(rest.split('"').next().map(str::to_owned));
+    if let Ok(expr) = parse_expr(source) {
+        add(&expr, &mut names);
+    } else if let Ok(text) = parse(source, "", Default::default()) {
+        expressions(&text, &mut |expr, _| add(expr, &mut names));
     }
     names
 }

@@ -19,10 +19,14 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             .position(|rule| answers(rule) && rule.guard.is_none())
             .map_or(rules.len(), |index| index + 1);
         for (index, rule) in rules.iter().enumerate().take(end) {
+            // Behind a rule that changes something, the same guard can be true.
+            let start = rules[..index].iter().rposition(changes);
             let earlier = &rules[..index];
+            let since = |at: &usize| start.is_none_or(|start| *at >= start);
             if let Some(shadow) = earlier
                 .iter()
                 .position(|earlier| answers(earlier) && earlier.guard == rule.guard)
+                .filter(since)
             {
                 let message = format!(
                     "rule {} of {event} is never tried: rule {} answers before it",
@@ -34,7 +38,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
                     message,
                     "rules are tried in order: put this one first, or give the other a narrower guard",
                 );
-            } else if let Some(twin) = earlier.iter().position(|earlier| earlier == rule) {
+            } else if let Some(twin) = earlier
+                .iter()
+                .position(|earlier| earlier == rule)
+                .filter(since)
+            {
                 report(
                     index,
                     format!("rule {} of {event} repeats rule {}", index + 1, twin + 1),
@@ -60,4 +68,10 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
 
 fn answers(rule: &Rule) -> bool {
     rule.invoke.is_none() && !rule.answers().is_empty()
+}
+
+/// Whether the rules that follow can see something else than it did. What answers is followed by none.
+fn changes(rule: &Rule) -> bool {
+    let assigns = !rule.assign.is_empty() || rule.target.is_some() || rule.advance;
+    !answers(rule) && (assigns || rule.invoke.is_some())
 }

@@ -24,7 +24,7 @@ mod rulings;
 mod seen;
 pub(crate) mod settings;
 pub(crate) mod snapshot;
-pub(crate) mod spent;
+mod spent;
 pub(crate) mod state_file;
 pub(crate) mod stuck;
 pub(crate) mod trust;

@@ -12,7 +12,7 @@ use minijinja::value::Value;
 use walkdir::WalkDir;
 
 use super::git::Git;
-use super::spent::{self, Run, Sum};
+use super::spent;
 use super::state_file::{self, Reading};
 use super::{driver, file, postponed, rulings, seen, settings};
 use crate::chart::field::name_part;
@@ -22,9 +22,9 @@ use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::names::root::or_invalid;
 use crate::engine::records;
+use crate::engine::spent::{Run, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
-use crate::expr::source::Text;
-use crate::expr::{prompt, single_expression};
+use crate::expr::prompt;
 use crate::files::folder::{Entry, Folder};
 use crate::files::pattern::{Capture, Pattern};
 use crate::files::table;
@@ -402,46 +402,6 @@ impl Snapshot {
         ])
     }
 
-    /// What reviews cost, and which budget is used up. Without a budget nobody asks the journal.
-    fn spent(&self, cycle: Option<&str>, files: &str, count: i64) -> Result<Value, Fault> {
-        let budget = |text: Option<&Text>| -> Result<Option<u64>, Fault> {
-            let setting = text.and_then(|text| single_expression(&text.0)?.strip_prefix("config."));
-            let Some(name) = setting else { return Ok(None) };
-            let dollars = self.config()?.get(name).and_then(serde_json::Value::as_u64);
-            Ok(dollars.map(|dollars| dollars.saturating_mul(1_000_000)))
-        };
-        let budgets = self.chart.budget.parts();
-        let budgets = budgets.map(|(name, text)| (name, budget(text)));
-        let mut over = None;
-        let mut prices = [None, None];
-        if budgets
-            .iter()
-            .any(|(_, budget)| !matches!(budget, Ok(None)))
-        {
-            let runs = self.runs();
-            let of_cycle = spent::of_cycle(
-                &runs,
-                |run| (&run.cycle, run.n, &run.file),
-                cycle.unwrap_or_default(),
-                files,
-                count,
-            );
-            let sums = [Sum::of(of_cycle.into_iter()), Sum::of(runs.iter())];
-            for (((name, budget), sum), price) in budgets.into_iter().zip(sums).zip(&mut prices) {
-                if budget?.is_some_and(|budget| sum.known >= budget) {
-                    over = over.or(Some(name));
-                }
-                *price = Some(sum.price());
-            }
-        }
-        let [of_cycle, of_instance] = prices;
-        Ok(Value::from_pairs([
-            ("cycle", Value::from(of_cycle)),
-            ("instance", Value::from(of_instance)),
-            ("over", Value::from(over)),
-        ]))
-    }
-
     /// Returns the runs of reviews that count, oldest first.
     fn runs(&self) -> Vec<Run> {
         let name = self.instance.shared_name(&self.chart.scope);
@@ -460,7 +420,7 @@ impl Snapshot {
         rounds: usize,
     ) -> bool {
         let runs = self.runs();
-        let of_cycle = spent::of_cycle(
+        let of_cycle = of_cycle(
             &runs,
             |run| (&run.cycle, run.n, &run.file),
             cycle,
@@ -641,7 +601,12 @@ impl World for Snapshot {
                 cycle,
                 files,
                 count,
-            } => self.spent(cycle.as_deref(), files, *count)?,
+            } => {
+                let setting =
+                    |name: &str| Ok(self.config()?.get(name).cloned().unwrap_or_default());
+                let of = (cycle.as_deref(), files.as_str(), *count);
+                spent_so_far(&self.chart, setting, || self.runs(), of)?
+            }
             Source::Stalled {
                 cycle,
                 files,

@@ -167,7 +167,7 @@ fn holds(code: &str) {
         .filter_map(|one| Some(one.split_once(": ")?.1.to_owned()))
         .collect();
     assert_eq!(found, BTreeSet::from([code.to_owned()]), "{}", wrong.stdout);
-    assert_eq!((wrong.code, wrong.stderr.as_str()), (1, ""));
+    assert_eq!(wrong.err(), (1, ""));
     let right = report_on(&over_base(&page.right));
     assert_eq!(right["findings"], json!([]), "{code}");
     // Everything in it is decided, too.
@@ -316,11 +316,29 @@ fn fix_rewrites_syntax_of_earlier_versions() {
     let text = fs::read_to_string(project.root.join("chart.toml")).unwrap();
     assert_eq!(text, new);
     let again = project.run(&["check-chart", "--fix", "chart.toml"]);
-    assert_eq!((again.code, again.stderr.as_str()), (0, ""));
+    assert_eq!(again.err(), (0, ""));
     let stdin = feed(project.command(["check-chart", "--fix", "-"]), BASE);
     assert_eq!(
-        (stdin.code, stdin.stderr.as_str()),
+        stdin.err(),
         (3, "taskie: -: --fix rewrites a file, and this is stdin\n")
+    );
+}
+
+#[test]
+fn a_guard_that_an_assignment_makes_true_is_not_shadowed() {
+    let field = "[context]\ntries = { type = \"integer\", minimum = 0, default = 0 }\n";
+    let asks = |text: &str| {
+        format!("[[on.Stop]]\nguard = \"free and tries > 1\"\nmessage = \"{text}\"\nallow = true\n")
+    };
+    let counts = "[[on.Stop]]\nguard = \"free\"\nassign = { tries = \"{{ tries + 1 }}\" }\n";
+    let (first, last) = (asks("Before."), asks("{{ tries }} by now."));
+    let behind = over_base(&format!("{field}{first}{counts}{last}"));
+    assert_eq!(found(&behind), [""; 0]);
+    let beside = over_base(&format!("{field}{counts}{first}{last}"));
+    let found = found(&beside);
+    assert!(
+        matches!(&found[..], [one] if one.ends_with(": shadowed-rule")),
+        "{found:?}"
     );
 }
 
@@ -388,7 +406,7 @@ fn explain_knows_its_codes() {
         (0, Some("# unreadable"))
     );
     let ran = Project::empty().run(&["check-chart", "--explain", "unknown-phse"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert_eq!(ran.out(), (2, ""));
     assert_eq!(
         ran.stderr,
         "taskie: unknown code `unknown-phse`\n  help: did you mean `unknown-phase`?\n"
@@ -412,7 +430,7 @@ fn faulty() -> Project {
 #[test]
 fn concise_is_a_line_each() {
     let ran = faulty().run(&["check-chart", "--format=concise", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     let expected = "\
 chart.toml:35:9: unknown-name: unknown name `cycl`
 chart.toml:68:9: unknown-key: unknown key `gaurd`
@@ -424,7 +442,7 @@ templates/review.md:2:4: unknown-name: unknown name `subjct`
 #[test]
 fn github_shows_them_in_the_change() {
     let ran = faulty().run(&["check-chart", "--format=github", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     let expected = "\
 ::error file=chart.toml,line=35,col=9,endLine=35,endColumn=13,title=unknown-name::unknown name `cycl`%0Adid you mean `cycle`?
 ::error file=chart.toml,line=68,col=9,endLine=68,endColumn=26,title=unknown-key::unknown key `gaurd`%0Adid you mean `guard`?
@@ -436,7 +454,7 @@ fn github_shows_them_in_the_change() {
 #[test]
 fn json_keeps_its_promise() {
     let ran = faulty().run(&["check-chart", "--format=json", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     let finding = |code, message, meant, file, line, from, to| {
         json!({
             "code": code, "message": message, "help": format!("did you mean `{meant}`?"), "note": null,
@@ -517,10 +535,7 @@ fn sarif_of(ran: &Ran) -> Value {
 fn sarif_is_valid() {
     for (project, findings) in [(faulty(), 3), (with_chart(BASE), 0)] {
         let ran = project.run(&["check-chart", "--format=sarif", "chart.toml"]);
-        assert_eq!(
-            (ran.code, ran.stderr.as_str()),
-            (i32::from(findings > 0), "")
-        );
+        assert_eq!(ran.err(), (i32::from(findings > 0), ""));
         let report = sarif_of(&ran);
         let run = &report["runs"][0];
         let rules: Vec<&str> = run["tool"]["driver"]["rules"]
@@ -648,7 +663,7 @@ fn unreadable_files_are_reported() {
     );
     fs::write(project.root.join("latin.toml"), b"id = \"\xe9\"").unwrap();
     let ran = project.run(&["check-chart", "latin.toml"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
+    assert_eq!(ran.out(), (3, ""));
     assert_eq!(
         ran.stderr,
         "taskie: latin.toml: stream did not contain valid UTF-8\n"
@@ -659,13 +674,13 @@ fn unreadable_files_are_reported() {
 fn a_chart_comes_from_stdin_too() {
     let project = with_chart(BASE);
     let ran = feed(project.command(["check-chart", "-"]), BASE);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("stdin", ran.stdout);
     let ran = feed(
         project.command(["check-chart", "--format=concise", "-"]),
         "id = 3",
     );
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     assert!(
         ran.stdout
             .contains("stdin:1:6: wrong-type: expected a string, found `3`\n"),
@@ -683,7 +698,7 @@ fn several_charts_in_one_run() {
     )
     .unwrap();
     let ran = project.run(&["check-chart", "--format=json", "chart.toml", "other.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     let report = ran.json();
     let charts: Vec<(&Value, &Value)> = report["charts"]
         .as_array()
@@ -769,7 +784,7 @@ pub fn explored() -> &'static (Project, String, String) {
     EXPLORED.get_or_init(|| {
         let project = Project::empty();
         let ran = project.run(&["check-chart", "--scenarios", "suite"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(ran.err(), (0, ""));
         let (printed, of_scenarios) = ran.stdout.split_at(ran.stdout.find("\n54 scen").unwrap());
         (project, printed.to_owned(), of_scenarios.to_owned())
     })
@@ -804,7 +819,7 @@ fn the_charts_compiled_in_are_proved() {
 #[test]
 fn the_json_contains_the_exploration() {
     let ran = with_chart(BASE).run(&["check-chart", "--format=json", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("explored", ran.stdout);
 }
 
@@ -812,7 +827,7 @@ fn the_json_contains_the_exploration() {
 fn what_was_not_explored_is_not_called_proved() {
     let project = with_chart(BASE);
     let ran = project.run(&["check-chart", "--max-states=5", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("cut-off", ran.stdout);
     // A finding prevents exploring, unless a comment ignores it.
     let ignored = over_base(
@@ -899,10 +914,7 @@ fn file_names_follow_their_patterns() {
         fs::write(text.join(name), content).unwrap();
     }
     let ran = project.run(&["--chart", "chart.toml", "run", "look"]);
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, "2: n-2.md sub/x.md\n", "")
-    );
+    assert_eq!(ran.all(), (0, "2: n-2.md sub/x.md\n", ""));
     // A value that cannot be in a file name cannot fill a hole, nor can an unknown name.
     for (right, wrong) in [
         ("n-{reviews}.md", "n-{clean}.md"),
@@ -938,10 +950,7 @@ fn nothing_is_found_in_ordinary_workflows() {
     let project = Project::empty();
     let mut command = project.command(args);
     let ran = Ran::of(command.args(&charts).output().unwrap());
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, "", "")
-    );
+    assert_eq!(ran.all(), (0, "", ""));
 }
 
 /// A property that a setting breaks names the setting, and reasons that several properties share are printed once.
@@ -1107,6 +1116,6 @@ fn an_interrupted_run_says_so() {
     writer.write_all(BASE.as_bytes()).unwrap();
     drop(writer);
     let ran = Ran::of(child.wait_with_output().unwrap());
-    assert_eq!((ran.code, ran.stderr.as_str()), (130, ""));
+    assert_eq!(ran.err(), (130, ""));
     assert!(ran.stdout.contains("interrupted after"), "{}", ran.stdout);
 }

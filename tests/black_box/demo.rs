@@ -55,7 +55,7 @@ fn plain() -> &'static str {
     PRINTED.get_or_init(|| {
         let demo = Demo::new();
         let ran = demo.run(&["demo"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(ran.err(), (0, ""));
         assert_eq!(demo.left(), [] as [PathBuf; 0]);
         assert_eq!(demo.project.names(), [] as [&str; 0]);
         ran.stdout
@@ -127,7 +127,7 @@ fn the_demo_ignores_the_session_around_it() {
         .env("CLAUDE_PROJECT_DIR", "/nowhere")
         .env("CLAUDE_CODE_SESSION_ID", "another");
     let ran = Ran::of(command.output().unwrap());
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert_eq!(ran.stdout, plain());
     assert_eq!(demo.left(), [] as [PathBuf; 0]);
 }
@@ -137,7 +137,7 @@ fn only_embedded_charts_have_a_demo() {
     let demo = Demo::new();
     let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/statechart.toml");
     let ran = demo.run(&["--chart", chart, "demo"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.out(), (1, ""));
     let expected =
         format!("taskie: {chart} has no demo\n  help: omit --chart, or use one of taskie");
     assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
@@ -153,7 +153,7 @@ fn a_demo_that_cannot_be_played_fails() {
             .output()
             .unwrap(),
     );
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.out(), (1, ""));
     assert!(
         ran.stderr
             .starts_with("taskie: a temporary directory cannot be made: "),

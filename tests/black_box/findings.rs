@@ -182,15 +182,12 @@ task-1-review-1.3  minor, src/a.rs:12: c
 
     let unknown = project.run(&["rule", "task-1-review-1.9", "reject", "no"]);
     let message = "taskie: there is no finding `task-1-review-1.9`\n  help: `taskie findings` lists the findings\n";
-    assert_eq!((unknown.code, unknown.stderr.as_str()), (1, message));
+    assert_eq!(unknown.err(), (1, message));
     let mut by_the_agent = project.command(["rule", "task-1-review-1.1", "reject", "no"]);
     by_the_agent.env("CLAUDE_CODE_SESSION_ID", "s");
     let by_the_agent = Ran::of(by_the_agent.output().unwrap());
     let message = "taskie: an agent's session cannot decide for the user\n  help: run `taskie rule` in a terminal of your own\n";
-    assert_eq!(
-        (by_the_agent.code, by_the_agent.stderr.as_str()),
-        (1, message)
-    );
+    assert_eq!(by_the_agent.err(), (1, message));
     let why = "Linux only\n- task-1-review-1.2 rejected";
     let ran = project.run(&["rule", "task-1-review-1.1", "accept", "perhaps"]);
     assert_eq!(

@@ -32,7 +32,7 @@ fn a_plan_is_simulated_from_its_first_phase_to_its_last() {
         &project,
         &["simulate", "--verdicts", "FAIL,crash", "--tasks", "1"],
     );
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("simulate", ran.stdout);
     assert_eq!(project.names(), [] as [&str; 0]);
 }
@@ -75,7 +75,7 @@ fn at_the_limit_it_waits_for_the_user() {
     project.set_state(json!({ "max_reviews": 1 }));
     let args = ["simulate", "--plan", PLAN, "--verdicts", "FAIL"];
     let ran = untouched(&project, &args);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("simulate-plan", ran.stdout);
 }
 
@@ -126,9 +126,9 @@ fn every_chart_here_can_be_simulated() {
 fn a_saved_walk_is_a_test() {
     let project = Project::empty();
     let ran = project.run(&["simulate", "--save", "walk.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     let ran = untouched(&project, &["test", "walk.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("test-passed", ran.stdout);
     // A chart with a different rule behaves differently, and the output says at which step.
     let text = fs::read_to_string(repository().join("statechart.toml")).unwrap();
@@ -139,7 +139,7 @@ fn a_saved_walk_is_a_test() {
         std::os::unix::fs::symlink(repository().join(folder), project.root.join(folder)).unwrap();
     }
     let ran = project.run(&["--chart", "statechart.toml", "test", "walk.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     insta::assert_snapshot!(
         "test-failed",
         ran.stdout.lines().take(12).collect::<Vec<_>>().join("\n")
@@ -204,6 +204,14 @@ fn what_differs_from_a_scenario() {
         ),
         (
             stop("over = 'cycle'\nstop = 'allow'\nrules = ['on.Stop[11]', 'on.Stop[13]']"),
+            "",
+        ),
+        (
+            "[[step]]\nconfig = { max_cost_usd = 1 }\nrun = ['taskie enter new-plan']\n\
+             [[step]]\nwrite = { 'plan.md' = 'x' }\nstop = 'block'\nreview = { FAIL = '', cost = 0.6 }\n\
+             [[step]]\nrun = ['taskie enter post-plan-review']\nstop = 'block'\nreview = { FAIL = '', cost = 0.4 }\n\
+             [[step]]\nrun = ['taskie enter post-plan-review']\nstop = 'allow'\nrules = ['on.Stop[11]', 'on.Stop[12]']\n"
+                .to_owned(),
             "",
         ),
         (
@@ -279,7 +287,7 @@ fn a_scenario_that_is_none() {
     let project = Project::empty();
     fs::write(project.root.join("odd.toml"), "[[step]]\nstep = 1\n").unwrap();
     let ran = project.run(&["test", "odd.toml", "absent.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     insta::assert_snapshot!("test-odd", ran.stdout.split("\n\n").next().unwrap());
 }
 
@@ -288,7 +296,7 @@ fn a_walk_by_hand() {
     let project = Project::empty();
     let line = "1\n1\nu\n99\nw plan.md Words\nr plan.md\nr plan.md\ntaskie run limit 1\ntaskie go\ns walk.toml\nq\n";
     let ran = feed(project.command(["simulate", "--interactive"]), line);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("simulate-interactive", ran.stdout);
     let ran = project.run(&["test", "walk.toml"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
@@ -370,7 +378,7 @@ fn what_no_walk_reaches_has_no_scenario() {
     let before = project.files();
     let ran = project.run(&args);
     assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        ran.all(),
         (
             1,
             "",
@@ -402,12 +410,7 @@ fn the_page_about_scenarios_is_true() {
     let project = Project::empty();
     for block in texts(page, "sh") {
         let ran = typed(&project, &block);
-        assert_eq!(
-            (ran.code, ran.stderr.as_str()),
-            (0, ""),
-            "{block}{}",
-            ran.stdout
-        );
+        assert_eq!(ran.err(), (0, ""), "{block}{}", ran.stdout);
     }
     let [example] = texts(page, "toml").try_into().unwrap();
     fs::write(project.root.join("example.toml"), example).unwrap();

@@ -15,6 +15,7 @@ use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::{self, Inspector, Standing};
+use crate::engine::spent::of_cycle;
 use crate::engine::world::World as _;
 use crate::invoke::log;
 use crate::shell::driver;
@@ -24,7 +25,6 @@ use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::reviews::Running;
-use crate::shell::spent;
 use crate::shell::state_file::Reading;
 
 /// The situation of one instance.
@@ -159,7 +159,7 @@ impl CycleFacts {
         let named = named.into_iter().map(|(name, _)| name);
         let standing = view.standing(cycle);
         let files = standing.files.as_deref().unwrap_or_default();
-        let runs = spent::of_cycle(
+        let runs = of_cycle(
             journal,
             |run| (&run.cycle, run.n, &run.file),
             &cycle.id,

@@ -50,6 +50,7 @@ impl Record {
         // No field and no let has the name of one of these.
         match key {
             "it" => self.it.clone().map(Ok),
+            "invoke" => Some(Ok(names.chart.invoke.keys().cloned().collect())),
             "touched" => Some(Ok(Value::from(names.moving().touched.clone()))),
             "session" => Some(Ok(names.session())),
             "scope" => self.look(true, Source::Scope),

@@ -1,14 +1,13 @@
 //! Reviews come to an end: each cycle within its limit, and how many there are altogether.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::Value as Json;
 
 use super::judgment::Judge;
 use super::place::path_of;
 use crate::chart::Cycle;
-use crate::chart::field::default_of;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::decision::Outcome;
@@ -19,27 +18,33 @@ use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
 use crate::explore::state::number;
+use crate::expr::single_expression;
 
 const CODE: Code = Code::CycleUnbounded;
 
-/// The most reviews that a cycle has, by the limit in force.
+/// The most reviews that a cycle has from one start to the next, by the limit in force.
 type Most = BTreeMap<i64, usize>;
+
+/// How often as many reviews as the limit a cycle has.
+#[derive(Debug, Default, Clone, Copy)]
+struct Limits {
+    /// Before it starts for the first time.
+    before: usize,
+    /// Altogether, as long as the user does nothing; `None`: that is not bounded.
+    all: Option<usize>,
+}
 
 impl Judge<'_> {
     pub(super) fn cycles(&self) -> Vec<PropertyResult> {
         let mut results = Vec::new();
-        let mut all: IndexMap<&str, usize> = IndexMap::new();
+        let mut all: Vec<Limits> = Vec::new();
         for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
-            let mut most = Most::new();
-            let (code, verdict) = self.cycle(at, cycle, &mut most);
-            let default = self
-                .chart
-                .context
-                .get(&cycle.limit)
-                .and_then(|field| default_of(self.chart, field).as_i64());
-            if let Some(reviews) = default.and_then(|default| most.get(&default)) {
-                all.insert(id, *reviews);
-            }
+            let mut limits = Limits {
+                before: 0,
+                all: Some(0),
+            };
+            let (code, verdict) = self.cycle(at, cycle, &mut limits);
+            all.push(limits);
             results.push(PropertyResult::new(
                 format!("{id} ends within its limit"),
                 code,
@@ -51,7 +56,7 @@ impl Judge<'_> {
         if !results.iter().any(is_refuted) && !all.is_empty() {
             let verdict = self.holds(self.total(&all));
             results.push(PropertyResult::new(
-                "the reviews on the way from cycle to cycle are bounded",
+                "the number of all reviews is bounded",
                 CODE,
                 verdict,
             ));
@@ -60,7 +65,8 @@ impl Judge<'_> {
     }
 
     /// Whether one cycle ends, and not before its limit.
-    fn cycle(&self, at: usize, cycle: &Cycle, most: &mut Most) -> (Code, Verdict) {
+    fn cycle(&self, at: usize, cycle: &Cycle, limits: &mut Limits) -> (Code, Verdict) {
+        let mut most = Most::new();
         let search = self.search;
         let path = || steps!["cycles", &cycle.id];
         let (Some(limit), Some(count)) = (search.field(&cycle.limit), search.field(&cycle.count))
@@ -92,9 +98,9 @@ impl Judge<'_> {
         let mut refuted: Vec<Verdict> = Vec::new();
         // A limit that is no parameter is read off the states.
         let parameter = search.moves.tree.ground.domain.parameters.get(&cycle.limit);
-        let limits: Vec<Option<&Json>> =
+        let values: Vec<Option<&Json>> =
             parameter.map_or_else(|| vec![None], |values| values.iter().map(Some).collect());
-        for given in limits {
+        for given in values {
             let tree = &search.moves.tree;
             let value = given.and_then(|value| tree.values.get_index_of(value));
             let is_in = |set: u32| value.is_some_and(|value| tree.has(set, number(value)));
@@ -153,6 +159,20 @@ impl Judge<'_> {
                 let path = self.invoking_rule().unwrap_or_else(path);
                 refuted.push(self.along(claim, state, &way, path));
                 continue;
+            }
+            let all = Longest::of(search, |_: usize, arrow: &Arrow| {
+                let is_kept = fits[arrow.edge()] && self.actor(arrow) != Actor::User;
+                is_kept.then_some(edges[arrow.edge()].0)
+            });
+            for state in (0..search.looked_at()).filter(|state| search.parents[*state].is_none()) {
+                let held = usize::try_from(held(state)).unwrap_or(0);
+                let times = |reviews: usize| match held {
+                    0 => (reviews == 0).then_some(0),
+                    held => Some(reviews.div_ceil(held)),
+                };
+                let bound = times(all.from(state)).filter(|_| all.endless.is_empty());
+                limits.all = limits.all.zip(bound).map(|(most, times)| most.max(times));
+                limits.before = limits.before.max(times(longest.from(state)).unwrap_or(1));
             }
             for state in (0..search.looked_at()).filter(|state| known(*state).is_some()) {
                 let reviews = most.entry(held(state)).or_default();
@@ -217,27 +237,92 @@ impl Judge<'_> {
         })
     }
 
-    /// The reviews of each cycle from one start of it to the next.
-    fn total(&self, most: &IndexMap<&str, usize>) -> String {
-        let mut by_count: IndexMap<usize, Vec<&str>> = IndexMap::new();
-        for (id, reviews) in most {
-            by_count.entry(*reviews).or_default().push(id);
+    /// All reviews, as a formula: for each limit, how often as many reviews there are.
+    fn total(&self, all: &[Limits]) -> String {
+        let mut sums: IndexMap<&str, (usize, Vec<&str>)> = IndexMap::new();
+        let mut starts = Vec::new();
+        for (at, (cycle, limits)) in self.chart.cycles.values().zip(all).enumerate() {
+            let (times, names) = sums.entry(&cycle.limit).or_default();
+            // A limit that changes by itself bounds each start, and not all of them together.
+            match limits.all.filter(|_| !self.changes_by_itself(&cycle.limit)) {
+                Some(most) => *times += most,
+                None => {
+                    *times += limits.before;
+                    names.push(&cycle.id);
+                    starts.push(format!("{} {}", cycle.id, self.starts(at)));
+                }
+            }
         }
-        let parts = by_count.iter().map(|(reviews, ids)| {
-            let (last, others) = ids
-                .split_last()
-                .map_or(("", &[][..]), |(last, others)| (*last, others));
-            let ids = match others {
-                [] => last.to_owned(),
-                others => format!("{} or {last}", others.join(", ")),
-            };
-            format!("{reviews} each time {ids} starts")
+        let sums = sums.iter().filter_map(|(limit, (times, names))| {
+            let number = (*times > 0).then(|| times.to_string());
+            let names = names.iter().map(|name| (*name).to_owned());
+            let parts: Vec<String> = number.into_iter().chain(names).collect();
+            match parts.as_slice() {
+                [] => None,
+                [one] if one == "1" => Some((*limit).to_owned()),
+                [one] => Some(format!("{limit} × {one}")),
+                some => Some(format!("{limit} × ({})", some.join(" + "))),
+            }
         });
-        let parts = parts.collect::<Vec<_>>().join(", ");
-        let cycles = self.chart.cycles.values();
-        let limits: BTreeSet<&str> = cycles.map(|cycle| cycle.limit.as_str()).collect();
-        let limits: Vec<&str> = limits.into_iter().collect();
-        format!("at most {parts}, with the default of {}", limits.join(", "))
+        let formula = sums.collect::<Vec<_>>().join(" + ");
+        let formula = match formula.as_str() {
+            "" => "no".to_owned(),
+            formula => format!("at most {formula}"),
+        };
+        let each = match starts.is_empty() {
+            true => String::new(),
+            false => format!(
+                ". A name stands for how often its cycle starts: {}",
+                starts.join(", ")
+            ),
+        };
+        let price = self.chart.budget.review.as_ref();
+        let price = price.and_then(|text| single_expression(&text.0));
+        let dollars = price.map_or_else(String::new, |price| {
+            format!(". Each costs at most {price} dollars, if the reviewer keeps to that")
+        });
+        format!("{formula} reviews that count, without a user's command{each}{dollars}")
+    }
+
+    /// Whether a field changes although the user does nothing.
+    fn changes_by_itself(&self, field: &str) -> bool {
+        let field = self.search.field(field);
+        let mut edges = self.search.edges.iter();
+        edges.any(|edge| {
+            let mut assigned = edge.assigned.iter();
+            self.search.moves.all[edge.mover].actor != Actor::User
+                && assigned.any(|(assigned, _)| Some(*assigned) == field)
+        })
+    }
+
+    /// What starts a cycle if the user does nothing: phases that are entered, and cycles that end.
+    fn starts(&self, at: usize) -> String {
+        let (mut phases, mut others) = (IndexSet::new(), IndexSet::new());
+        for edge in &self.search.edges {
+            let mover = &self.search.moves.all[edge.mover];
+            if mover.actor == Actor::User || !edge.arms.contains(&at) {
+                continue;
+            }
+            match &mover.trigger {
+                Some(Trigger::Enter { phase, .. }) => {
+                    phases.insert(format!("`{phase}`"));
+                }
+                _ if edge.advanced.is_empty() => {
+                    others.insert("a rule".to_owned());
+                }
+                _ => {
+                    let cycles = edge.advanced.iter();
+                    others.extend(cycles.map(|(cycle, _)| self.chart.cycles[*cycle].id.clone()));
+                }
+            }
+        }
+        let list = |before: &str, all: IndexSet<String>| {
+            let all: Vec<String> = all.into_iter().collect();
+            (!all.is_empty()).then(|| format!("{before} {}", all.join(" or ")))
+        };
+        let parts = [list("with", phases), list("after", others)];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        parts.join(" and ")
     }
 }
 

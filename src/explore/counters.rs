@@ -1,0 +1,213 @@
+//! Counters that nothing bounds: from some number on, no expression tells their values apart, so one stands for all.
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, Stmt};
+use minijinja::machinery::{parse, parse_expr};
+use serde_json::Value as Json;
+
+use crate::chart::Chart;
+use crate::chart::field::default_of;
+use crate::chart::model::FieldType;
+use crate::chart::sources::{Role, Source};
+use crate::expr::single_expression;
+use crate::expr::source::Literal;
+use crate::expr::syntax::{expressions, parts};
+
+/// The fields whose values are all the same to a chart from some number on, and that number.
+///
+/// Such a field is set to literals, is counted up by literals, is compared with literals and with `parameters`, of which
+/// these values are tried, and is shown. So above all of these one value does what any other does, and so does what
+/// comes of it. What the engine itself reads is none of them.
+pub(super) fn tops(
+    chart: &Chart,
+    parameters: &IndexMap<String, Vec<Json>>,
+) -> HashMap<String, i64> {
+    let mut sources = chart.sources();
+    // A template is shown, unless it is a part of what is not.
+    let is_part =
+        |source: &Source<'_>| source.role != Role::Shown && source.text.contains("include");
+    let role = match sources.iter().any(is_part) {
+        true => Role::Named,
+        false => Role::Shown,
+    };
+    let templates = chart.templates.names().into_iter();
+    let templates: Vec<String> = templates
+        .filter_map(|name| chart.template(&name).ok())
+        .collect();
+    sources.extend(templates.iter().map(|text| Source {
+        role,
+        text,
+        each: None,
+    }));
+    let fields = chart.context.iter().filter(|(name, field)| {
+        let is_free = field.maximum.is_none() && field.setting().is_none();
+        let is_known = parameters.contains_key(*name) || is_read_by_the_engine(chart, name);
+        field.kind == FieldType::Integer && is_free && !is_known
+    });
+    let tops = fields.filter_map(|(name, field)| {
+        let assigned = chart.assigns().flat_map(|assign| assign.get(name));
+        let literals = assigned.filter_map(|literal| match literal {
+            Literal::Integer(number) => Some(*number),
+            _ => None,
+        });
+        let most = default_of(chart, field)
+            .as_i64()
+            .into_iter()
+            .chain(literals)
+            .max();
+        let mut counter = Counter {
+            name,
+            parameters,
+            most: most.unwrap_or(0),
+        };
+        let is_plain = sources.iter().all(|source| counter.is_plain(source));
+        let top = counter.most.checked_add(1).filter(|_| is_plain)?;
+        Some((name.clone(), top))
+    });
+    tops.collect()
+}
+
+/// Whether the engine itself reads a field: its value must be known.
+pub(super) fn is_read_by_the_engine(chart: &Chart, field: &str) -> bool {
+    let cycles = chart.cycles.values();
+    let patterns = chart.tables.values().map(|table| &table.file);
+    let names = cycles
+        .clone()
+        .flat_map(|cycle| [&cycle.base, &cycle.review, &cycle.answer]);
+    let mut holes = names
+        .chain(patterns)
+        .flat_map(|pattern| pattern.holes())
+        .map(|(hole, _)| hole);
+    let mut counts = cycles.flat_map(|cycle| [&cycle.count, &cycle.limit]);
+    counts.any(|name| name == field) || holes.any(|hole| hole == field)
+}
+
+/// A field that may be one, and the greatest number that it is held against so far.
+struct Counter<'c> {
+    name: &'c str,
+    parameters: &'c IndexMap<String, Vec<Json>>,
+    most: i64,
+}
+
+impl Counter<'_> {
+    /// True where an expression or a text does with it nothing but what is allowed.
+    fn is_plain(&mut self, source: &Source<'_>) -> bool {
+        if !source.text.contains(self.name) {
+            return true;
+        }
+        let expr = match source.role {
+            Role::Condition | Role::List | Role::Let | Role::Printed => Some(source.text),
+            Role::Assigned(_) | Role::Default => single_expression(source.text),
+            Role::Shown | Role::Named => None,
+        };
+        let Some(expr) = expr else {
+            let Ok(text) = parse(source.text, "", Default::default()) else {
+                return false;
+            };
+            let mut is_plain = true;
+            let is_all = expressions(&text, &mut |expr, stmt| {
+                let is_shown = source.role == Role::Shown && matches!(stmt, Stmt::EmitExpr(_));
+                is_plain &= is_shown && self.is_it(expr) || self.only_compares(expr);
+            });
+            return is_all && is_plain;
+        };
+        let Ok(expr) = parse_expr(expr) else {
+            return false;
+        };
+        match source.role {
+            Role::Assigned(field) if field == self.name => self.counts_up(&expr),
+            Role::Printed if self.is_it(&expr) => true,
+            _ => self.only_compares(&expr),
+        }
+    }
+
+    fn is_it(&self, expr: &Expr<'_>) -> bool {
+        matches!(expr, Expr::Var(var) if var.id == self.name)
+    }
+
+    /// True for what it can be assigned: a literal, itself, itself and some more.
+    fn counts_up(&mut self, expr: &Expr<'_>) -> bool {
+        match expr {
+            Expr::Const(_) => {
+                let number = integer(expr);
+                self.most = number.map_or(self.most, |number| self.most.max(number));
+                true
+            }
+            Expr::BinOp(op) => {
+                let more = integer(&op.right).filter(|more| *more >= 0);
+                matches!(op.op, BinOpKind::Add) && self.is_it(&op.left) && more.is_some()
+            }
+            Expr::IfExpr(choice) => {
+                self.only_compares(&choice.test_expr)
+                    && self.counts_up(&choice.true_expr)
+                    && choice
+                        .false_expr
+                        .as_ref()
+                        .is_some_and(|expr| self.counts_up(expr))
+            }
+            expr => self.is_it(expr),
+        }
+    }
+
+    /// True where an expression does nothing with it but compare it with numbers that are known.
+    fn only_compares(&mut self, expr: &Expr<'_>) -> bool {
+        let compared = match expr {
+            Expr::Compare(compare) => {
+                let is_order =
+                    |op: &CompareOpKind| !matches!(op, CompareOpKind::In | CompareOpKind::NotIn);
+                let all = compare.ops.iter().all(|op| is_order(&op.op));
+                all.then(|| parts(expr))
+            }
+            Expr::BinOp(op) => matches!(
+                op.op,
+                BinOpKind::Eq
+                    | BinOpKind::Ne
+                    | BinOpKind::Lt
+                    | BinOpKind::Lte
+                    | BinOpKind::Gt
+                    | BinOpKind::Gte
+            )
+            .then(|| parts(expr)),
+            _ => None,
+        };
+        let is_compared = compared
+            .as_ref()
+            .is_some_and(|sides| sides.iter().any(|side| self.is_it(side)));
+        if let Some(sides) = compared.filter(|_| is_compared) {
+            return sides
+                .into_iter()
+                .all(|side| self.is_it(side) || self.is_known(side));
+        }
+        !self.is_it(expr) && parts(expr).into_iter().all(|part| self.only_compares(part))
+    }
+
+    /// True for a number, or what is tried at some.
+    fn is_known(&mut self, expr: &Expr<'_>) -> bool {
+        let name = match expr {
+            Expr::Var(var) => var.id.to_owned(),
+            Expr::GetAttr(get) => match &get.expr {
+                Expr::Var(var) => format!("{}.{}", var.id, get.name),
+                _ => return false,
+            },
+            _ => String::new(),
+        };
+        let tried = self.parameters.get(&name).into_iter().flatten();
+        let tried: Option<Vec<i64>> = tried.map(Json::as_i64).collect();
+        let known = match integer(expr) {
+            Some(number) => Some(vec![number]),
+            None => tried.filter(|tried| !tried.is_empty()),
+        };
+        let most = known.into_iter().flatten().max();
+        self.most = most.map_or(self.most, |most| self.most.max(most));
+        most.is_some()
+    }
+}
+
+fn integer(expr: &Expr<'_>) -> Option<i64> {
+    match expr {
+        Expr::Const(number) => number.value.as_i64().filter(|_| number.value.is_integer()),
+        _ => None,
+    }
+}
