@@ -62,8 +62,8 @@ impl Pattern {
             if !literal.is_empty() {
                 pieces.push(Piece::Literal(literal.to_owned()));
             }
-            let (piece, after) = if special.starts_with('{') {
-                let (inside, after) = special[1..]
+            let (piece, after) = if let Some(special) = special.strip_prefix('{') {
+                let (inside, after) = special
                     .split_once('}')
                     .ok_or_else(|| format!("`{source}` has a `{{` without its `}}`"))?;
                 (parse_hole(inside)?, after)
