@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 use taskie::diagnostic::code::Code;
 
+use crate::scenarios::played;
 use crate::support::{Project, Ran, feed, report};
 
 const BASE: &str = include_str!("../charts/base.toml");
@@ -928,7 +929,7 @@ fn file_names_follow_their_patterns() {
     }
 }
 
-/// Ordinary workflows: nothing is found in them, and everything about them is decided.
+/// Ordinary workflows: nothing is found in them, everything about them is decided, and every part has a scenario.
 #[test]
 fn nothing_is_found_in_ordinary_workflows() {
     let folders = ["tests/charts/workflows", "examples"];
@@ -946,11 +947,36 @@ fn nothing_is_found_in_ordinary_workflows() {
         .map(|path| path.to_str().unwrap().to_owned())
         .collect();
     assert_eq!(charts.len(), 11);
-    let args = ["check-chart", "--strict", "--format=concise"].map(str::to_owned);
+    let args = [
+        "check-chart",
+        "--strict",
+        "--format=concise",
+        "--scenarios=suite",
+    ];
     let project = Project::empty();
     let mut command = project.command(args);
     let ran = Ran::of(command.args(&charts).output().unwrap());
-    assert_eq!(ran.all(), (0, "", ""));
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(lines.len(), charts.len(), "{}", ran.stderr);
+    for (line, chart) in lines.iter().zip(&charts) {
+        assert!(
+            line.ends_with("phases, rules and commands (100 %)"),
+            "{line}"
+        );
+        let dir = line
+            .split_once(" in ")
+            .unwrap()
+            .1
+            .split_once(';')
+            .unwrap()
+            .0;
+        let ran = played(&project, chart, dir);
+        assert_eq!(
+            (ran.code, &ran.json()["coverage"]["missing"]),
+            (0, &json!([]))
+        );
+    }
 }
 
 /// A property that a setting breaks names the setting, and reasons that several properties share are printed once.
