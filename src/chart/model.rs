@@ -383,8 +383,8 @@ pub struct CycleSource {
     pub ready: Option<Expr>,
     /// The phase to resume if there is nothing to review yet: `cycle.resume`.
     pub resume: Option<String>,
-    /// How many reviews in a row may find something in exactly the same work before `cycle.stalled` is true. Without it,
-    /// it is never true.
+    /// How many reviews in a row may find something in exactly the same work, or exactly the same in any work, before
+    /// `cycle.stalled` is true. Without it, it is never true.
     pub stall: Option<usize>,
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
@@ -404,6 +404,9 @@ pub struct Findings {
     /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`.
     #[serde(default)]
     pub answers: Vec<String>,
+    /// What a finding is that was never answered, because its review was the last one of its cycle. Without it, such a
+    /// finding stays `open`.
+    pub unanswered: Option<String>,
     /// What the user can rule about a finding: the word for `taskie rule`, and what the finding is then.
     #[serde(default)]
     pub rulings: IndexMap<String, String>,

@@ -279,7 +279,7 @@ impl Deciding {
                 .transpose()
         };
         let message = text("message", &rule.message)?;
-        let say = text("say", &rule.say)?;
+        let say = text("say", &rule.say)?.filter(|say| !say.is_empty());
         let block = text("block", &rule.block)?;
         let action = text("action", &rule.action)?;
         let mut fields = self.values(&format!("{place}.assign"), &rule.assign, root)?;

@@ -126,9 +126,25 @@ impl Inspector {
         Ok(shown)
     }
 
-    /// Returns the context fields that an expression or a text names, with their values.
+    /// Returns the context fields that an expression or a text names, also by way of lets, with their values.
     pub fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
-        let named = self.names.expressions.names_in(source);
+        let names_in = |source: &str| self.names.expressions.names_in(source);
+        let mut named = names_in(source);
+        let mut at = 0;
+        while let Some(name) = named.get(at) {
+            let more = self
+                .names
+                .chart
+                .lets
+                .get(name)
+                .map(|expr| names_in(&expr.0));
+            for name in more.unwrap_or_default() {
+                if !named.contains(&name) {
+                    named.push(name);
+                }
+            }
+            at += 1;
+        }
         let fields = self.names.chart.context.keys();
         fields
             .filter(|field| named.contains(field))

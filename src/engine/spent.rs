@@ -6,9 +6,9 @@ use serde_json::Value as Json;
 
 use super::fault::Fault;
 use crate::chart::Chart;
-
 use crate::expr::single_expression;
 use crate::expr::source::Text;
+use crate::files::finding::Found;
 
 /// The part of a review's line in the journal that decisions depend on.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -24,6 +24,9 @@ pub struct Run {
     /// What it saw.
     #[serde(default)]
     pub seen: Option<u64>,
+    /// What it found.
+    #[serde(flatten)]
+    pub found: Found,
 }
 
 /// Returns `spent`. `setting` gives the value of a setting, and `runs` those that count, oldest first: without a budget

@@ -912,7 +912,7 @@ impl Reader<'_> {
                 self.looks.insert(name.to_owned());
                 Val::input(name, false)
             }
-            "siblings" | "touched" | "rulings" => {
+            "siblings" | "touched" | "rulings" | "findings" => {
                 self.looks.insert(name.to_owned());
                 Val::input(name, true)
             }
@@ -954,7 +954,7 @@ impl Reader<'_> {
         match (path, name) {
             ("cycle", "n") | ("review", "n") => cycles(&|cycle| cycle.count.clone()),
             ("cycle", "limit") => cycles(&|cycle| cycle.limit.clone()),
-            ("cycle", "subject") => Val::input(whole, true),
+            ("cycle", "subject" | "findings") => Val::input(whole, true),
             ("cycle", "review" | "last" | "text") | ("review", "error" | "file" | "answer") => {
                 Val::input(whole, false)
             }

@@ -725,7 +725,7 @@ impl World for ImaginedWorld {
             Source::Postponed => to_value(&self.choose(Choice::Postponed)),
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
             Source::Stalled { .. } => to_value(&self.choose(Choice::Stalled)),
-            Source::Rulings => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),
             Source::Now => Value::from("20260101T000000"),
             Source::Names(_) => Value::from(Vec::<Value>::new()),

@@ -201,7 +201,7 @@ impl World for PossibleWorld {
                 spent(&self.chart, setting, || self.disk.runs.clone(), of)?
             }
             Source::Stalled { .. } => Value::from(self.disk.stalled),
-            Source::Rulings => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings

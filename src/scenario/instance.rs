@@ -459,6 +459,7 @@ fn run(ended: &Ended) -> Option<Run> {
         verdict: verdict.map(str::to_owned),
         error: error.map(str::to_owned),
         seen: None,
+        found: ended.outcome.found(),
     })
 }
 

@@ -120,6 +120,9 @@ pub(crate) struct Review {
     /// What it saw, as a number: the same one means that nothing has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<u64>,
+    /// The files that it was about, each with a number for its content.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) subject: IndexMap<String, u64>,
     /// What it found.
     #[serde(flatten)]
     pub(crate) found: Found,

@@ -21,7 +21,7 @@ mod record;
 mod review;
 pub(crate) mod reviews;
 mod rulings;
-mod seen;
+pub(crate) mod seen;
 pub(crate) mod settings;
 pub(crate) mod snapshot;
 mod spent;

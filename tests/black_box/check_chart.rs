@@ -786,7 +786,7 @@ pub fn explored() -> &'static (Project, String, String) {
         let project = Project::empty();
         let ran = project.run(&["check-chart", "--scenarios", "suite"]);
         assert_eq!(ran.err(), (0, ""));
-        let (printed, of_scenarios) = ran.stdout.split_at(ran.stdout.find("\n54 scen").unwrap());
+        let (printed, of_scenarios) = ran.stdout.split_at(ran.stdout.find("\n55 scen").unwrap());
         (project, printed.to_owned(), of_scenarios.to_owned())
     })
 }

@@ -705,7 +705,7 @@ fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
         signal(name, hook.id());
         let ran = finish(hook);
         let stderr = format!(
-            "taskie: ended by signal {}; the reviewer was killed too, and state.json is unchanged\n",
+            "taskie: ended by signal {}; the program that it ran was killed too, and state.json is unchanged\n",
             code - 128
         );
         assert_eq!(

@@ -25,6 +25,7 @@ use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::reviews::Running;
+use crate::shell::seen;
 use crate::shell::state_file::Reading;
 
 /// The situation of one instance.
@@ -103,6 +104,9 @@ pub(super) struct Review {
     pub(super) answer: String,
     #[serde(rename = "answered")]
     pub(super) is_answered: bool,
+    /// The files that it was about and that have changed since, if it is the last one about them and was content.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) changed: Vec<String>,
 }
 
 /// What the hook does at the next stop.
@@ -404,9 +408,26 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
             cycle: file.cycle,
             base: file.base,
             n: file.n,
+            changed: Vec::new(),
         }
     };
-    files.into_iter().map(with_ending).collect()
+    let mut reviews: Vec<Review> = files.into_iter().map(with_ending).collect();
+    for group in reviews.chunk_by_mut(|a, b| a.cycle == b.cycle && a.base == b.base) {
+        let Some(last) = group.last_mut() else {
+            continue;
+        };
+        let is_best = |verdict: &String| place.chart.is_best_verdict(verdict);
+        if last.verdict.as_ref().is_some_and(is_best) {
+            let is_it = |ended: &&journal::Review| {
+                ended.error.is_none() && last.file.ends_with(&format!("/{}", ended.file))
+            };
+            let ended = journal.iter().rfind(is_it);
+            last.changed = ended.map_or_else(Vec::new, |ended| {
+                seen::changed(&place.chart, &place.root, &dir, &ended.subject)
+            });
+        }
+    }
+    reviews
 }
 
 /// Returns the verdict that the text of a review states: the only one on its last line about a verdict, or on the line

@@ -58,6 +58,7 @@ impl Record {
             "now" => self.look(true, Source::Now),
             "spent" => self.look(true, names.spent()),
             "postponed" => self.look(true, Source::Postponed),
+            "findings" => self.look(true, names.all_findings(false)),
             "rulings" => self.look(true, Source::Rulings),
             "driver" => {
                 let session = names.event.session.clone();
