@@ -122,6 +122,19 @@ impl Chart {
         self.rule(place)?.guard.as_ref()
     }
 
+    /// Returns the stage of a phase; without one of its own, that of the cycle whose name it was made from.
+    pub fn stage(&self, phase: &str) -> Option<&String> {
+        let entry = self.phases.get(phase)?;
+        let of_cycle = || {
+            self.source
+                .cycles
+                .get(entry.cycle.as_ref()?)?
+                .stage
+                .as_ref()
+        };
+        entry.phase.stage.as_ref().or_else(of_cycle)
+    }
+
     fn rule(&self, place: &str) -> Option<&Rule> {
         let (event, index) = place
             .strip_prefix("on.")?

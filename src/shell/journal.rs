@@ -165,11 +165,10 @@ pub(super) fn add_decision(
     took: Duration,
 ) -> io::Result<()> {
     // A session that has claimed nothing leaves no trace.
-    if !place.dir().is_dir()
-        && result
-            .as_ref()
-            .is_ok_and(|done| done.decision.writes_nothing())
-    {
+    let leaves_none = |done: &Performed| {
+        done.decision.writes_nothing() && !done.has_state && !place.dir().is_dir()
+    };
+    if result.as_ref().is_ok_and(leaves_none) {
         return Ok(());
     }
     add(place, &Line::Decision(decided(place, event, result, took)))

@@ -37,7 +37,7 @@ pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<
     })
 }
 
-fn later<T>(source: &Arc<Source>, resolve: fn(&mut Resolver<'_>, &Arc<Source>) -> T) -> Part<T>
+fn later<T>(source: &Arc<Source>, resolve: fn(&mut Resolver<'_>, &Source) -> T) -> Part<T>
 where
     T: 'static,
 {

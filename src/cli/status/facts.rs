@@ -363,7 +363,7 @@ fn others(place: &Place) -> Vec<String> {
 
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.
 fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<String> {
-    let of_phase = || chart.phases.get(phase?)?.phase.stage.as_ref();
+    let of_phase = || chart.stage(phase?);
     let of_cycle = || {
         let posted = || {
             chart
