@@ -10,7 +10,7 @@ use crate::chart::Chart;
 /// How many seconds an exploration takes by default at most; a build for debugging is that much slower.
 const SECONDS: u64 = if cfg!(debug_assertions) { 600 } else { 30 };
 
-/// How far an exploration goes.
+/// How far an exploration goes, and what else it looks for.
 #[derive(Debug, Clone)]
 pub struct Caps {
     /// The most states that are looked at.
@@ -23,7 +23,7 @@ pub struct Caps {
     pub stop: Arc<AtomicBool>,
     /// How many states have been looked at, for elsewhere.
     pub looked_at: Arc<AtomicUsize>,
-    /// The places to which walks are looked for.
+    /// Names the places of a chart to which it looks for walks.
     pub walks_to: fn(&Chart) -> Vec<String>,
 }
 

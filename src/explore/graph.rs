@@ -19,6 +19,19 @@ pub(crate) fn way_to(search: &Search, state: usize) -> Way {
     way
 }
 
+/// The way from `start` to `end` by the steps over which each state was first reached.
+fn back_along(parents: &HashMap<usize, (usize, usize)>, end: usize, start: usize) -> Way {
+    let mut way = Way::new();
+    let mut at = end;
+    while at != start {
+        let step = parents[&at];
+        way.push(step);
+        at = step.0;
+    }
+    way.reverse();
+    way
+}
+
 /// The states from which one of `goals` can be reached by arrows that are `kept`.
 pub(super) fn leads_to(
     search: &Search,
@@ -198,14 +211,8 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
                     continue;
                 };
                 if last(arrow, weight) {
-                    let mut way = vec![(state, arrow.edge())];
-                    let mut at = state;
-                    while at != start {
-                        let (from, edge) = parents[&at];
-                        way.push((from, edge));
-                        at = from;
-                    }
-                    way.reverse();
+                    let mut way = back_along(&parents, state, start);
+                    way.push((state, arrow.edge()));
                     return Some((way, arrow.to()));
                 }
                 if weight == 0 && arrow.to() != start && !parents.contains_key(&arrow.to()) {
@@ -253,15 +260,7 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
         let mut open = VecDeque::from([start]);
         while let Some(state) = open.pop_front() {
             if state == goal {
-                let mut way = Way::new();
-                let mut at = state;
-                while at != start {
-                    let (from, edge) = parents[&at];
-                    way.push((from, edge));
-                    at = from;
-                }
-                way.reverse();
-                return Some(way);
+                return Some(back_along(&parents, goal, start));
             }
             for arrow in self.search.arrows(state) {
                 let to = arrow.to();

@@ -6,7 +6,7 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -24,6 +24,15 @@ fn rounds(few: u64) -> u64 {
 /// Pseudo-random numbers, the same in every run.
 fn scattered(n: u64, below: u64) -> u64 {
     (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % below
+}
+
+/// Starts the Stop hook and gives it its event, which it may not live to read.
+fn start_hook(project: &Project, event: &str) -> Child {
+    let mut hook = (project.command(["hook", "stop"]).stdin(Stdio::piped()))
+        .spawn()
+        .unwrap();
+    let _ = hook.stdin.take().unwrap().write_all(event.as_bytes());
+    hook
 }
 
 /// The state after the first review, which found something.
@@ -204,17 +213,7 @@ fn a_journal_that_32_hooks_write_at_once() {
     let event = json!({ "cwd": project.root }).to_string();
     let all = rounds(2);
     for _ in 0..all {
-        let hooks: Vec<_> = (0..32)
-            .map(|_| {
-                let mut hook = project
-                    .command(["hook", "stop"])
-                    .stdin(Stdio::piped())
-                    .spawn()
-                    .unwrap();
-                let _ = hook.stdin.take().unwrap().write_all(event.as_bytes());
-                hook
-            })
-            .collect();
+        let hooks: Vec<_> = (0..32).map(|_| start_hook(&project, &event)).collect();
         for hook in hooks {
             let ran = Ran::of(hook.wait_with_output().unwrap());
             assert_eq!(ran.err(), (0, ""));
@@ -240,12 +239,7 @@ fn a_journal_whose_writers_are_killed() {
     let time = start.elapsed();
     let (mut before, mut killed) = (journal(&project), 0);
     for round in 0..rounds(60) {
-        let mut hook = project
-            .command(["hook", "stop"])
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let _ = hook.stdin.take().unwrap().write_all(event.as_bytes());
+        let mut hook = start_hook(&project, &event);
         let part = u32::try_from(scattered(round, 1_500)).unwrap();
         std::thread::sleep(time * part / 1_000);
         let _ = hook.kill();
