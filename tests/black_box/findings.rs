@@ -274,7 +274,7 @@ fn a_loop_with_the_same_findings_ends_with_a_question() {
         let ran = stop(&project, &finds("FAIL", findings));
         if project.calls().len() == n {
             project.write(&format!("task-1-post-review-{n}.md"), "Fixed.\n");
-            project.write("task-1.md", &format!("# Task 1\n\n{n}\n"));
+            project.write("task-1.md", format!("# Task 1\n\n{n}\n"));
             let args = ["enter", "post-code-review", "--session", "mine"];
             assert_eq!(project.run(&args).code, 0);
         }

@@ -494,6 +494,7 @@ fn every_command_line_that_is_named_is_one() {
                     "actions/ACTION.md" => "actions/create-tasks.md",
                     "commands/ACTION.md" => "commands/create-tasks.md",
                     "ID" => "1",
+                    "accept|reject" => "accept",
                     "N" => "4",
                     _ => continue,
                 };
