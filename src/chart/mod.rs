@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::Pattern;
@@ -66,6 +67,25 @@ impl Chart {
     /// Returns the chart's own text of a prompt; the error says why there is none.
     pub fn prompt_template(&self, name: &str) -> Result<String, String> {
         self.template(&Self::prompt_file(name))
+    }
+
+    /// Returns the names that these expressions and texts use, directly or through a let.
+    pub fn names_in<'t>(
+        &'t self,
+        expressions: &Expressions,
+        texts: impl IntoIterator<Item = &'t str>,
+    ) -> IndexSet<String> {
+        let mut open: Vec<&str> = texts.into_iter().collect();
+        let mut names: IndexSet<String> = IndexSet::new();
+        while let Some(text) = open.pop() {
+            for name in expressions.names_in(text) {
+                let expr = self.lets.get(name.split('.').next().unwrap_or_default());
+                if names.insert(name) {
+                    open.extend(expr.map(|expr| expr.0.as_str()));
+                }
+            }
+        }
+        names
     }
 
     /// Returns all verdicts that its reviewers can give, each once.

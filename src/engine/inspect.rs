@@ -126,28 +126,13 @@ impl Inspector {
         Ok(shown)
     }
 
-    /// Returns the context fields that an expression or a text names, also by way of lets, with their values.
+    /// Returns the context fields that an expression or a text uses, directly or through a let, with their values.
     pub fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
-        let names_in = |source: &str| self.names.expressions.names_in(source);
-        let mut named = names_in(source);
-        let mut at = 0;
-        while let Some(name) = named.get(at) {
-            let more = self
-                .names
-                .chart
-                .lets
-                .get(name)
-                .map(|expr| names_in(&expr.0));
-            for name in more.unwrap_or_default() {
-                if !named.contains(&name) {
-                    named.push(name);
-                }
-            }
-            at += 1;
-        }
-        let fields = self.names.chart.context.keys();
+        let chart = &self.names.chart;
+        let named = chart.names_in(&self.names.expressions, [source]);
+        let fields = chart.context.keys();
         fields
-            .filter(|field| named.contains(field))
+            .filter(|field| named.contains(field.as_str()))
             .map(|field| (field.clone(), self.names.field(field)))
             .collect()
     }

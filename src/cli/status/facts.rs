@@ -216,31 +216,14 @@ impl Facts {
             .is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final));
         let running_cycle = view.running();
         let stage = stage(chart, running_cycle, phase);
-        let invoke = chart
-            .on
-            .values()
-            .flatten()
-            .find_map(|rule| rule.invoke.as_deref())
-            .map(|invoke| view.invocation(invoke))
-            .transpose()?;
-        let by = match &invoke {
-            Some(invoke) => view.by(invoke)?,
-            None => None,
-        };
+        let (invoke, by) = reviewer(chart, &view)?;
         let journal = journal::reviews(place);
         let cycle = running_cycle.map(|cycle| {
             CycleFacts::of(chart, &view, cycle, invoke.as_deref(), by.clone(), &journal)
         });
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let next = match asked {
-            // Without a usable state, the rules would only see defaults.
-            _ if !is_usable => None,
-            Step::Done(decision) => match decision.answer {
-                Answer::Action { action, why } => Some((action, why)),
-                _ => None,
-            },
-            Step::Invoke(_) => None,
-        };
+        // Without a usable state, the rules would only see defaults.
+        let next = action(asked).filter(|_| is_usable);
         let owner = driver::of(&place.home(), &place.instance.name);
         let is_anothers = !chart.scope.is_per_session()
             && session.is_some_and(|session| owner.as_deref() != Some(session));
@@ -274,12 +257,6 @@ impl Facts {
             .as_ref()
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
-        let mut others = match chart.scope.is_per_session() {
-            // What another session does is its own.
-            true => Vec::new(),
-            false => find::names(&place.root, &chart.scope).unwrap_or_default(),
-        };
-        others.retain(|name| *name != place.instance.name);
         let names = snapshot.names()?;
         Ok(Self {
             name: place.instance.name.clone(),
@@ -294,7 +271,7 @@ impl Facts {
             figures: Figures::of(chart, journal.iter()),
             running,
             last_line,
-            others,
+            others: others(place),
             owner,
             next,
             stop,
@@ -349,6 +326,39 @@ impl Facts {
             "warnings": self.warnings,
         })
     }
+}
+
+/// Returns the process that does reviews, and the reviewer.
+fn reviewer(chart: &Chart, view: &Inspector) -> Result<(Option<String>, Option<String>), CliError> {
+    let mut rules = chart.on.values().flatten();
+    let Some(invoke) = rules.find_map(|rule| rule.invoke.as_deref()) else {
+        return Ok((None, None));
+    };
+    let invoke = view.invocation(invoke)?;
+    let by = view.by(&invoke)?;
+    Ok((Some(invoke), by))
+}
+
+/// Returns the action that a decision names, and why.
+fn action(step: Step) -> Option<(String, String)> {
+    match step {
+        Step::Done(decision) => match decision.answer {
+            Answer::Action { action, why } => Some((action, why)),
+            _ => None,
+        },
+        Step::Invoke(_) => None,
+    }
+}
+
+/// Returns the names of the other instances. What another session does is its own.
+fn others(place: &Place) -> Vec<String> {
+    let scope = &place.chart.scope;
+    if scope.is_per_session() {
+        return Vec::new();
+    }
+    let mut names = find::names(&place.root, scope).unwrap_or_default();
+    names.retain(|name| *name != place.instance.name);
+    names
 }
 
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.

@@ -10,7 +10,7 @@ use crate::page::{
     unbroken,
 };
 use crate::shell::reviews::Running;
-use crate::text::{shown, shown_lines};
+use crate::text::{self, shown, shown_lines};
 
 /// The most reviews in one row; earlier ones are only counted.
 const MOST_IN_ROW: usize = 12;
@@ -179,8 +179,7 @@ fn in_words(value: &Json) -> String {
     match value {
         Json::Bool(true) => "yes".to_owned(),
         Json::Bool(false) => "no".to_owned(),
-        Json::String(text) => shown(text).into_owned(),
-        other => other.to_string(),
+        other => text::in_words(other),
     }
 }
 
