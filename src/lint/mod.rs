@@ -199,6 +199,10 @@ const CONSEQUENCES: &[(Code, &[Code])] = &[
         Code::ExpressionSyntax,
         &[Code::UnusedName, Code::UnusedTemplate],
     ),
+    (
+        Code::UnknownTemplate,
+        &[Code::UnusedName, Code::UnusedTemplate],
+    ),
 ];
 
 /// The codes of places where a placeholder replaces the value in the chart.
