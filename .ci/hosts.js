@@ -1,7 +1,8 @@
 // A scripted model on loopback, and a real host talking to it. .ci/hosts says what for; the hosts, `taskie` and `git` are
 // found on PATH.
-//   node hosts.js HOST PROJECT    plays the agent and the reviewer, from the command new-plan until the plan is reviewed,
-//                                 and checks what is on disk then; HOST is codex, copilot, gemini or qwen
+//   node hosts.js HOST PROJECT REVIEWER…   plays the agent and the reviewers, from the command new-plan until the plan is
+//                                          reviewed, and checks what is on disk then, and who reviewed; HOST is codex,
+//                                          copilot, gemini or qwen
 const assert = require("node:assert/strict");
 const { execFileSync, spawn } = require("node:child_process");
 const fs = require("node:fs");
@@ -10,7 +11,7 @@ const path = require("node:path");
 
 const say = (text) => ({ text });
 const run = (command) => ({ command });
-const skill = (name) => ({ skill: name });
+const call = (tool, input) => ({ tool, input });
 
 // How each API says what the model answers; `tool` is the name of the shell's tool there.
 const apis = {
@@ -33,8 +34,8 @@ const apis = {
     const call = (name, input) => [{ type: "tool_use", id: `toolu_${n}`, name, input: {} }, { type: "input_json_delta", partial_json: JSON.stringify(input) }];
     const [empty, delta] = block.text
       ? [{ type: "text", text: "" }, { type: "text_delta", text: block.text }]
-      : block.skill
-        ? call("skill", { skill: block.skill })
+      : block.tool
+        ? call(block.tool, block.input)
         : call("bash", { command: block.command, description: "A step" });
     const message = { id: `msg_${n}`, type: "message", role: "assistant", model: "m", content: [], stop_reason: null, stop_sequence: null, usage };
     return [
@@ -63,8 +64,8 @@ const apis = {
   },
 };
 
-// Serves the APIs: `answer(text, results)` gives one block, where `text` is the request and `results` says how many
-// results of tools are in it.
+// Serves the APIs: `answer(text, results, client)` gives one block, where `text` is the request, `results` says how many
+// results of tools are in it, and `client` is what the program calls itself.
 async function serve(answer) {
   let n = 0;
   const server = http.createServer((request, response) => {
@@ -78,9 +79,9 @@ async function serve(answer) {
         return;
       }
       n += 1;
-      const results = body.split(/"type":"(?:function_call_output|tool_result)"/).length - 1;
+      const results = body.split(/"type":"(?:function_call_output|tool_result)"|"functionResponse":/).length - 1;
       response.setHeader("content-type", "text/event-stream");
-      for (const event of events(answer(body, results), n)) {
+      for (const event of events(answer(body, results, request.headers["user-agent"] ?? ""), n)) {
         response.write(`${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`);
       }
       response.end();
@@ -109,10 +110,10 @@ const hosts = {
     command: "$taskie:",
   },
   copilot: {
-    // The reviewer is a hook's child, and Copilot keeps these from hooks: .ci/hosts puts them before each `copilot`.
-    prepare: (address) => configure("address", address),
+    // The reviewer is a hook's child, and Copilot keeps its variables from hooks: .ci/hosts puts them before each `copilot`.
+    prepare: () => ({}),
     argv: ["copilot", "--allow-all", "--prompt", "Use the skill new-plan: Greet the user"],
-    first: [skill("new-plan")],
+    first: [call("skill", { skill: "new-plan" })],
     root: /(\/[^"\s<>]+)\/agent-skills\/new-plan/,
     command: "/",
   },
@@ -139,7 +140,18 @@ const hosts = {
   },
 };
 
-async function played(host, project) {
+// What the reviewer answers, in the way of Claude Code or as text.
+function reviewed(text, results, client) {
+  const [, file] = /Write your review to (\S+?\.md)/.exec(text) ?? [];
+  const isClaude = client.startsWith("claude-cli");
+  // It asks for titles and the like as well.
+  if (isClaude && !text.includes('"StructuredOutput"')) return say("A title");
+  const write = `echo 'No issues.' > ${file}`;
+  if (!isClaude) return results === 0 ? run(write) : say('I checked all of it.\n\n```json\n{"verdict": "PASS"}\n```');
+  return [call("Bash", { command: write, description: "A step" }), call("StructuredOutput", { verdict: "PASS" })][results] ?? say("Done.");
+}
+
+async function played(host, project, ...reviewers) {
   const { prepare, argv, first = [], root: place, session: named, command } = hosts[host];
   execFileSync("git", ["init", "--quiet"], { cwd: project });
   const plan = ".taskie/plans/greeting";
@@ -156,17 +168,15 @@ async function played(host, project) {
     say("The review is answered."),
   ];
   const heard = [];
-  const model = await serve((text, results) => {
-    if (text.includes("You are an independent reviewer")) {
-      const [, file] = /Write your review to (\S+?\.md)/.exec(text);
-      return results === 0 ? run(`echo 'No issues.' > ${file}`) : say('I checked all of it.\n\n```json\n{"verdict": "PASS"}\n```');
-    }
+  const model = await serve((text, results, client) => {
+    if (text.includes("You are an independent reviewer") || client.startsWith("claude-cli")) return reviewed(text, results, client);
     root ||= place.exec(text)?.[1] ?? "";
     session ||= named?.exec(text)?.[1] ?? "";
     heard.push(text);
     const step = agent[heard.length - 1] ?? say("Nothing is left to do.");
     return typeof step === "function" ? step() : step;
   });
+  configure("address", model.address);
   const env = { ...process.env, ...prepare(model.address) };
   const [code, printed] = await new Promise((done, failed) => {
     const client = spawn(argv[0], argv.slice(1), { cwd: project, env, stdio: ["ignore", "pipe", "pipe"] });
@@ -188,11 +198,13 @@ async function played(host, project) {
   assert.ok(root, "the skill's text reached the model");
   const rules = fs.readFileSync(path.join(__dirname, "../plugin/taskie/ground-rules.md"), "utf8").split("\n")[0];
   assert.ok(heard.some((text) => text.includes(rules)), "so did what it attaches");
+  const log = execFileSync("taskie", ["log", "--json"], { cwd: project, encoding: "utf8" });
+  const reviews = log.trim().split("\n").map((line) => JSON.parse(line)).filter(({ line }) => line === "review");
+  assert.deepEqual(reviews.map(({ by }) => by), reviewers, "the reviewers took turns");
   assert.ok(heard.some((text) => text.includes(`\`${command}post-plan-review\` has the steps`)), "the review names the skill");
 }
 
-const [host, project] = process.argv.slice(2);
-played(host, project).catch((error) => {
+played(...process.argv.slice(2)).catch((error) => {
   console.error(error.message);
   process.exit(1);
 });

@@ -8,6 +8,8 @@
 //                                                   a client that is killed takes its reviewer with it
 //   node model.js gated PROJECT                     plays a task with a gate that fails at first, and checks that no
 //                                                   reviewer is started before it succeeds
+//   node model.js converged PROJECT                 plays a task whose reviewers find something each time: what the user
+//                                                   decides does not come back, and nothing changes in the end
 //   node model.js restricted PROJECT                runs the reviews of a task with `permissions` set to `restricted`,
 //                                                   and checks what the reviewer can do and what it cannot
 const assert = require("node:assert/strict");
@@ -85,11 +87,58 @@ function type(...session) {
 const isAgent = ({ tools = [] }) => tools.some(({ name }) => name === "Bash");
 const isReviewer = ({ tools = [] }) => tools.some(({ name }) => name === "StructuredOutput");
 
+// What the user sees at the stops of a session that printed this.
+const seen = (printed) =>
+  printed.split("\n").flatMap((line) => {
+    const { subtype, content } = line ? JSON.parse(line) : {};
+    return subtype === "informational" ? content.split("\n").filter((text) => text.startsWith("Stop says: ")) : [];
+  });
+
 // All text in the messages of a request, as it is before it becomes JSON.
 function said(value) {
   if (typeof value === "string") return value;
   if (value === null || typeof value !== "object") return "";
   return Object.values(value).map(said).join("\n");
+}
+
+// Plays an agent that takes these steps, one for each request, and reviewers: `review` says what the one that reads a prompt
+// answers. Returns what the agent was sent, what the client printed, and both for a message.
+async function play(prompt, project, agent, review = () => ({ verdict: "PASS" })) {
+  const heard = [];
+  const model = await serve((asked) => {
+    if (isReviewer(asked)) {
+      const read = said(asked.messages);
+      const [, file] = /Write your review to (\S+\.md)/.exec(read);
+      const steps = [bash(`echo 'A review.' > ${file}`), call("StructuredOutput", review(read, file)), text("Done.")];
+      return steps[asked.messages.filter(({ role }) => role === "assistant").length] ?? text("Done.");
+    }
+    if (!isAgent(asked)) return text("A title");
+    heard.push(said(asked.messages.at(-1)));
+    const step = agent[heard.length - 1] ?? text("Nothing is left to do.");
+    return typeof step === "function" ? step() : step;
+  });
+  const printed = await type(prompt, project, model.address);
+  model.close();
+  const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
+  return { heard, printed, story };
+}
+
+// Writes files of a project: the plan `greeting`, whose task 1 waits for its review, and others.
+function prepare(project, others) {
+  const plan = ".taskie/plans/greeting";
+  const files = {
+    [`${plan}/plan.md`]: "## Overview\n\nA greeting.\n",
+    [`${plan}/tasks.md`]: "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | pending |\n",
+    [`${plan}/task-1.md`]: "# Greet\n\n- **Status**: done\n",
+    [`${plan}/state.json`]: '{"max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0, "next_phase": "code-review", "review_model": "opus", "consecutive_clean": 0, "tdd": false}\n',
+    ...others,
+  };
+  for (const [name, content] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
+    fs.writeFileSync(path.join(project, name), content);
+  }
+  execFileSync("git", ["init", "--quiet"], { cwd: project });
+  return plan;
 }
 
 async function typed([root, file, command, project]) {
@@ -131,23 +180,9 @@ async function played([project]) {
     bash("taskie enter post-plan-review --plan greeting"),
     text("The review is answered."),
   ];
-  const heard = [];
-  const model = await serve((asked) => {
-    if (isReviewer(asked)) {
-      const prompt = said(asked.messages);
-      const [, file] = /Write your review to (\S+\.md)/.exec(prompt);
-      const steps = [bash(`echo 'No issues.' > ${file}`), call("StructuredOutput", { verdict: "PASS" }), text("Done.")];
-      return steps[asked.messages.filter(({ role }) => role === "assistant").length] ?? text("Done.");
-    }
-    if (!isAgent(asked)) return text("A title");
-    heard.push(said(asked.messages.at(-1)));
-    return agent[heard.length - 1] ?? text("Nothing is left to do.");
-  });
-  const printed = await type("/taskie:new-plan Greet the user", project, model.address);
-  model.close();
+  const { heard, printed, story } = await play("/taskie:new-plan Greet the user", project, agent);
 
   const state = JSON.parse(fs.readFileSync(path.join(project, plan, "state.json"), "utf8"));
-  const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
   assert.deepEqual(
     state,
     {
@@ -166,20 +201,10 @@ async function played([project]) {
 }
 
 async function gated([project]) {
-  const plan = ".taskie/plans/greeting";
-  const files = {
-    [`${plan}/plan.md`]: "## Overview\n\nA greeting.\n",
-    [`${plan}/tasks.md`]: "| Id | Status |\n|---|---|\n| 1 | done |\n| 2 | pending |\n",
-    [`${plan}/task-1.md`]: "# Greet\n\n- **Status**: done\n",
-    [`${plan}/state.json`]: '{"max_reviews": 8, "current_task": "1", "phase": "complete-task", "phase_iteration": 0, "next_phase": "code-review", "review_model": "opus", "consecutive_clean": 0, "tdd": false}\n',
+  const plan = prepare(project, {
     ".taskie/config.json": '{ "gates": ["sh check.sh"], "clean": 1 }\n',
     "check.sh": "test -e fixed || { echo 'it is broken'; exit 3; }\n",
-  };
-  for (const [name, content] of Object.entries(files)) {
-    fs.mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
-    fs.writeFileSync(path.join(project, name), content);
-  }
-  execFileSync("git", ["init", "--quiet"], { cwd: project });
+  });
   execFileSync("taskie", ["trust", "--yes"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
   const isFixed = () => fs.existsSync(path.join(project, "fixed"));
   const agent = [
@@ -188,24 +213,12 @@ async function gated([project]) {
     call("Write", { file_path: path.join(project, "fixed"), content: "yes\n" }),
     text("The code is fixed."),
   ];
-  const heard = [];
   const read = [];
-  const model = await serve((asked) => {
-    if (isReviewer(asked)) {
-      const prompt = said(asked.messages);
-      read.push([isFixed(), prompt]);
-      const [, file] = /Write your review to (\S+\.md)/.exec(prompt);
-      const steps = [bash(`echo 'No issues.' > ${file}`), call("StructuredOutput", { verdict: "PASS" }), text("Done.")];
-      return steps[asked.messages.filter(({ role }) => role === "assistant").length] ?? text("Done.");
-    }
-    if (!isAgent(asked)) return text("A title");
-    heard.push(said(asked.messages.at(-1)));
-    return agent[heard.length - 1] ?? text("Nothing is left to do.");
+  const { heard, story } = await play("/taskie:continue-plan", project, agent, (prompt) => {
+    read.push([isFixed(), prompt]);
+    return { verdict: "PASS" };
   });
-  const printed = await type("/taskie:continue-plan", project, model.address);
-  model.close();
 
-  const story = () => `${heard.map((text, n) => `${n}: ${text.slice(-400)}`).join("\n")}\n${printed}`;
   assert.match(heard[2], /The gate `sh check\.sh` exited with code 3, so no reviewer has read the work yet\.[^]*it is broken/, story());
   assert.equal(heard.length, agent.length, story());
   assert.ok(read.length > 0 && read.every(([fixed]) => fixed), "no reviewer was started before the gate succeeded");
@@ -216,6 +229,57 @@ async function gated([project]) {
   const lines = log.trim().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual(lines.filter(({ line }) => line === "gate").map(({ exit }) => exit), [3, 0]);
   assert.equal(lines.filter(({ line }) => line === "review").length, 1);
+}
+
+async function converged([project]) {
+  const plan = prepare(project, { "greet.sh": "echo hello\n" });
+  const finding = (severity, title) => ({ severity, file: "greet.sh", line: 1, title });
+  const declined = finding("major", "It does not greet in French");
+  const rounds = [
+    [finding("major", "It greets nobody"), declined, finding("minor", "It shouts")],
+    [declined, finding("major", "It has no test")],
+    [finding("major", "It has no help")],
+  ];
+  const reported = [];
+  const review = (prompt, file) => {
+    const n = Number(/task-1-review-(\d+)\.md$/.exec(file)[1]);
+    const isRejected = ({ title }) => prompt.split("\n").some((line) => / rejected .*Why: /.test(line) && line.includes(title));
+    reported[n] = rounds[n - 1].filter((finding) => !isRejected(finding));
+    return { verdict: "FAIL", findings: reported[n] };
+  };
+  const answer = (n, content) => [
+    call("Write", { file_path: path.join(project, plan, `task-1-post-review-${n}.md`), content }),
+    call("Skill", { skill: "taskie:post-code-review" }),
+    bash("taskie enter post-code-review --plan greeting"),
+  ];
+  // The user decides in a terminal, while the agent works.
+  const rule = () => {
+    execFileSync("taskie", ["rule", "task-1-review-1.2", "reject", "English only"], { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
+    return text("The first review is answered.");
+  };
+  const agent = [
+    bash("taskie next --plan greeting"),
+    text("The code is written."),
+    ...answer(1, "- task-1-review-1.1: fixed\n- task-1-review-1.2: declined: not asked for\n- task-1-review-1.3: deferred\n"),
+    rule,
+    ...answer(2, "Nothing to do.\n"),
+    text("The second review is answered."),
+    ...answer(3, "Nothing to do.\n"),
+    text("The third review is answered."),
+  ];
+  const { heard, printed, story } = await play("/taskie:continue-plan", project, agent, review);
+
+  assert.equal(heard.length, agent.length, story());
+  const shown = seen(printed);
+  assert.ok(shown.some((line) => /code-review 1\/8: FAIL: 2 major, 1 minor \(/.test(line)), story());
+  assert.match(heard[2], /- task-1-review-1\.2 \(major\): It does not greet in French/, story());
+  const titles = reported.slice(1).map((findings) => findings.map(({ title }) => title));
+  const expected = [["It greets nobody", declined.title, "It shouts"], ["It has no test"], ["It has no help"]];
+  assert.deepEqual(titles, expected, "the user's decision reached the second reviewer");
+  const question = "Stop says: The last two code-reviews found something, and nothing has changed since: what should happen?";
+  assert.ok(shown.at(-1).startsWith(question), story());
+  const states = JSON.parse(execFileSync("taskie", ["findings", "--json"], { cwd: project, encoding: "utf8" })).findings.map(({ state }) => state);
+  assert.deepEqual(states, ["fixed", "rejected", "deferred", "open", "open"]);
 }
 
 async function restricted([project]) {
@@ -326,12 +390,6 @@ async function guarded([folder]) {
     heard = said([asked.system, asked.messages]);
     return steps.shift() ?? text("Done.");
   });
-  // What the user sees at the stops of a session that printed this.
-  const seen = (printed) =>
-    printed.split("\n").flatMap((line) => {
-      const { subtype, content } = line ? JSON.parse(line) : {};
-      return subtype === "informational" ? content.split("\n").filter((text) => text.startsWith("Stop says: ")) : [];
-    });
   const free = ["--dangerously-skip-permissions"];
   const run = (prompt, project, options = free) => type(prompt, project, model.address, options);
 
@@ -390,7 +448,7 @@ async function guarded([folder]) {
 }
 
 const [mode, ...args] = process.argv.slice(2);
-({ typed, played, gated, restricted, guarded })[mode](args).catch((error) => {
+({ typed, played, gated, converged, restricted, guarded })[mode](args).catch((error) => {
   console.error(error.message);
   // Anything that still listens would keep this process alive.
   process.exit(1);

@@ -40,12 +40,13 @@ pub(crate) fn paint_words(style: Style, text: &str) -> String {
         .join(" ")
 }
 
-/// Returns a duration in words: `42 s`, `3 min 05 s`.
+/// Returns a duration in words: `42 s`, `3 min 05 s`, `4 h 24 min`.
 pub(crate) fn span(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds / 60 {
+    let (minutes, seconds) = (time.as_secs() / 60, time.as_secs() % 60);
+    match minutes {
         0 => format!("{seconds} s"),
-        minutes => format!("{minutes} min {:02} s", seconds % 60),
+        1..60 => format!("{minutes} min {seconds:02} s"),
+        _ => format!("{} h {:02} min", minutes / 60, minutes % 60),
     }
 }
 

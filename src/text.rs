@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use anstream::adapter::strip_str;
+use serde_json::Value as Json;
 
 /// Returns whether a character is invisible or changes the text around it.
 pub fn is_harmful(char: char) -> bool {
@@ -36,11 +37,24 @@ pub fn plain(line: &str) -> String {
 
 /// Returns the same for a text of any number of lines, as one line that is cut at so many characters.
 pub fn plain_line(text: &str, most: usize) -> String {
-    let line = plain(&text.split_whitespace().collect::<Vec<_>>().join(" "));
-    match line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+    cut(
+        plain(&text.split_whitespace().collect::<Vec<_>>().join(" ")),
+        most,
+    )
+}
+
+/// Returns a text cut at so many characters.
+pub fn cut(text: String, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
+}
+
+/// Returns a value for a person: a string without quotes, everything else as JSON.
+pub fn in_words(value: &Json) -> String {
+    let text = value.as_str().map(|text| shown(text).into_owned());
+    text.unwrap_or_else(|| value.to_string())
 }
 
 /// Returns a line with a `?` for each byte of a harmful character, so that every other byte stays where it is.

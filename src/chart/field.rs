@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::model::{Arg, Field, FieldType, Trust};
+use super::model::{Arg, Field, FieldType, Trust, Words};
 use super::{Chart, PhaseEntry};
 use crate::expr::source::Literal;
 use crate::expr::{has_holes, single_expression};
@@ -30,11 +30,11 @@ impl Field {
             }),
             (FieldType::String, Json::String(text)) => {
                 (self.pattern.is_none() || is_slug(text))
-                    && (self.one_of.as_ref()).is_none_or(|words| words.contains(text))
+                    && (self.one_of.as_ref()).is_none_or(|words| words.list().contains(text))
             }
             (FieldType::List, Json::Array(items)) => {
                 let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
-                let is_word = |item: &Json| item.as_str().is_some_and(|text| !text.is_empty());
+                let is_word = |item: &Json| item.as_str().is_some_and(|text| self.has_item(text));
                 let is_new =
                     |(at, item): (usize, &Json)| is_word(item) && !items[..at].contains(item);
                 items.iter().enumerate().all(is_new)
@@ -79,7 +79,7 @@ impl Field {
                 (None, None) => "an integer".to_owned(),
             },
             FieldType::String => match (&self.one_of, &self.pattern) {
-                (Some(words), _) => format!("one of {}", words.join(", ")),
+                (Some(words), _) => format!("one of {}", words.list().join(", ")),
                 (None, Some(pattern)) => format!("a string that fits {pattern}"),
                 (None, None) => "a string".to_owned(),
             },
@@ -92,10 +92,25 @@ impl Field {
             },
             FieldType::Phase => "a phase of the chart".to_owned(),
         };
+        if let Some(prefix) = &self.prefix {
+            words.push_str("; what stands before a `:` is one of ");
+            words.push_str(&prefix.list().join(", "));
+        }
         if self.nullable {
             words.push_str(", or null");
         }
         words
+    }
+
+    /// Returns whether a list may have this item.
+    fn has_item(&self, item: &str) -> bool {
+        let has_prefix = |prefix: &Words| match item.split_once(':') {
+            Some((before, after)) => {
+                prefix.list().iter().any(|word| word == before) && !after.is_empty()
+            }
+            None => true,
+        };
+        !item.is_empty() && self.prefix.as_ref().is_none_or(has_prefix)
     }
 
     /// Returns the setting that a context field takes its default from: `default = "{{ config.NAME }}"`.
@@ -121,6 +136,7 @@ impl Arg {
             minimum: self.minimum,
             maximum: None,
             one_of: None,
+            prefix: None,
             pattern: None,
             default: None,
             nullable: false,

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
 use crate::files::pattern::Pattern;
@@ -68,6 +69,25 @@ impl Chart {
         self.template(&Self::prompt_file(name))
     }
 
+    /// Returns the names that these expressions and texts use, directly or through a let.
+    pub fn names_in<'t>(
+        &'t self,
+        expressions: &Expressions,
+        texts: impl IntoIterator<Item = &'t str>,
+    ) -> IndexSet<String> {
+        let mut open: Vec<&str> = texts.into_iter().collect();
+        let mut names: IndexSet<String> = IndexSet::new();
+        while let Some(text) = open.pop() {
+            for name in expressions.names_in(text) {
+                let expr = self.lets.get(name.split('.').next().unwrap_or_default());
+                if names.insert(name) {
+                    open.extend(expr.map(|expr| expr.0.as_str()));
+                }
+            }
+        }
+        names
+    }
+
     /// Returns all verdicts that its reviewers can give, each once.
     pub fn verdicts(&self) -> IndexSet<&str> {
         let verdicts = self.invoke.values().flat_map(|invoke| &invoke.verdicts);
@@ -100,6 +120,19 @@ impl Chart {
             return self.phases.get(name)?.phase.guard.as_ref();
         }
         self.rule(place)?.guard.as_ref()
+    }
+
+    /// Returns the stage of a phase; without one of its own, that of the cycle whose name it was made from.
+    pub fn stage(&self, phase: &str) -> Option<&String> {
+        let entry = self.phases.get(phase)?;
+        let of_cycle = || {
+            self.source
+                .cycles
+                .get(entry.cycle.as_ref()?)?
+                .stage
+                .as_ref()
+        };
+        entry.phase.stage.as_ref().or_else(of_cycle)
     }
 
     fn rule(&self, place: &str) -> Option<&Rule> {

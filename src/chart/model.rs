@@ -182,8 +182,10 @@ pub struct Field {
     pub minimum: Option<i64>,
     /// The largest allowed integer.
     pub maximum: Option<i64>,
-    /// The strings that are allowed.
-    pub one_of: Option<Vec<String>>,
+    /// The strings that are allowed: a list, or `invoke` for the names of the tables under `[invoke]`.
+    pub one_of: Option<Words>,
+    /// For a list: what an item that has a `:` must begin with, before the first one. A list, or `invoke`.
+    pub prefix: Option<Words>,
     /// What the whole string must match. Only `[A-Za-z0-9_-]+` is supported; such a field can be part of a file name.
     pub pattern: Option<String>,
     /// The value if the key is absent. Without a default it is null, or the initial phase.
@@ -201,6 +203,34 @@ pub struct Field {
     /// For a setting: it is the path of a file in the project, and expressions see the text of that file.
     #[serde(default)]
     pub file: bool,
+}
+
+/// Words: a list, or the name of a table of the chart, whose names they are. In a chart that is loaded, they are a list.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "it is a list of strings, or `invoke` for the names of the tables under [invoke]"
+)]
+pub enum Words {
+    List(Vec<String>),
+    Of(WordTable),
+}
+
+/// A table whose names can be the words of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WordTable {
+    Invoke,
+}
+
+impl Words {
+    /// Returns the words; none if the chart is not loaded and they are the names of a table.
+    pub fn list(&self) -> &[String] {
+        match self {
+            Self::List(words) => words,
+            Self::Of(_) => &[],
+        }
+    }
 }
 
 /// Which values of a setting need the user's trust.
@@ -353,8 +383,8 @@ pub struct CycleSource {
     pub ready: Option<Expr>,
     /// The phase to resume if there is nothing to review yet: `cycle.resume`.
     pub resume: Option<String>,
-    /// How many reviews in a row may find something in exactly the same work before `cycle.stalled` is true. Without it,
-    /// it is never true.
+    /// How many reviews in a row may find something in exactly the same work, or exactly the same in any work, before
+    /// `cycle.stalled` is true. Without it, it is never true.
     pub stall: Option<usize>,
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
@@ -374,6 +404,9 @@ pub struct Findings {
     /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`.
     #[serde(default)]
     pub answers: Vec<String>,
+    /// What a finding is that was never answered, because its review was the last one of its cycle. Without it, such a
+    /// finding stays `open`.
+    pub unanswered: Option<String>,
     /// What the user can rule about a finding: the word for `taskie rule`, and what the finding is then.
     #[serde(default)]
     pub rulings: IndexMap<String, String>,
@@ -465,7 +498,7 @@ pub struct Invoke {
     /// The verdicts that the process may give.
     pub verdicts: Vec<String>,
     /// JSON pointers into its stdout: the first one that points to a verdict counts. A string on the way is parsed as
-    /// JSON.
+    /// JSON; if it is another text, its last JSON object counts.
     pub verdict: Vec<String>,
     /// JSON pointers to what it found: a list of records with `severity` and `title`, and often `file` and `line`. The
     /// first one that exists counts. What cannot be read is ignored.

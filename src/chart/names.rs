@@ -49,7 +49,8 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("cycle.answered", "the answer to the last review is on disk, and not older than the review", ""),
     ("cycle.exit", "its `exit` condition", ""),
     ("cycle.ready", "its `ready` condition; true if it has none", ""),
-    ("cycle.stalled", "the last reviews found something, as many as its `stall` says, and nothing has changed since the first of them", ""),
+    ("cycle.stalled", "the last reviews found something, as many as its `stall` says; and nothing has changed since the first of them, or they found exactly the same and the user has not ruled about it", ""),
+    ("cycle.findings", "what its reviews found, as records like those of `findings`", ""),
     ("cycle.last.review", "the file of the last review", ""),
     ("cycle.last.answer", "the file of the answer to it", ""),
     ("cycle.subject", "the files that its reviewer reads", ""),
@@ -74,12 +75,19 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("files.NAME[].path", "its path from the project's root", ""),
     ("files.NAME[].HOLE", "what the hole of the pattern matched", ""),
     ("files.NAME[].lines", "the lines that match, as records of the holes of `line`", "sets with `line`"),
+    ("findings[].id", "the name of a finding of a review that this machine ran: `plan-review-2.1`", ""),
+    ("findings[].last", "its review is the last one of the running cycle", ""),
+    ("findings[].severity", "its severity", ""),
+    ("findings[].state", "`open`, what the answer to the review says, or what the user has ruled", ""),
+    ("findings[].again", "the review before found the same", ""),
+    ("findings[].text", "all of it in one line: `plan-review-2.1 (major, src/a.rs:12): TITLE`", ""),
     ("gate.failed", "a gate has just failed, and no reviewer was started", "rules after an `invoke`"),
     ("gate.command", "the command line of the gate; none if no gate failed", "rules after an `invoke`"),
     ("gate.why", "how it failed: `exited with code 1`", "rules after an `invoke`"),
     ("gate.output", "the last lines of its output", "rules after an `invoke`"),
     ("gate.times", "how many times in a row it has failed with the same output, numbers aside; 0 if no gate failed", "rules after an `invoke`"),
     ("git.dirty", "there are uncommitted changes outside the home; false outside git", ""),
+    ("invoke", "the names of the tables under `[invoke]`", ""),
     ("it", "the item of an `each`", "`each`"),
     ("it.id", "the phase that is being entered", "`[phases]`"),
     ("it.cycle", "its cycle, if its name has a `{cycle}` hole", "`[phases]`"),
@@ -190,7 +198,7 @@ impl<'c> ChartNames<'c> {
 
     fn typed(&self, field: &Field) -> Type {
         let kind = match &field.one_of {
-            Some(words) => Type::word(words.iter().cloned()),
+            Some(words) => Type::word(words.list().iter().cloned()),
             None => self.of(field.kind),
         };
         if field.nullable { kind.or_none() } else { kind }
@@ -281,6 +289,7 @@ impl<'c> ChartNames<'c> {
             ("exit", Type::Boolean),
             ("ready", Type::Boolean),
             ("stalled", Type::Boolean),
+            ("findings", self.findings()),
             ("last", last),
             ("subject", Type::list(Type::Text)),
             (
@@ -288,6 +297,23 @@ impl<'c> ChartNames<'c> {
                 Type::record(shared.map(|word| (word.clone(), Type::Text))),
             ),
         ])
+    }
+
+    /// Returns the type of the findings of all reviews.
+    fn findings(&self) -> Type {
+        let words = &self.chart.findings;
+        let states = std::iter::once("open")
+            .chain(words.answers.iter().map(String::as_str))
+            .chain(words.unanswered.as_deref())
+            .chain(words.rulings.values().map(String::as_str));
+        Type::list(Type::record([
+            ("id", Type::Text),
+            ("last", Type::Boolean),
+            ("severity", Self::words(words.severities.iter())),
+            ("state", Type::word(states.map(str::to_owned))),
+            ("again", Type::Boolean),
+            ("text", Type::Text),
+        ]))
     }
 
     fn review(&self) -> Type {
@@ -469,6 +495,7 @@ impl Scope for ChartNames<'_> {
                         ("times", Type::Integer),
                     ]),
                     "git" => Type::record([("dirty", Type::Boolean)]),
+                    "invoke" => Type::list(Self::words(self.chart.invoke.keys())),
                     "it" => return self.it.clone(),
                     "now" => Type::Text,
                     "prompts" => Type::record(
@@ -498,6 +525,7 @@ impl Scope for ChartNames<'_> {
                         ])
                     }
                     "siblings" => self.siblings(),
+                    "findings" => self.findings(),
                     "rulings" | "touched" => Type::list(Type::Text),
                     "tables" => self.tables(),
                     _ => return None,

@@ -34,6 +34,12 @@ impl Node {
         pair.map_or(&Self::Absent, |(_, node)| node)
     }
 
+    /// Returns the keys of a table.
+    pub(super) fn keys(&self) -> Vec<String> {
+        let keys = self.pairs().iter();
+        keys.map(|(name, _)| (*name).to_owned()).collect()
+    }
+
     /// Returns the value of a key, read when it is looked at. A test has read all of them.
     pub(super) fn part<T>(&self, key: &str) -> Part<T>
     where
@@ -43,7 +49,11 @@ impl Node {
     }
 
     /// Returns the same, edited as soon as it has been read.
-    pub(super) fn edited<T>(&self, key: &str, edit: fn(&mut T)) -> Part<T>
+    pub(super) fn edited<T>(
+        &self,
+        key: &str,
+        edit: impl Fn(&mut T) + Send + Sync + 'static,
+    ) -> Part<T>
     where
         T: Default + Deserialize<'static> + 'static,
     {

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
 
-/// A value that is made when it is first looked at.
-pub struct Part<T> {
+/// A value that is made when it is first looked at. Its clones are one value.
+pub struct Part<T>(Arc<Maker<T>>);
+
+struct Maker<T> {
     made: OnceLock<T>,
     make: Box<dyn Fn() -> T + Send + Sync>,
 }
@@ -17,18 +19,25 @@ pub struct Part<T> {
 impl<T> Part<T> {
     /// Returns a part that `make` makes.
     pub fn later(make: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Self {
+        Self(Arc::new(Maker {
             made: OnceLock::new(),
             make: Box::new(make),
-        }
+        }))
     }
 
-    /// Changes the value.
-    pub fn edit<R>(&mut self, edit: impl FnOnce(&mut T) -> R) -> R {
-        let mut value = self.made.take().unwrap_or_else(&self.make);
-        let result = edit(&mut value);
-        self.made = OnceLock::from(value);
-        result
+    /// Changes the value, unless it has clones.
+    pub fn edit(&mut self, edit: impl FnOnce(&mut T)) {
+        if let Some(maker) = Arc::get_mut(&mut self.0) {
+            let mut value = maker.made.take().unwrap_or_else(&maker.make);
+            edit(&mut value);
+            maker.made = OnceLock::from(value);
+        }
+    }
+}
+
+impl<T> Clone for Part<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
     }
 }
 
@@ -36,16 +45,16 @@ impl<T> Deref for Part<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.made.get_or_init(&self.make)
+        self.0.made.get_or_init(&self.0.make)
     }
 }
 
 impl<T: Default + 'static> From<T> for Part<T> {
     fn from(value: T) -> Self {
-        Self {
+        Self(Arc::new(Maker {
             made: OnceLock::from(value),
             make: Box::new(T::default),
-        }
+        }))
     }
 }
 

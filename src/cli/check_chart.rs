@@ -68,54 +68,10 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     if let Some(dir) = scenarios {
         suite::is_free(dir)?;
     }
-    let caps = Caps {
-        walks_to: match scenarios {
-            Some(_) => Coverage::all,
-            None => Caps::default().walks_to,
-        },
-        states: matches
-            .get_one::<u32>("max-states")
-            .and_then(|states| usize::try_from(*states).ok())
-            .unwrap_or(Caps::default().states),
-        time: matches
-            .get_one::<u32>("max-seconds")
-            .map_or(Caps::default().time, |seconds| {
-                Duration::from_secs((*seconds).into())
-            }),
-        ..Caps::default()
-    };
+    let caps = caps(matches);
     interruptible(&caps)?;
     let progress = Progress::of(&caps);
-    let mut checked = Vec::new();
-    let mut unread = 0_usize;
-    for chart in embedded {
-        let templates = |_: &[String]| Templates::Embedded(chart.templates);
-        let linted = lint::run(chart.id, chart.text, templates, Some(&caps));
-        checked.push(Checked::new(
-            chart.id.to_owned(),
-            chart.text.to_owned(),
-            linted,
-        ));
-    }
-    for file in files {
-        let read = match matches.get_flag("fix") {
-            true => fix(file).and_then(|()| read(file)),
-            false => read(file),
-        };
-        match read {
-            Ok((origin, text, beside)) => {
-                let templates = |folders: &[String]| {
-                    Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
-                };
-                let linted = lint::run(&origin, &text, templates, Some(&caps));
-                checked.push(Checked::new(origin, text, linted));
-            }
-            Err(why) => {
-                tell(&format!("taskie: {}: {why}", file.display()));
-                unread += 1;
-            }
-        }
-    }
+    let (checked, unread) = check(&embedded, &files, matches.get_flag("fix"), &caps);
     drop(progress);
     if let Some(file) = matches.get_one::<PathBuf>("diagram") {
         draw(file, &checked)?;
@@ -149,6 +105,53 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         (0, true) => ExitCode::FAILURE,
         (0, false) => ExitCode::SUCCESS,
     })
+}
+
+/// Returns the limits of an exploration.
+fn caps(matches: &ArgMatches) -> Caps {
+    let number = |name: &str| matches.get_one::<u32>(name).copied();
+    let default = Caps::default();
+    let states = number("max-states").and_then(|states| usize::try_from(states).ok());
+    let time = number("max-seconds").map(|seconds| Duration::from_secs(seconds.into()));
+    Caps {
+        walks_to: match matches.contains_id("scenarios") {
+            true => Coverage::all,
+            false => default.walks_to,
+        },
+        states: states.unwrap_or(default.states),
+        time: time.unwrap_or(default.time),
+        ..default
+    }
+}
+
+/// Checks charts, and returns how many of the files could not be read.
+fn check(
+    embedded: &[&Embedded],
+    files: &[&Path],
+    is_fixed: bool,
+    caps: &Caps,
+) -> (Vec<Checked>, usize) {
+    let of_embedded = |chart: &&Embedded| {
+        let templates = |_: &[String]| Templates::Embedded(chart.templates);
+        let linted = lint::run(chart.id, chart.text, templates, Some(caps));
+        Checked::new(chart.id.to_owned(), chart.text.to_owned(), linted)
+    };
+    let mut checked: Vec<Checked> = embedded.iter().map(of_embedded).collect();
+    for file in files {
+        let fixed = if is_fixed { fix(file) } else { Ok(()) };
+        match fixed.and_then(|()| read(file)) {
+            Ok((origin, text, beside)) => {
+                let templates = |folders: &[String]| {
+                    Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
+                };
+                let linted = lint::run(&origin, &text, templates, Some(caps));
+                checked.push(Checked::new(origin, text, linted));
+            }
+            Err(why) => tell(&format!("taskie: {}: {why}", file.display())),
+        }
+    }
+    let unread = embedded.len() + files.len() - checked.len();
+    (checked, unread)
 }
 
 /// Lets Ctrl-C end the exploration, which then reports what it has found so far. The second one ends the program.

@@ -21,9 +21,8 @@ use crate::render::assumptions::settable;
 
 /// Returns the command line for `chart`.
 pub(crate) fn command(chart: &Chart) -> Command {
-    let noun = &chart.scope.noun;
     let ids: Vec<&str> = CHARTS.iter().map(|chart| chart.id).collect();
-    Command::new("taskie")
+    let command = Command::new("taskie")
         .version(env!("CARGO_PKG_VERSION"))
         .about("A workflow engine for coding agents: an independent reviewer checks every step")
         .subcommand_required(true)
@@ -33,19 +32,32 @@ pub(crate) fn command(chart: &Chart) -> Command {
             arg!(--chart <CHART>)
                 .global(true)
                 .default_value(ids.first().copied().unwrap_or_default())
-                .help(format!("The workflow: {} or the path of a statechart.toml", ids.join(", "))),
+                .help(format!(
+                    "The workflow: {} or the path of a statechart.toml",
+                    ids.join(", ")
+                )),
         )
-        .subcommand(
-            Command::new("hook")
-                .about("Answer a hook event, read as JSON from stdin")
-                .arg(arg!(event: <EVENT>).value_parser(words(EVENTS.iter().map(|(word, _)| *word))))
-                .arg(
-                    arg!(--host <HOST> "The program that sends the event [default: as the event shows]")
-                        .value_parser(words(HOSTS.iter().map(|host| host.id))),
-                ),
-        )
+        .subcommand(hook())
         .subcommand(check_chart())
-        .subcommand(enter(chart))
+        .subcommand(enter(chart));
+    let command = about_instances(command, chart).subcommand(run(chart));
+    about_this_machine(about_charts(command, chart))
+}
+
+fn hook() -> Command {
+    Command::new("hook")
+        .about("Answer a hook event, read as JSON from stdin")
+        .arg(arg!(event: <EVENT>).value_parser(words(EVENTS.iter().map(|(word, _)| *word))))
+        .arg(
+            arg!(--host <HOST> "The program that sends the event [default: as the event shows]")
+                .value_parser(words(HOSTS.iter().map(|host| host.id))),
+        )
+}
+
+/// Adds the commands that show where an instance is, and what happened to it.
+fn about_instances(command: Command, chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    command
         .subcommand(asking(chart, "next", "Show what to do now, and why").arg(
             arg!(--retry "Let the next stop start a reviewer that a usage limit or an outage has postponed"),
         ))
@@ -76,9 +88,10 @@ pub(crate) fn command(chart: &Chart) -> Command {
                     arg!(n: [N] "Explain the Nth stop from the end [default: 1, the last one]")
                         .value_parser(value_parser!(usize)),
                 )
+                .arg(arg!(--last "Explain the last stop, which is the default").conflicts_with("n"))
                 .arg(
                     arg!(--now "Explain what the next stop would do; runs nothing, writes nothing")
-                        .conflicts_with("n"),
+                        .conflicts_with_all(["n", "last"]),
                 ),
         )
         .subcommand(
@@ -110,7 +123,12 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 .args(positional_instance(chart))
                 .arg(json()),
         )
-        .subcommand(run(chart))
+}
+
+/// Adds the commands that check, show and try out the workflow.
+fn about_charts(command: Command, chart: &Chart) -> Command {
+    let noun = &chart.scope.noun;
+    command
         .subcommand(
             asking(chart, "doctor", "Check the installation, the chart and the current plan, and say what to fix")
                 .after_help("Exit codes: 0 no problem (warnings don't count), 1 problems, 2 wrong usage"),
@@ -140,6 +158,11 @@ pub(crate) fn command(chart: &Chart) -> Command {
                 )
                 .arg(json()),
         )
+}
+
+/// Adds the commands about this machine, its settings and its shells.
+fn about_this_machine(command: Command) -> Command {
+    command
         .subcommand(
             Command::new("trust")
                 .about("Show what this project could run, and allow it on this machine")
@@ -453,16 +476,7 @@ fn collect_args<'c>(
     expressions: &Expressions,
     texts: impl Iterator<Item = &'c str>,
 ) -> Vec<&'c str> {
-    let mut open: Vec<&str> = texts.collect();
-    let mut names: IndexSet<String> = IndexSet::new();
-    while let Some(text) = open.pop() {
-        for name in expressions.names_in(text) {
-            let expr = chart.lets.get(name.split('.').next().unwrap_or_default());
-            if names.insert(name) {
-                open.extend(expr.map(|expr| expr.0.as_str()));
-            }
-        }
-    }
+    let names = chart.names_in(expressions, texts);
     let options = chart.args.keys().map(String::as_str);
     options
         .filter(|name| names.contains(&format!("args.{name}")))

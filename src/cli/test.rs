@@ -29,10 +29,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         let name = file.display().to_string();
         let flaw = match play(chart, file, &mut coverage) {
             Ok(steps) => {
-                let steps = match steps {
-                    1 => "1 step".to_owned(),
-                    steps => format!("{steps} steps"),
-                };
+                let steps = page::counted(steps, "step");
                 page.styled_row(GOOD, "ok", &format!("{name}  {steps}"));
                 None
             }

@@ -70,16 +70,17 @@ impl Flaw {
 
     /// Returns line and column in that file, both from 1; without a place, the first line.
     pub fn position(&self, text: &str) -> (usize, usize) {
-        let start = self.span.as_ref().map_or(0, |span| span.start);
-        let before = text.get(..start).unwrap_or_default();
-        let column = before
-            .rsplit('\n')
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .count()
-            + 1;
-        (before.matches('\n').count() + 1, column)
+        self.region(text)[0]
+    }
+
+    /// Returns where it starts and ends in that file: lines and columns.
+    pub fn region(&self, text: &str) -> [(usize, usize); 2] {
+        let span = self.span.clone().unwrap_or_default();
+        [span.start, span.end.max(span.start)].map(|at| {
+            let before = text.get(..at).unwrap_or_default();
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            (before.matches('\n').count() + 1, line.chars().count() + 1)
+        })
     }
 }
 

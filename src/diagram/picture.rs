@@ -148,10 +148,7 @@ impl Picture {
                     None => Kind::Phase,
                 },
                 is_initial: **name == chart.initial,
-                stage: phase
-                    .stage
-                    .as_deref()
-                    .map(|stage| shown(stage).into_owned()),
+                stage: chart.stage(name).map(|stage| shown(stage).into_owned()),
                 notes: phase.guard.iter().map(condition).collect(),
                 mark: Mark::None,
             });

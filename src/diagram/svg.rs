@@ -1,9 +1,11 @@
 //! A picture as SVG: a box for each phase and cycle, one below the other. Forward transitions run down on the right, and
 //! backward ones run up on the left, so that no line crosses a box. The fonts are those of the machine that shows it.
 
+use serde::Serialize;
 use textwrap::core::display_width;
 
 use super::picture::{Edge, Kind, Mark, Node, Picture};
+use crate::expr::markup::fill;
 use crate::text::markup;
 
 /// Pixels: the height of a line of text, and of a title.
@@ -17,22 +19,7 @@ const LANE: usize = 14;
 /// How far below the top of a box lines arrive.
 const ARRIVAL: usize = 15;
 
-const STYLE: &str = "\
-.chart { --text: #1f2328; --muted: #59636e; --ground: #ffffff; --box: #f6f8fa; --line: #59636e; --cycle: #ddf4ff; \
---ring: #0969da; --taken: #bc4c00; --here: #fff1e5 }
-@media (prefers-color-scheme: dark) { .chart { --text: #e6edf3; --muted: #9ea7b0; --ground: #0d1117; --box: #161b22; \
---line: #8b949e; --cycle: #10233f; --ring: #4493f8; --taken: #f0883e; --here: #3d2a17 } }
-.chart text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, \"DejaVu Sans Mono\", monospace; \
-fill: var(--text); white-space: pre }
-.chart .name { font-weight: bold } .chart .note { fill: var(--muted) }
-.chart .ground { fill: var(--ground) } .chart .head { fill: var(--line) } .chart .head-taken { fill: var(--taken) }
-.chart .box { fill: var(--box); stroke: var(--line) } .chart .cycle { fill: var(--cycle); stroke: var(--ring) }
-.chart .visited { stroke: var(--taken); stroke-width: 2 }
-.chart .current { fill: var(--here); stroke: var(--taken); stroke-width: 3 }
-.chart .edge { fill: none; stroke: var(--line); stroke-width: 1.5 } .chart .taken { stroke: var(--taken); stroke-width: 2.5 }
-";
-
-/// A box with its text.
+/// A box.
 struct Placed<'p> {
     node: &'p Node,
     top: usize,
@@ -52,15 +39,12 @@ struct Lane {
 
 /// Returns the picture, with its title or without.
 pub(super) fn write(picture: &Picture, is_titled: bool) -> String {
-    let mut titles = Vec::new();
+    let mut titles: Vec<Line> = Vec::new();
     if is_titled {
-        titles.push(("name", picture.title.clone()));
-        titles.extend(
-            picture
-                .caption
-                .iter()
-                .map(|caption| ("note", caption.clone())),
-        );
+        let y = |index: usize| MARGIN + index * LINE + 8;
+        titles.push(Line::new("name", MARGIN, y(0), &picture.title));
+        let caption = picture.caption.iter();
+        titles.extend(caption.map(|caption| Line::new("note", MARGIN, y(1), caption)));
     }
     let below = if is_titled { PAD } else { 0 };
     let (boxes, bottom) = place(picture, MARGIN + titles.len() * LINE + below);
@@ -69,46 +53,23 @@ pub(super) fn write(picture: &Picture, is_titled: bool) -> String {
         let side = lanes.iter().filter(|lane| lane.is_down == is_down);
         side.map(|lane| lane.slot + 1).max().unwrap_or(0)
     };
-    let widest = picture.nodes.iter().enumerate().map(|(number, node)| {
-        let stage = node.stage.as_deref().unwrap_or_default();
-        let top = format!("{}  {stage}", head(node));
-        let own = std::iter::once(top).chain(node.notes.iter().cloned());
-        let rows = boxes[number].ports.iter();
-        let rows = rows.map(|(edge, _)| row(picture, &picture.edges[*edge]));
-        own.chain(rows).map(|text| pixels(&text)).max().unwrap_or(0)
-    });
     let left = MARGIN + slots(false) * LANE + LANE;
+    let widest = boxes.iter().map(|placed| content(picture, placed));
     let right = left + widest.max().unwrap_or(0) + 2 * PAD;
-    let room = titles.iter().map(|(_, text)| MARGIN * 2 + pixels(text));
+    let room = titles.iter().map(|line| MARGIN * 2 + pixels(&line.text));
     let width = room
         .chain([right + slots(true) * LANE + LANE + MARGIN])
         .max()
         .unwrap_or(0);
-    let mut text = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" width=\"{width}\" height=\"{bottom}\" \
-         viewBox=\"0 0 {width} {bottom}\" role=\"img\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n<defs>\n",
-        markup(&format!("The chart {}", picture.title)),
-    );
-    for class in ["head", "head-taken"] {
-        text.push_str(&format!(
-            "<marker id=\"{class}\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" \
-             markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"{class}\" d=\"M0 0L8 4L0 8z\"/></marker>\n"
-        ));
-    }
-    text.push_str("</defs>\n<rect class=\"ground\" width=\"100%\" height=\"100%\" rx=\"8\"/>\n");
-    for (index, (class, title)) in titles.iter().enumerate() {
-        text.push_str(&line(class, MARGIN, MARGIN + index * LINE + 8, title));
-    }
     // The path that was taken is drawn last, on top of the rest.
     let mut edges: Vec<(usize, &Edge)> = picture.edges.iter().enumerate().collect();
     edges.sort_by_key(|(_, edge)| edge.is_taken);
-    for (number, edge) in edges {
+    let edges = edges.into_iter().map(|(number, edge)| {
         let (from, to) = (&boxes[edge.from], &boxes[edge.to]);
         let port = from.ports.iter().find(|(port, _)| *port == number);
         let is_down = goes_down(edge);
-        let lane = lanes
-            .iter()
-            .find(|lane| (lane.to, lane.is_down) == (edge.to, is_down));
+        let mut lanes = lanes.iter();
+        let lane = lanes.find(|lane| (lane.to, lane.is_down) == (edge.to, is_down));
         let way = match (port, lane) {
             (Some((_, y)), Some(lane)) => {
                 let (side, x) = match is_down {
@@ -122,19 +83,75 @@ pub(super) fn write(picture: &Picture, is_titled: bool) -> String {
                 format!("M{middle} {}V{}", from.top + from.height, to.top)
             }
         };
-        let (class, marker) = match edge.is_taken {
-            true => ("edge taken", "head-taken"),
-            false => ("edge", "head"),
-        };
-        text.push_str(&format!(
-            "<path class=\"{class}\" d=\"{way}\" marker-end=\"url(#{marker})\"/>\n"
-        ));
+        (way, edge.is_taken)
+    });
+    let values = Values {
+        title: &picture.title,
+        width,
+        height: bottom,
+        titles,
+        edges: edges.collect(),
+        boxes: boxes
+            .iter()
+            .map(|placed| drawn(picture, placed, left, right))
+            .collect(),
+    };
+    fill(include_str!("picture.svg"), values, markup)
+}
+
+/// What the template draws.
+#[derive(Serialize)]
+struct Values<'p> {
+    title: &'p str,
+    width: usize,
+    height: usize,
+    titles: Vec<Line>,
+    /// Paths, and whether they were taken.
+    edges: Vec<(String, bool)>,
+    boxes: Vec<Drawn>,
+}
+
+/// A line of text.
+#[derive(Serialize)]
+struct Line {
+    class: &'static str,
+    x: usize,
+    y: usize,
+    text: String,
+}
+
+/// A box with its text.
+#[derive(Serialize)]
+struct Drawn {
+    kind: Kind,
+    mark: Mark,
+    /// The left upper corner and the size of each frame, and how round its corners are.
+    frames: Vec<[usize; 5]>,
+    /// The stage, at the right end of the first line.
+    stage: Option<Line>,
+    lines: Vec<Line>,
+}
+
+impl Line {
+    fn new(class: &'static str, x: usize, middle: usize, text: &str) -> Self {
+        Self {
+            class,
+            x,
+            y: middle + 4,
+            text: text.to_owned(),
+        }
     }
-    for placed in &boxes {
-        text.push_str(&drawn(picture, placed, left, right));
-    }
-    text.push_str("</svg>\n");
-    text
+}
+
+/// Returns how wide the text of a box is.
+fn content(picture: &Picture, placed: &Placed<'_>) -> usize {
+    let stage = placed.node.stage.as_deref().unwrap_or_default();
+    let head = format!("{}  {stage}", head(placed.node));
+    let rows = placed.ports.iter();
+    let rows = rows.map(|(edge, _)| row(picture, &picture.edges[*edge]));
+    let lines = placed.node.notes.iter().cloned().chain(rows);
+    let lines = lines.map(|line| pixels(&line));
+    lines.max().unwrap_or(0).max(pixels(&head))
 }
 
 /// Places the boxes below `top`, and returns the lower end of the picture.
@@ -224,53 +241,33 @@ fn around(side: usize, from: usize, x: usize, to: usize) -> String {
     format!("M{side} {from}H{inner}Q{x} {from} {x} {leave}V{arrive}Q{x} {to} {inner} {to}H{side}")
 }
 
-fn drawn(picture: &Picture, placed: &Placed<'_>, left: usize, right: usize) -> String {
-    let Placed {
-        node, top, height, ..
-    } = placed;
-    let kind = match node.kind {
-        Kind::Cycle => "box cycle",
-        Kind::Phase | Kind::Final => "box",
-    };
-    let mark = match node.mark {
-        Mark::None => "",
-        Mark::Visited => " visited",
-        Mark::Current => " current",
-    };
+fn drawn(picture: &Picture, placed: &Placed<'_>, left: usize, right: usize) -> Drawn {
+    let (node, top) = (placed.node, placed.top);
     let width = right - left;
-    let frame = |inset: usize, class: &str| {
-        format!(
-            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"{}\"/>\n",
-            left + inset,
-            top + inset,
-            width - 2 * inset,
-            height - 2 * inset,
-            8 - inset
-        )
+    let frame = |inset: usize| {
+        let (width, height) = (width - 2 * inset, placed.height - 2 * inset);
+        [left + inset, top + inset, width, height, 8 - inset]
     };
-    let mut text = frame(0, &format!("{kind}{mark}"));
-    if node.kind == Kind::Final {
-        text.push_str(&frame(3, &format!("{kind}{mark}")));
+    let (x, first) = (left + PAD, top + PAD + LINE / 2);
+    let mut lines = vec![Line::new("name", x, first, &head(node))];
+    let notes = node.notes.iter().enumerate();
+    lines.extend(notes.map(|(at, note)| Line::new("note", x, first + (at + 1) * LINE, note)));
+    let rows = placed.ports.iter();
+    lines.extend(rows.map(|(edge, port)| {
+        let row = row(picture, &picture.edges[*edge]);
+        Line::new("", x, *port, &row)
+    }));
+    let stage = node.stage.as_ref();
+    Drawn {
+        kind: node.kind,
+        mark: node.mark,
+        frames: match node.kind {
+            Kind::Final => vec![frame(0), frame(3)],
+            Kind::Phase | Kind::Cycle => vec![frame(0)],
+        },
+        stage: stage.map(|stage| Line::new("note", right - PAD, first, stage)),
+        lines,
     }
-    let mut y = top + PAD + LINE / 2;
-    let x = left + PAD;
-    text.push_str(&line("name", x, y, &head(node)));
-    if let Some(stage) = &node.stage {
-        text.push_str(&format!(
-            "<text class=\"note\" text-anchor=\"end\" x=\"{}\" y=\"{}\">{}</text>\n",
-            right - PAD,
-            y + 4,
-            markup(stage)
-        ));
-    }
-    for note in &node.notes {
-        y += LINE;
-        text.push_str(&line("note", x, y, note));
-    }
-    for (edge, port) in &placed.ports {
-        text.push_str(&line("", x, *port, &row(picture, &picture.edges[*edge])));
-    }
-    text
 }
 
 fn head(node: &Node) -> String {
@@ -287,15 +284,6 @@ fn row(picture: &Picture, edge: &Edge) -> String {
         "" => format!("→ {name}"),
         label => format!("→ {name}: {label}"),
     }
-}
-
-fn line(class: &str, x: usize, middle: usize, text: &str) -> String {
-    let y = middle + 4;
-    let class = match class {
-        "" => String::new(),
-        class => format!(" class=\"{class}\""),
-    };
-    format!("<text{class} x=\"{x}\" y=\"{y}\">{}</text>\n", markup(text))
 }
 
 /// Returns how wide a text is: a character of a monospaced font is about 0.61 times as wide as it is high.

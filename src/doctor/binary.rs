@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::Value as Json;
+
 use super::diagnosis::{Diagnosis, shown};
 use super::installed;
-use crate::chart::Chart;
+use crate::chart::{Chart, names};
 use crate::engine::context::Context;
-use crate::expr::single_expression;
+use crate::host::hosts::Host;
 use crate::invoke::process::{self, End};
 use crate::invoke::spec::Spec;
 
@@ -106,15 +108,19 @@ pub(super) fn own() -> Vec<Diagnosis> {
 
 /// Checks the programs that the chart runs with these settings.
 pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
+    let chosen = chosen(chart, settings);
     let rules = chart.on.values().flatten();
-    let names = rules.filter_map(|rule| {
-        let name = rule.invoke.as_deref()?;
-        let setting = single_expression(name).and_then(|expr| expr.strip_prefix("config."));
-        setting.map_or(Some(name), |setting| settings.get(setting)?.as_str())
+    let names = rules.flat_map(|rule| {
+        let invoke = rule.invoke.as_deref();
+        let mut names = invoke.and_then(|invoke| names::invoked(chart, invoke));
+        if let Some(names) = names.as_mut().filter(|names| names.len() > 1) {
+            names.retain(|name| chosen.is_empty() || chosen.contains(&name.as_str()));
+        }
+        names.unwrap_or_default()
     });
     let mut found = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
-    for invoke in names.filter_map(|name| chart.invoke.get(name)) {
+    for invoke in names.filter_map(|name| chart.invoke.get(&name)) {
         let program = invoke.argv.first().map_or("", |program| program.0.as_str());
         // A program whose name is known only at run time cannot be looked up.
         if program.is_empty() || program.contains('{') || seen.contains(&program) {
@@ -138,6 +144,31 @@ pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
     found
 }
 
+/// Returns the invocations that the settings choose: those before the `:` of an item, and, if there is an item without one,
+/// those that a setting names. None of them: the settings choose nothing.
+fn chosen<'s>(chart: &Chart, settings: &'s Context) -> Vec<&'s str> {
+    let value = |name: &String| settings.get(name);
+    let lists = chart
+        .config
+        .iter()
+        .filter(|(_, field)| field.prefix.is_some());
+    let items = lists.filter_map(|(name, _)| value(name)?.as_array());
+    let items: Vec<&str> = items.flatten().filter_map(Json::as_str).collect();
+    // An item can also be a name alone.
+    let known = |name: &str| chart.invoke.contains_key(name);
+    let before = |item: &&'s str| item.split(':').next().filter(|name| known(name));
+    let mut chosen: Vec<&str> = items.iter().filter_map(before).collect();
+    if chosen.len() < items.len() || items.is_empty() {
+        let words = chart
+            .config
+            .iter()
+            .filter(|(_, field)| field.one_of.is_some());
+        let named = words.filter_map(|(name, _)| value(name)?.as_str());
+        chosen.extend(named.filter(|name| known(name)));
+    }
+    chosen
+}
+
 /// Returns the file of a program that a chart names.
 fn locate(program: &str) -> Option<PathBuf> {
     match program.contains('/') {
@@ -150,16 +181,17 @@ fn program_on_path(program: &str) -> Diagnosis {
     let Some(path) = locate(program) else {
         return Diagnosis::problem(
             "program",
-            format!("`{program}` is not on PATH, so no review can run"),
+            format!("`{program}` is not on PATH, so it cannot review"),
             "install it, or add its folder to PATH where Claude Code is started",
         );
     };
-    if program != HOST {
+    // Any other program may do anything when it is asked for its version.
+    if Host::named(program).is_none() {
         return Diagnosis::ok("program", format!("{program}, {}", shown(&path)));
     }
     let printed = version_of(&path);
     match printed.as_deref().map(Version::find) {
-        Ok(Some(version)) if version < TRIED_FROM => Diagnosis::warning(
+        Ok(Some(version)) if program == HOST && version < TRIED_FROM => Diagnosis::warning(
             "program",
             format!(
                 "{program} {version}, {}: older than all versions that taskie was tested with",

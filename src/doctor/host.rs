@@ -15,6 +15,7 @@ use super::diagnosis::{Diagnosis, shown};
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
 use crate::engine::context::{Context, initial};
+use crate::host::hosts::BLOCKS;
 
 /// Where the settings are that the user cannot change.
 #[cfg(target_os = "macos")]
@@ -24,9 +25,6 @@ const MANAGED: &str = "/etc/claude-code";
 
 /// The variable that limits how many stops in a row may be blocked; 0: no limit.
 const BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
-
-/// The limit if the variable is not set.
-const DEFAULT_CAP: &str = "8";
 
 /// All settings, and the installed plugins.
 #[derive(Debug, Default)]
@@ -358,7 +356,7 @@ impl Settings {
             )
         });
         let given = of_files.or_else(|| std::env::var(BLOCK_CAP).ok());
-        let given = given.unwrap_or_else(|| DEFAULT_CAP.to_owned());
+        let given = given.unwrap_or_else(|| BLOCKS.to_string());
         let Ok(cap) = given.trim().parse::<i64>() else {
             let text = format!("{BLOCK_CAP} is {given:?}, which is not a number");
             let help = "set it to a number; 0: no limit";

@@ -279,7 +279,7 @@ impl Deciding {
                 .transpose()
         };
         let message = text("message", &rule.message)?;
-        let say = text("say", &rule.say)?;
+        let say = text("say", &rule.say)?.filter(|say| !say.is_empty());
         let block = text("block", &rule.block)?;
         let action = text("action", &rule.action)?;
         let mut fields = self.values(&format!("{place}.assign"), &rule.assign, root)?;
@@ -517,13 +517,18 @@ impl Deciding {
             let place = format!("invoke.{name}.argv[{index}]");
             let value = (self.names.expressions)
                 .literal(&Literal::Text(text.clone()), &root)
-                .map_err(Fault::at(place.clone()))?;
-            // A list becomes one argument for each item.
-            if value.kind() == ValueKind::Seq {
-                let items = value.try_iter().into_iter().flatten();
-                words.extend(items.map(|item| item.to_string()));
-            } else {
-                words.push(self.names.text(format_args!("{place}"), text, &root)?);
+                .map_err(Fault::at(place.clone()));
+            match value {
+                // A list becomes one argument for each item.
+                Ok(value) if value.kind() == ValueKind::Seq => {
+                    let items = value.try_iter().into_iter().flatten();
+                    words.extend(items.map(|item| item.to_string()));
+                }
+                // The world may leave open whether a text can be made.
+                value => {
+                    let text = self.names.text(place, text, &root);
+                    words.push(text.map_err(|fault| value.err().unwrap_or(fault))?);
+                }
             }
         }
         Ok(words)

@@ -126,12 +126,13 @@ impl Inspector {
         Ok(shown)
     }
 
-    /// Returns the context fields that an expression or a text names, with their values.
+    /// Returns the context fields that an expression or a text uses, directly or through a let, with their values.
     pub fn fields_in(&self, source: &str) -> Vec<(String, Json)> {
-        let named = self.names.expressions.names_in(source);
-        let fields = self.names.chart.context.keys();
+        let chart = &self.names.chart;
+        let named = chart.names_in(&self.names.expressions, [source]);
+        let fields = chart.context.keys();
         fields
-            .filter(|field| named.contains(field))
+            .filter(|field| named.contains(field.as_str()))
             .map(|field| (field.clone(), self.names.field(field)))
             .collect()
     }

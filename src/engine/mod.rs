@@ -13,4 +13,5 @@ pub mod inspect;
 pub mod names;
 pub mod records;
 pub mod saw;
+pub mod spent;
 pub mod world;

@@ -32,6 +32,15 @@ pub enum Source {
         subject: Vec<String>,
         rounds: usize,
     },
+    /// `findings`, or `cycle.findings`: a list of records with `id`, `last`, `severity`, `state`, `again` and `text`.
+    Findings {
+        /// The name of the reviews of the running cycle, with `{n}` for the number.
+        files: Option<String>,
+        /// How many of them count.
+        count: i64,
+        /// Only those of the running cycle.
+        is_of_cycle: bool,
+    },
     /// `rulings`: what the user has ruled about findings, a list of texts.
     Rulings,
     /// `driver`: who drives the instance, from the point of view of the session: `this`, `other`, or none.

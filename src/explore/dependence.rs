@@ -816,7 +816,7 @@ impl Reader<'_> {
             return value;
         }
         match name {
-            "it" => Val::settled(),
+            "it" | "invoke" => Val::settled(),
             // Nobody, this session, another one: each is tried.
             "driver" => {
                 self.looks.insert(name.to_owned());
@@ -826,7 +826,7 @@ impl Reader<'_> {
                 self.looks.insert(name.to_owned());
                 Val::input(name, false)
             }
-            "siblings" | "touched" | "rulings" => {
+            "siblings" | "touched" | "rulings" | "findings" => {
                 self.looks.insert(name.to_owned());
                 Val::input(name, true)
             }
@@ -868,7 +868,7 @@ impl Reader<'_> {
         match (path, name) {
             ("cycle", "n") | ("review", "n") => cycles(&|cycle| cycle.count.clone()),
             ("cycle", "limit") => cycles(&|cycle| cycle.limit.clone()),
-            ("cycle", "subject") => Val::input(whole, true),
+            ("cycle", "subject" | "findings") => Val::input(whole, true),
             ("cycle", "review" | "last" | "text") | ("review", "error" | "file" | "answer") => {
                 Val::input(whole, false)
             }
@@ -1069,8 +1069,13 @@ impl Reader<'_> {
             return self.may_fail(&[&value]);
         }
         let open = self.under_open.clone();
-        let inputs = self.inputs(&value);
-        if !open.is_empty() && !inputs.is_empty() {
+        let chart = self.chart;
+        let may_be_empty = |input: &String| {
+            let setting = input.strip_prefix("config.");
+            let field = setting.and_then(|name| chart.config.get(name));
+            field.is_none_or(|field| field.minimum < Some(1))
+        };
+        if !open.is_empty() && self.inputs(&value).iter().any(may_be_empty) {
             self.fails.extend(open);
         }
         for term in &value.terms {

@@ -787,7 +787,7 @@ impl World for ImaginedWorld {
             Source::Postponed => to_value(&self.choose(Choice::Postponed)),
             Source::Dirty => to_value(&self.choose(Choice::Dirty)),
             Source::Stalled { .. } => to_value(&self.choose(Choice::Stalled)),
-            Source::Rulings => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
             Source::Siblings => to_value(&self.choose(Choice::Siblings)),
             Source::Now => Value::from("20260101T000000"),
             Source::Names(_) => Value::from(Vec::<Value>::new()),
@@ -843,6 +843,15 @@ impl World for ImaginedWorld {
             }
             Evaluated::Text { source, failed } => {
                 let (_, may_fail) = self.open(source)?;
+                // That it fails with a value of which nothing is known says nothing.
+                if failed && self.has_looked_at_unknown(source) {
+                    let mut options = vec![json!("made")];
+                    options.extend(may_fail.then(fails));
+                    return match self.assumption(source, options) {
+                        failed if failed == fails() => Some(Assumed::Fails),
+                        _ => Some(Assumed::Made),
+                    };
+                }
                 if !may_fail && !failed {
                     return None;
                 }

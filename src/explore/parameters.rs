@@ -55,7 +55,7 @@ impl Domain {
                 values.extend(self.integers(name, Some(least), least, &mut |_| Json::Null));
             }
             FieldType::String => match &field.one_of {
-                Some(words) => values.extend(words.iter().map(|word| json!(word))),
+                Some(words) => values.extend(words.list().iter().map(|word| json!(word))),
                 None => values.extend(self.texts(name, &mut |_| Json::Null)),
             },
             // What a list holds is tried only where an option must be one of its words.

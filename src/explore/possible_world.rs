@@ -16,6 +16,7 @@ use crate::engine::context::{Context, to_value};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::records;
+use crate::engine::spent::{Run, spent};
 use crate::engine::world::{Given, Source, World};
 
 /// What lies on a disk below an instance's directory, and what else a decision can look at.
@@ -31,8 +32,10 @@ pub struct Disk {
     pub driver: Option<String>,
     /// Until when no reviewer can run.
     pub postponed: Option<String>,
-    /// The budget that is used up.
+    /// The budget that is used up, whatever reviews cost.
     pub over: Option<String>,
+    /// The reviews that have run, oldest first.
+    pub runs: Vec<Run>,
     /// The last reviews found something, and nothing has changed.
     pub stalled: bool,
     /// The worst severity that a review has found.
@@ -183,16 +186,22 @@ impl World for PossibleWorld {
                 None => Value::from(()),
             },
             Source::Dirty => Value::from(self.disk.dirty),
-            Source::Spent { .. } => {
+            Source::Spent { .. } if self.disk.over.is_some() => {
                 let none = || Value::from(());
-                let over = match &self.disk.over {
-                    Some(budget) => Value::from(budget.as_str()),
-                    None => none(),
-                };
+                let over = Value::from(self.disk.over.as_deref());
                 Value::from_pairs([("cycle", none()), ("instance", none()), ("over", over)])
             }
+            Source::Spent {
+                cycle,
+                files,
+                count,
+            } => {
+                let setting = |name: &str| Ok(self.setting(name));
+                let of = (cycle.as_deref(), files.as_str(), *count);
+                spent(&self.chart, setting, || self.disk.runs.clone(), of)?
+            }
             Source::Stalled { .. } => Value::from(self.disk.stalled),
-            Source::Rulings => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
             Source::Siblings => {
                 let siblings = self.disk.siblings.iter();
                 siblings

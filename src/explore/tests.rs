@@ -180,6 +180,25 @@ fn all_reviews_are_counted() {
     }
 }
 
+/// The sum of all reviews is not proved if one of its parts is not.
+#[test]
+fn a_sum_rests_on_its_parts() {
+    let counted = "reviews = \"{{ review.n }}\"";
+    let guessed = "reviews = \"{{ review.n if tables.tasks.rows | map(attribute='id') | join | length < 99 else 0 }}\"";
+    let report = explore(&chart(&[(counted, guessed)]), &Caps::default());
+    let why = |name: &str| {
+        let mut results = report.results.iter();
+        let result = results.find(|result| result.name == name).unwrap();
+        match &result.verdict {
+            Verdict::Undecided { why } => why.clone(),
+            verdict => panic!("{verdict:?}"),
+        }
+    };
+    let part = why("text-review ends within its limit");
+    assert!(part.starts_with("the cycle `text-review` can go on without end"));
+    assert_eq!(why("the number of all reviews is bounded"), part);
+}
+
 #[test]
 fn what_looks_at_the_scope_loses_no_move() {
     // Each part asks whether there is a state yet, whatever was asked before it.

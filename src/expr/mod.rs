@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
@@ -104,7 +104,11 @@ impl fmt::Display for ExprError {
 
 /// Evaluates a chart's expressions and renders its templates.
 pub struct Expressions {
-    env: Environment<'static>,
+    templates: Templates,
+    /// Knows the functions that most stops need. To prepare all of them takes longer than to evaluate some guards.
+    few: Environment<'static>,
+    /// Knows all functions.
+    all: OnceLock<Environment<'static>>,
 }
 
 impl fmt::Debug for Expressions {
@@ -116,29 +120,50 @@ impl fmt::Debug for Expressions {
 impl Expressions {
     /// Returns an evaluator that compiles expressions and reads templates when they are needed.
     pub fn new(templates: Templates) -> Self {
-        let mut env = Environment::new();
-        env.set_undefined_behavior(UndefinedBehavior::Strict);
-        env.set_auto_escape_callback(|_| AutoEscape::None);
-        env.set_debug(true);
-        env.set_loader(move |name| templates.get(name).map(|text| text.map(Cow::into_owned)));
-        env.add_filter("after", after);
-        env.add_filter("brief", brief);
-        env.add_filter("flatten", flatten);
-        env.add_filter("set", set);
-        Self { env }
+        let mut few = prepared(Environment::empty(), &templates);
+        few.add_filter("map", minijinja::filters::map);
+        few.add_test("none", minijinja::tests::is_none);
+        Self {
+            templates,
+            few,
+            all: OnceLock::new(),
+        }
+    }
+
+    /// Returns the result of `evaluate` with the few functions, or with all of them if it needs another.
+    fn with<T>(
+        &self,
+        source: &str,
+        evaluate: impl Fn(&Environment<'static>) -> Result<T, minijinja::Error>,
+    ) -> Result<T, ExprError> {
+        let few = || match self.all.get() {
+            None => Some(evaluate(&self.few)).filter(|result| !is_unknown(result)),
+            Some(_) => None,
+        };
+        let all = || prepared(Environment::new(), &self.templates);
+        few()
+            .unwrap_or_else(|| evaluate(self.all.get_or_init(all)))
+            .map_err(|error| explain(source, &error))
     }
 
     /// Returns the value of a bare expression.
     pub fn value(&self, expr: &str, names: &Value) -> Result<Value, ExprError> {
-        self.env
-            .compile_expression(expr)
-            .and_then(|compiled| compiled.eval(names))
-            .map_err(|error| explain(expr, &error))
+        self.with(expr, |env| env.compile_expression(expr)?.eval(names))
     }
 
-    /// Returns whether a condition is true: a boolean, or a list that has items.
+    /// Returns whether a condition is true: a boolean, or a list that has items. What comes after a part that is false is
+    /// not even compiled.
     pub fn holds(&self, expr: &str, names: &Value) -> Result<bool, ExprError> {
-        condition(expr, &self.value(expr, names)?)
+        for part in syntax::conjuncts(expr) {
+            let holds = self.value(part, names);
+            match holds.and_then(|value| condition(part, &value)) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                // The error is about the whole condition.
+                Err(_) => return condition(expr, &self.value(expr, names)?),
+            }
+        }
+        Ok(true)
     }
 
     /// Returns those of the items for which the guard is true, each as a root object made by `names_of`.
@@ -151,16 +176,16 @@ impl Expressions {
         let Some(guard) = guard else {
             return Ok(items.into_iter().map(names_of).collect());
         };
-        let compiled = self
-            .env
-            .compile_expression(guard)
-            .map_err(|error| explain(guard, &error))?;
+        let values = self.with(guard, |env| {
+            let compiled = env.compile_expression(guard)?;
+            let value = |item: &Value| {
+                let names = names_of(item.clone());
+                Ok((compiled.eval(&names)?, names))
+            };
+            items.iter().map(value).collect::<Result<Vec<_>, _>>()
+        })?;
         let mut selected = Vec::new();
-        for item in items {
-            let names = names_of(item);
-            let value = compiled
-                .eval(&names)
-                .map_err(|error| explain(guard, &error))?;
+        for (value, names) in values {
             if condition(guard, &value)? {
                 selected.push(names);
             }
@@ -185,20 +210,16 @@ impl Expressions {
         if !has_holes(&text.0) {
             return Ok(text.0.clone());
         }
-        self.env
-            .template_from_named_str("text", &text.0)
-            .and_then(|template| template.render(names))
+        let render =
+            |env: &Environment<'_>| env.template_from_named_str("text", &text.0)?.render(names);
+        self.with(&text.0, render)
             .map(|text| text.trim_end().to_owned())
-            .map_err(|error| explain(&text.0, &error))
     }
 
     /// Renders a template on its own, like a text that includes only this template.
     pub fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
-        self.env
-            .get_template(name)
-            .and_then(|template| template.render(names))
+        self.with(name, |env| env.get_template(name)?.render(names))
             .map(|text| text.trim_end().to_owned())
-            .map_err(|error| explain(name, &error))
     }
 
     /// Returns a literal's value: a text that is exactly one `{{ … }}` keeps its type.
@@ -218,13 +239,13 @@ impl Expressions {
     /// Returns the dotted names that an expression or a text uses, without its own loop variables.
     pub fn names_in(&self, source: &str) -> Vec<String> {
         let bare = self
-            .env
+            .few
             .compile_expression(source)
             .map(|expr| expr.undeclared_variables(true));
         let names = match bare {
             Ok(names) if !has_holes(source) => Ok(names),
             _ => self
-                .env
+                .few
                 .template_from_str(source)
                 .map(|text| text.undeclared_variables(true)),
         };
@@ -232,6 +253,36 @@ impl Expressions {
             .map(|names| names.into_iter().collect())
             .unwrap_or_default()
     }
+}
+
+/// Returns an environment with what all charts share.
+fn prepared(mut env: Environment<'static>, templates: &Templates) -> Environment<'static> {
+    let templates = templates.clone();
+    env.set_undefined_behavior(UndefinedBehavior::Strict);
+    env.set_auto_escape_callback(|_| AutoEscape::None);
+    env.set_debug(true);
+    env.set_loader(move |name| templates.get(name).map(|text| text.map(Cow::into_owned)));
+    env.add_filter("after", after);
+    env.add_filter("brief", brief);
+    env.add_filter("flatten", flatten);
+    env.add_filter("set", set);
+    env
+}
+
+/// Returns the innermost cause of minijinja's error.
+fn innermost(error: &minijinja::Error) -> &minijinja::Error {
+    let source = std::error::Error::source(error);
+    let inner = source.and_then(|inner| inner.downcast_ref::<minijinja::Error>());
+    inner.map_or(error, innermost)
+}
+
+/// Returns whether a function was needed that the environment does not have.
+fn is_unknown<T>(result: &Result<T, minijinja::Error>) -> bool {
+    let kind = result.as_ref().err().map(|error| innermost(error).kind());
+    matches!(
+        kind,
+        Some(ErrorKind::UnknownFilter | ErrorKind::UnknownTest | ErrorKind::UnknownFunction)
+    )
 }
 
 /// Returns the expression inside a text that is one `{{ … }}` and nothing else.
@@ -351,12 +402,7 @@ impl Object for Set {
 
 /// Returns the innermost cause of minijinja's error, in one line.
 fn explain(source: &str, error: &minijinja::Error) -> ExprError {
-    let mut inner = error;
-    while let Some(next) =
-        std::error::Error::source(inner).and_then(|next| next.downcast_ref::<minijinja::Error>())
-    {
-        inner = next;
-    }
+    let inner = innermost(error);
     let cause = std::error::Error::source(inner).and_then(|cause| cause.downcast_ref::<Cause>());
     let cause = cause.cloned();
     let template = inner

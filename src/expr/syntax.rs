@@ -37,23 +37,29 @@ pub fn is_too_long(source: &str) -> bool {
 pub fn conjuncts(source: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut depth, mut quote) = (0, 0, None);
-    let is_name = |char: char| char.is_alphanumeric() || char == '_';
-    for (at, char) in source.char_indices() {
-        match (quote, char) {
-            (Some(open), _) if open == char => quote = None,
+    // A character that is not ASCII can be part of a name only.
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+    let mut last = b' ';
+    for (at, byte) in source.bytes().enumerate() {
+        let is_first = !is_name(std::mem::replace(&mut last, byte));
+        match (quote, byte) {
+            (Some(open), _) if open == byte => quote = None,
             (Some(_), _) => {}
-            (None, '\'' | '"') => quote = Some(char),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') => depth -= 1,
-            (None, _) if depth == 0 && is_name(char) && !source[..at].ends_with(is_name) => {
-                let word = source[at..].split(|char| !is_name(char)).next();
-                match word {
-                    Some("or" | "if") => return vec![source.trim()],
-                    Some(word @ "and") => {
-                        parts.push(source[start..at].trim());
-                        start = at + word.len();
-                    }
-                    _ => {}
+            (None, b'\'' | b'"') => quote = Some(byte),
+            (None, b'(' | b'[' | b'{') => depth += 1,
+            (None, b')' | b']' | b'}') => depth -= 1,
+            (None, b'a' | b'o' | b'i') if depth == 0 && is_first => {
+                let rest = &source.as_bytes()[at..];
+                let is_word = |word: &str| {
+                    rest.starts_with(word.as_bytes())
+                        && !rest.get(word.len()).is_some_and(|next| is_name(*next))
+                };
+                if is_word("or") || is_word("if") {
+                    return vec![source.trim()];
+                }
+                if is_word("and") {
+                    parts.push(source[start..at].trim());
+                    start = at + "and".len();
                 }
             }
             (None, _) => {}
@@ -279,6 +285,14 @@ mod tests {
             ),
             ("a and (b or c)", &["a", "(b or c)"]),
             ("(a and b) and x.brand", &["(a and b)", "x.brand"]),
+            (
+                "and_more and orders and iffy",
+                &["and_more", "orders", "iffy"],
+            ),
+            (
+                "grand and \u{e4}and and 'ü'",
+                &["grand", "\u{e4}and", "'ü'"],
+            ),
             ("a if b and c else d", &["a if b and c else d"]),
         ];
         for (source, parts) in cases {

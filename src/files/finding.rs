@@ -68,6 +68,17 @@ impl Found {
         self.counts(severities).next().map(|(severity, _)| severity)
     }
 
+    /// Returns whether another review found exactly the same, and not nothing.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let is_in = |finding: &Finding, found: &Self| {
+            found.findings.iter().any(|other| other.is_same(finding))
+        };
+        !self.findings.is_empty()
+            && self.unreadable == other.unreadable
+            && self.findings.iter().all(|finding| is_in(finding, other))
+            && other.findings.iter().all(|finding| is_in(finding, self))
+    }
+
     /// Returns how many findings of each severity there are: `2 major, 1 minor`; empty if there is none.
     pub fn in_words(&self, severities: &[String]) -> String {
         let unreadable = Some(("unreadable", self.unreadable)).filter(|(_, count)| *count > 0);
@@ -97,6 +108,18 @@ impl Found {
 }
 
 impl Finding {
+    /// Returns whether both say the same: severity and file are equal, and so are the words of the titles. Case, numbers
+    /// and signs don't count, and neither does the line, which moves when something before it changes.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let words = |title: &str| {
+            let words = title.split(|sign: char| !sign.is_alphabetic());
+            let words = words.filter(|word| !word.is_empty());
+            words.map(str::to_lowercase).collect::<Vec<_>>()
+        };
+        (&self.severity, &self.file) == (&other.severity, &other.file)
+            && words(&self.title) == words(&other.title)
+    }
+
     fn read(item: &Json, severities: &[String]) -> Option<Self> {
         let text = |key: &str| {
             let text = plain_line(item.get(key)?.as_str()?, LENGTH);

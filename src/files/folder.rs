@@ -52,7 +52,7 @@ impl Folder {
             }
             let kind = match entry.file_type() {
                 // Not every file system says it here.
-                FileType::Unknown => FileType::from_raw_mode(self.status(name)?.st_mode),
+                FileType::Unknown => FileType::from_raw_mode(self.status(Path::new(name))?.st_mode),
                 kind => kind,
             };
             let name = name.to_owned();
@@ -61,13 +61,13 @@ impl Folder {
         Ok(entries)
     }
 
-    /// Returns when a file that is in it was modified. A symbolic link is not followed.
-    pub fn modified(&self, name: &OsStr) -> io::Result<Modified> {
+    /// Returns when a file below it was modified. A symbolic link is not followed.
+    pub fn modified(&self, name: &Path) -> io::Result<Modified> {
         let status = self.status(name)?;
         Ok((status.st_mtime.into(), status.st_mtime_nsec.into()))
     }
 
-    fn status(&self, name: &OsStr) -> io::Result<Stat> {
+    fn status(&self, name: &Path) -> io::Result<Stat> {
         Ok(statat(self.dir.fd()?, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 }

@@ -56,40 +56,29 @@ impl Pattern {
     /// Parses a pattern; the error says what is wrong with it.
     pub fn parse(source: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
-        let mut literal = String::new();
         let mut rest = source;
-        while let Some(first) = rest.chars().next() {
-            let piece = match first {
-                '{' => {
-                    let end = rest
-                        .find('}')
-                        .ok_or_else(|| format!("`{source}` has a `{{` without its `}}`"))?;
-                    let hole = parse_hole(&rest[1..end])?;
-                    rest = &rest[end + 1..];
-                    hole
-                }
-                '}' => return Err(format!("`{source}` has a `}}` without its `{{`")),
-                '*' if rest.starts_with("**/") => {
-                    rest = &rest[3..];
-                    Piece::Folders
-                }
-                '*' => {
-                    rest = &rest[1..];
-                    Piece::Star
-                }
-                other => {
-                    literal.push(other);
-                    rest = &rest[other.len_utf8()..];
-                    continue;
-                }
-            };
+        while let Some(length) = rest.find(['{', '}', '*']) {
+            let (literal, special) = rest.split_at(length);
             if !literal.is_empty() {
-                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                pieces.push(Piece::Literal(literal.to_owned()));
             }
+            let (piece, after) = if let Some(special) = special.strip_prefix('{') {
+                let (inside, after) = special
+                    .split_once('}')
+                    .ok_or_else(|| format!("`{source}` has a `{{` without its `}}`"))?;
+                (parse_hole(inside)?, after)
+            } else if let Some(after) = special.strip_prefix("**/") {
+                (Piece::Folders, after)
+            } else if let Some(after) = special.strip_prefix('*') {
+                (Piece::Star, after)
+            } else {
+                return Err(format!("`{source}` has a `}}` without its `{{`"));
+            };
             pieces.push(piece);
+            rest = after;
         }
-        if !literal.is_empty() {
-            pieces.push(Piece::Literal(literal));
+        if !rest.is_empty() {
+            pieces.push(Piece::Literal(rest.to_owned()));
         }
         Ok(Self { pieces })
     }
@@ -100,6 +89,14 @@ impl Pattern {
             Piece::Hole { name, kind } => Some((name.as_str(), kind.public())),
             _ => None,
         })
+    }
+
+    /// Returns the only name that the pattern matches; `None` if it has a hole or a wildcard.
+    pub fn literal(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [Piece::Literal(text)] => Some(text),
+            _ => None,
+        }
     }
 
     /// Returns whether the pattern matches files in subfolders.

@@ -37,30 +37,28 @@ pub struct Row {
     pub is_usable: bool,
 }
 
+/// The positions of the columns of a table; `None` if a heading is missing.
+type Places<'c> = Vec<(&'c str, Option<usize>)>;
+
 /// Reads a pipe table. `columns` are (field, the headings that it may have); a field named `id` must be a slug.
 pub fn read_columns<'c>(
     text: &str,
     columns: impl Iterator<Item = (&'c str, &'c [String])> + Clone,
 ) -> Content {
-    let lines: Vec<&str> = text
-        .trim_start_matches('\u{feff}')
-        .lines()
-        .map(str::trim)
-        .collect();
+    let text = text.trim_start_matches('\u{feff}');
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut content = Content {
         exists: true,
         lines: lines.len(),
+        prose: lines
+            .iter()
+            .any(|line| !line.is_empty() && !line.starts_with('|')),
         ..Content::default()
     };
-    // The positions of the columns, once there was a header; `None` if a heading is missing.
-    let mut places: Option<Vec<(&str, Option<usize>)>> = None;
+    let mut places: Option<Places<'_>> = None;
     let mut unusable = Warnings::default();
     for (index, line) in lines.iter().enumerate() {
-        if line.is_empty() {
-            continue;
-        }
         if !line.starts_with('|') {
-            content.prose = true;
             continue;
         }
         content.head = true;
@@ -71,66 +69,63 @@ pub fn read_columns<'c>(
         let heads_a_table = lines.get(index + 1).is_some_and(|next| is_separator(next));
         let Some(places) = places.as_ref().filter(|_| !heads_a_table) else {
             let found = locate(&cells, columns.clone());
-            content.lacks |= found
-                .iter()
-                .any(|(field, place)| *field == "id" && place.is_none());
+            content.lacks |= lacks_ids(&found);
             places = Some(found);
             continue;
         };
-        let mut fields: Vec<(String, String)> = places
-            .iter()
-            .map(|(field, place)| {
-                let cell = place
-                    .and_then(|place| cells.get(place))
-                    .map_or("", String::as_str);
-                ((*field).to_owned(), cell.to_owned())
-            })
-            .collect();
-        if cells.iter().all(String::is_empty) {
-            continue;
+        if !cells.iter().all(String::is_empty) {
+            let row = row(&cells, places, index + 1, &mut unusable);
+            content.rows.push(row);
         }
-        let has_column = places
-            .iter()
-            .any(|(field, place)| *field == "id" && place.is_some());
-        let mut is_usable = true;
-        if let Some((_, id)) = fields.iter_mut().find(|(field, _)| field == "id")
-            && !is_slug(id)
-        {
-            is_usable = false;
-            let shown = match id.as_str() {
-                "" => format!("line {}", index + 1),
-                id => id.chars().take(MAX_SHOWN).collect::<String>(),
-            };
-            if has_column {
-                unusable.push(|| {
-                    let what = match id.as_str() {
-                        "" => "there is no id".to_owned(),
-                        _ => format!("`{shown}` is not an id (letters, digits, _ and -)"),
-                    };
-                    format!("line {}: {what}; the row counts as open", index + 1)
-                });
-            }
-            *id = shown;
-        }
-        content.rows.push(Row { fields, is_usable });
     }
     content.warnings = unusable.into_texts(|more| format!("and {more} more rows count as open"));
-    for (field, place) in places.into_iter().flatten() {
-        match place {
-            Some(_) => {}
-            // `lacks` reports this.
-            None if field == "id" => {}
-            None => {
-                let headings = columns.clone().find(|(name, _)| *name == field);
-                let heading = headings.and_then(|(_, headings)| headings.first());
-                content.warnings.push(format!(
-                    "the table has no column `{}`",
-                    heading.map_or(field, String::as_str)
-                ));
-            }
-        }
+    // `lacks` reports a missing column of ids.
+    let absent = places.into_iter().flatten();
+    for (field, _) in absent.filter(|(field, place)| place.is_none() && *field != "id") {
+        let headings = columns.clone().find(|(name, _)| *name == field);
+        let heading = headings.and_then(|(_, headings)| headings.first());
+        let heading = heading.map_or(field, String::as_str);
+        let warning = format!("the table has no column `{heading}`");
+        content.warnings.push(warning);
     }
     content
+}
+
+fn lacks_ids(places: &Places<'_>) -> bool {
+    let mut places = places.iter();
+    places.any(|(field, place)| *field == "id" && place.is_none())
+}
+
+/// Returns the row of the cells in a line. One whose id is not a slug is named by its line, or by what is there instead.
+fn row(cells: &[String], places: &Places<'_>, line: usize, unusable: &mut Warnings) -> Row {
+    let cell = |place: &Option<usize>| cells.get((*place)?).cloned();
+    let fields = places.iter();
+    let mut fields: Vec<(String, String)> = fields
+        .map(|(field, place)| ((*field).to_owned(), cell(place).unwrap_or_default()))
+        .collect();
+    let id = fields.iter_mut().find(|(field, _)| field == "id");
+    let Some((_, id)) = id.filter(|(_, id)| !is_slug(id)) else {
+        return Row {
+            fields,
+            is_usable: true,
+        };
+    };
+    let (shown, what) = match id.as_str() {
+        "" => (format!("line {line}"), "there is no id".to_owned()),
+        id => {
+            let shown: String = id.chars().take(MAX_SHOWN).collect();
+            let what = format!("`{shown}` is not an id (letters, digits, _ and -)");
+            (shown, what)
+        }
+    };
+    if !lacks_ids(places) {
+        unusable.push(|| format!("line {line}: {what}; the row counts as open"));
+    }
+    *id = shown;
+    Row {
+        fields,
+        is_usable: false,
+    }
 }
 
 /// Reads the lines that match `pattern`, without the whitespace around them.

@@ -98,7 +98,7 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
         }
         Err(Ended::BySignal(signal)) => {
             tell(&format!(
-                "ended by signal {signal}; the reviewer was killed too, and state.json is unchanged"
+                "ended by signal {signal}; the program that it ran was killed too, and state.json is unchanged"
             ));
             ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
         }

@@ -14,8 +14,8 @@ const TAIL: u64 = 64 * 1024;
 /// The longest line that is returned, in characters.
 const MAX_LINE: usize = 300;
 
-/// Returns the last line of a log that is not empty, without escape sequences and control characters, cut at 300
-/// characters.
+/// Returns the last line of a log that says something, without escape sequences and control characters, cut at 300
+/// characters. A line of signs only, such as the last one of a JSON object, says nothing.
 ///
 /// Reads the file's last 64 KiB only. `None` if there is no such line, if the file cannot be read,
 /// or if it is a symbolic link.
@@ -23,7 +23,7 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
     tail(log)?
         .rsplit(['\n', '\r'])
         .map(plain)
-        .find(|line| !line.is_empty())
+        .find(|line| !line.chars().all(|char| char.is_ascii_punctuation()))
         .map(|line| line.chars().take(MAX_LINE).collect())
 }
 
@@ -96,6 +96,10 @@ mod tests {
         assert_eq!(last(b""), None);
         assert_eq!(last(b"\n \x1b[0m\n"), None);
         assert_eq!(last(b"first\nsecond\n\n  \n").as_deref(), Some("second"));
+        assert_eq!(
+            last(b"{\n \"code\": 401\n}\n").as_deref(),
+            Some("\"code\": 401")
+        );
         assert_eq!(last(b"10%\r50%\r100%\r\n").as_deref(), Some("100%"));
         assert_eq!(
             last(b"\x1b[1;31merror\x1b[0m:\tno\x07 \x1b]0;title\x07net\x1b(B\x1b]8;;x\x1b\\!\n")

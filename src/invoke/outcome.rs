@@ -116,7 +116,7 @@ fn answer<'o>(invoke: &Invoke, stdout: &'o [u8]) -> Result<&'o str, String> {
 }
 
 /// The last JSON object in a text, alone, in a sentence or in a code fence.
-fn last_object(text: &str) -> Option<&str> {
+pub(crate) fn last_object(text: &str) -> Option<&str> {
     let start = text.len().saturating_sub(ANSWER_LIMIT);
     let start = (start..=text.len()).find(|at| text.is_char_boundary(*at))?;
     let mut rest = &text[start..];
@@ -146,14 +146,17 @@ fn reason(invoke: &Invoke, json: &str) -> Option<String> {
     (!short.is_empty()).then_some(short)
 }
 
-/// Returns the JSON that a pointer points to; a string on the way is parsed as JSON.
+/// Returns the JSON that a pointer points to; a string on the way is parsed as JSON, or the last JSON object in it is.
 fn find(json: &str, pointer: &str) -> Option<String> {
     let mut found = Cow::Borrowed(json);
     for step in pointer.split('/').skip(1) {
         let step = step.replace("~1", "/").replace("~0", "~");
         if found.trim_start().starts_with('"') {
-            found = Cow::Owned(serde_json::from_str(&found).ok()?);
-            serde_json::from_str::<IgnoredAny>(&found).ok()?;
+            let text: String = serde_json::from_str(&found).ok()?;
+            found = Cow::Owned(match serde_json::from_str::<IgnoredAny>(&text) {
+                Ok(_) => text,
+                Err(_) => last_object(&text)?.to_owned(),
+            });
         }
         let mut from = serde_json::Deserializer::from_str(&found);
         found = Cow::Owned(At(&step).deserialize(&mut from).ok()?);

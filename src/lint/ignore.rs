@@ -4,9 +4,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
+use super::words::Toml;
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::did_you_mean;
@@ -84,12 +82,9 @@ pub(super) fn ignores_all<'f>(text: &str, mut flaws: impl Iterator<Item = &'f Fl
 }
 
 fn find(text: &str) -> Vec<Ignore> {
-    let (table, _) = DeTable::parse_recoverable(text);
-    let mut strings = Vec::new();
-    table
-        .get_ref()
-        .iter()
-        .for_each(|(_, value)| spans(value, &mut strings));
+    // What looks like a comment inside a string isn't one.
+    let strings = Toml::of(text).strings.into_iter();
+    let strings: Vec<Range<usize>> = strings.map(|(_, place)| place).collect();
     let mut ignores = Vec::new();
     let mut start = 0;
     for (index, line) in text.split_inclusive('\n').enumerate() {
@@ -123,14 +118,4 @@ fn find(text: &str) -> Vec<Ignore> {
         start += line.len();
     }
     ignores
-}
-
-/// Collects the places of strings: what looks like a comment inside a string isn't one.
-fn spans(value: &Spanned<DeValue<'_>>, strings: &mut Vec<Range<usize>>) {
-    match value.get_ref() {
-        DeValue::String(_) => strings.push(value.span()),
-        DeValue::Array(items) => items.iter().for_each(|item| spans(item, strings)),
-        DeValue::Table(table) => table.iter().for_each(|(_, value)| spans(value, strings)),
-        _ => {}
-    }
 }

@@ -93,13 +93,7 @@ pub fn run(
                 uses: &inspection.uses,
                 words: &words,
             };
-            let mut of_rules: Vec<Flaw> = Vec::new();
-            for flaw in RULES.iter().flat_map(|check| check(&subject)) {
-                // Cycles share a table, and a phase may be made for each cycle, so a flaw can occur more than once.
-                if !of_rules.contains(&flaw) {
-                    of_rules.push(flaw);
-                }
-            }
+            let of_rules = of_rules(&subject);
             // Exploring would only report the same flaws again.
             let first = of_rules
                 .iter()
@@ -120,17 +114,7 @@ pub fn run(
             }
             more.extend(of_rules);
         }
-        // Findings about placeholders for missing values, or about the contents of broken lines, are dropped.
-        let filled: Vec<_> = flaws
-            .iter()
-            .filter(|flaw| FILLED.contains(&flaw.code))
-            .map(|flaw| flaw.span.clone())
-            .collect();
-        more.retain(|flaw| {
-            let is_absence = reading.is_partial && ABSENCES.contains(&flaw.code)
-                || !filled.is_empty() && flaw.code == Code::NoFinal;
-            !(filled.contains(&flaw.span) || is_absence)
-        });
+        let more = without_guesses(more, &flaws, reading.is_partial);
         flaws.extend(more);
         flaws = definitions::blamed(without_consequences(flaws, &reading.text), text, &words);
     }
@@ -148,6 +132,33 @@ pub fn run(
         explored,
         chart: loaded,
     }
+}
+
+/// Returns what the rules find, each once: cycles share a table, and a phase may be made for each cycle.
+fn of_rules(subject: &Subject<'_>) -> Vec<Flaw> {
+    let mut found: Vec<Flaw> = Vec::new();
+    for flaw in RULES.iter().flat_map(|check| check(subject)) {
+        if !found.contains(&flaw) {
+            found.push(flaw);
+        }
+    }
+    found
+}
+
+/// Returns the findings without those about placeholders for missing values, or about the contents of broken lines. `first`
+/// are the findings about the structure.
+fn without_guesses(mut flaws: Vec<Flaw>, first: &[Flaw], is_partial: bool) -> Vec<Flaw> {
+    let filled: Vec<_> = first
+        .iter()
+        .filter(|flaw| FILLED.contains(&flaw.code))
+        .map(|flaw| flaw.span.clone())
+        .collect();
+    flaws.retain(|flaw| {
+        let is_absence = is_partial && ABSENCES.contains(&flaw.code)
+            || !filled.is_empty() && flaw.code == Code::NoFinal;
+        !(filled.contains(&flaw.span) || is_absence)
+    });
+    flaws
 }
 
 /// Returns the findings without those that only follow from others.

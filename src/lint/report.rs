@@ -54,10 +54,28 @@ pub enum Format {
     Github,
 }
 
-/// The lines and columns, from 1, where a finding starts and ends.
-struct Region {
+/// A finding, with the name of its file, and where it starts and ends there.
+struct Finding<'c> {
+    flaw: &'c Flaw,
+    file: &'c str,
     start: (usize, usize),
     end: (usize, usize),
+}
+
+impl<'c> Finding<'c> {
+    /// Returns the findings about a chart.
+    fn all(chart: &'c Checked) -> impl Iterator<Item = Self> {
+        chart.flaws.iter().map(|flaw| {
+            let (file, text) = flaw.source(&chart.origin, &chart.text);
+            let [start, end] = flaw.region(text);
+            Self {
+                flaw,
+                file,
+                start,
+                end,
+            }
+        })
+    }
 }
 
 impl Format {
@@ -80,43 +98,42 @@ impl Format {
     pub fn render(self, charts: &[Checked]) -> String {
         match self {
             Self::Human => human(charts),
-            Self::Concise => {
-                let finding = |file: &str, region: &Region, flaw: &Flaw| {
-                    format!(
-                        "{file}:{}:{}: {}: {}",
-                        region.start.0,
-                        region.start.1,
-                        flaw.code,
-                        shown(&flaw.message)
-                    )
-                };
-                lines(charts, finding, |file, code, why| {
-                    format!("{file}: {code}: not decided: {why}")
-                })
-            }
-            Self::Github => {
-                let finding = |file: &str, region: &Region, flaw: &Flaw| {
-                    let help = flaw
-                        .help
-                        .as_ref()
-                        .map(|help| format!("%0A{}", escaped(help)))
-                        .unwrap_or_default();
+            Self::Concise => lines(
+                charts,
+                |Finding {
+                     flaw, file, start, ..
+                 }| {
+                    let ((line, column), message) = (start, shown(&flaw.message));
+                    format!("{file}:{line}:{column}: {}: {message}", flaw.code)
+                },
+                |file, code, why| format!("{file}: {code}: not decided: {why}"),
+            ),
+            Self::Github => lines(
+                charts,
+                |Finding {
+                     flaw,
+                     file,
+                     start,
+                     end,
+                 }| {
+                    let help = flaw.help.iter();
+                    let help: String = help.map(|help| format!("%0A{}", escaped(help))).collect();
                     format!(
                         "::error file={},line={},col={},endLine={},endColumn={},title={}::{}{help}",
                         property(file),
-                        region.start.0,
-                        region.start.1,
-                        region.end.0,
-                        region.end.1,
+                        start.0,
+                        start.1,
+                        end.0,
+                        end.1,
                         flaw.code,
                         escaped(&flaw.message)
                     )
-                };
-                lines(charts, finding, |file, code, why| {
+                },
+                |file, code, why| {
                     let (file, why) = (property(file), escaped(why));
                     format!("::notice file={file},title={code}::not decided: {why}")
-                })
-            }
+                },
+            ),
             Self::Json => pretty(&as_json(charts)),
             Self::Sarif => pretty(&as_sarif(charts)),
         }
@@ -141,14 +158,13 @@ fn undecided(chart: &Checked) -> IndexSet<(Code, String)> {
 /// Returns a line for each finding, then one for each property of a chart that is not decided.
 fn lines(
     charts: &[Checked],
-    line: impl Fn(&str, &Region, &Flaw) -> String,
+    line: impl Fn(Finding<'_>) -> String,
     open: impl Fn(&str, Code, &str) -> String,
 ) -> String {
     let mut text = String::new();
     for chart in charts {
-        for flaw in &chart.flaws {
-            let (file, source) = flaw.source(&chart.origin, &chart.text);
-            text.push_str(&line(file, &region(source, flaw), flaw));
+        for finding in Finding::all(chart) {
+            text.push_str(&line(finding));
             text.push('\n');
         }
         for (code, why) in undecided(chart) {
@@ -296,20 +312,11 @@ fn in_groups(number: usize) -> String {
 fn as_json(charts: &[Checked]) -> Json {
     let findings: Vec<Json> = charts
         .iter()
-        .flat_map(|chart| chart.flaws.iter().map(move |flaw| (chart, flaw)))
-        .map(|(chart, flaw)| {
-            let (file, text) = flaw.source(&chart.origin, &chart.text);
-            let region = region(text, flaw);
+        .flat_map(Finding::all)
+        .map(|Finding { flaw, file, start, end }| {
             json!({
-                "code": flaw.code.as_str(),
-                "message": flaw.message,
-                "help": flaw.help,
-                "note": flaw.note,
-                "file": file,
-                "line": region.start.0,
-                "column": region.start.1,
-                "end_line": region.end.0,
-                "end_column": region.end.1,
+                "code": flaw.code.as_str(), "message": flaw.message, "help": flaw.help, "note": flaw.note, "file": file,
+                "line": start.0, "column": start.1, "end_line": end.0, "end_column": end.1,
             })
         })
         .collect();
@@ -364,10 +371,8 @@ fn as_sarif(charts: &[Checked]) -> Json {
     });
     let results: Vec<Json> = charts
         .iter()
-        .flat_map(|chart| chart.flaws.iter().map(move |flaw| (chart, flaw)))
-        .map(|(chart, flaw)| {
-            let (file, text) = flaw.source(&chart.origin, &chart.text);
-            let region = region(text, flaw);
+        .flat_map(Finding::all)
+        .map(|Finding { flaw, file, start, end }| {
             let more = [flaw.help.as_deref(), flaw.note.as_deref()];
             let message = std::iter::once(flaw.message.as_str()).chain(more.into_iter().flatten());
             json!({
@@ -378,10 +383,7 @@ fn as_sarif(charts: &[Checked]) -> Json {
                     "physicalLocation": {
                         "artifactLocation": { "uri": uri(file) },
                         "region": {
-                            "startLine": region.start.0,
-                            "startColumn": region.start.1,
-                            "endLine": region.end.0,
-                            "endColumn": region.end.1,
+                            "startLine": start.0, "startColumn": start.1, "endLine": end.0, "endColumn": end.1,
                         },
                     },
                 }],
@@ -422,19 +424,4 @@ fn escaped(text: &str) -> String {
 /// Escapes a property of a workflow command.
 fn property(text: &str) -> String {
     escaped(text).replace(':', "%3A").replace(',', "%2C")
-}
-
-fn region(text: &str, flaw: &Flaw) -> Region {
-    let start = flaw.position(text);
-    let end = flaw.span.as_ref().map_or(start, |span| {
-        let end = Flaw {
-            span: Some(span.end..span.end),
-            ..flaw.clone()
-        };
-        end.position(text)
-    });
-    Region {
-        start,
-        end: end.max(start),
-    }
 }

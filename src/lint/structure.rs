@@ -89,51 +89,13 @@ pub(super) fn read(text: &str) -> Reading {
             return reading(None, flaws);
         }
     };
-    // If it is clear which key was meant, the rest of the chart is read as if it had been written.
-    loop {
-        let unknown = unknown_keys(validator, schema, &json);
-        if unknown.is_empty() {
-            break;
-        }
-        for (path, key, meant) in unknown.into_iter().rev() {
-            let help = meant.map(|key| format!("did you mean `{key}`?"));
-            let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
-            flaws.push(flaw.help(help).at(locate(text, &path)));
-            match meant {
-                Some(meant) => rename(&mut json, &path, meant),
-                None => remove(&mut json, &path),
-            }
-        }
-    }
-    let mut wrong: Vec<Vec<Step>> = Vec::new();
-    for error in validator.iter_errors(&json) {
-        let path = steps(&json, &error.instance_path().to_string());
-        match error.kind() {
-            // After a syntax error, the rest of the file is not read, so nothing is known about missing keys.
-            ValidationErrorKind::Required { .. } if !errors.is_empty() => {}
-            ValidationErrorKind::Required { property } => {
-                let place = match path.as_slice() {
-                    [] => "the chart".to_owned(),
-                    path => shown(path),
-                };
-                let name = property.as_str().unwrap_or_default();
-                let flaw = Flaw::new(Code::MissingKey, format!("{place} has no `{name}`"));
-                flaws.push(flaw.at(locate(text, &path)));
-            }
-            _ => {
-                let value = error.instance().as_ref();
-                let message = match expected(error.kind()) {
-                    Some(wanted) => format!("expected {}, found {}", wanted, kind_of(value)),
-                    None => error.to_string(),
-                };
-                flaws.push(Flaw::new(Code::WrongType, message).at(locate(text, &path)));
-                wrong.push(path);
-            }
-        }
-    }
-    for path in wrong.iter().rev() {
-        remove(&mut json, path);
-    }
+    flaws.extend(without_unknown_keys(validator, schema, text, &mut json));
+    flaws.extend(without_misfits(
+        validator,
+        text,
+        &mut json,
+        !errors.is_empty(),
+    ));
     // A removed part may have been required, too.
     let absent: Vec<(Vec<Step>, String)> = validator
         .iter_errors(&json)
@@ -149,6 +111,70 @@ pub(super) fn read(text: &str) -> Reading {
         fill(&mut json, &path, &name);
     }
     reading(serde_json::from_value(json).ok(), flaws)
+}
+
+/// Reports and removes the keys that their tables cannot have. If it is clear which key was meant, it is renamed, and the rest
+/// of the chart is read as if it had been written.
+fn without_unknown_keys(
+    validator: &Validator,
+    schema: &Json,
+    text: &str,
+    json: &mut Json,
+) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    loop {
+        let unknown = unknown_keys(validator, schema, json);
+        if unknown.is_empty() {
+            return flaws;
+        }
+        for (path, key, meant) in unknown.into_iter().rev() {
+            let help = meant.map(|key| format!("did you mean `{key}`?"));
+            let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
+            flaws.push(flaw.help(help).at(locate(text, &path)));
+            match meant {
+                Some(meant) => rename(json, &path, meant),
+                None => remove(json, &path),
+            }
+        }
+    }
+}
+
+/// Reports the keys that are missing, and reports and removes the values of a wrong type. After a syntax error, the rest of the
+/// file is not read, so nothing is known about missing keys.
+fn without_misfits(
+    validator: &Validator,
+    text: &str,
+    json: &mut Json,
+    is_partial: bool,
+) -> Vec<Flaw> {
+    let mut flaws = Vec::new();
+    let mut wrong: Vec<Vec<Step>> = Vec::new();
+    for error in validator.iter_errors(json) {
+        let path = steps(json, &error.instance_path().to_string());
+        let (code, message) = match error.kind() {
+            ValidationErrorKind::Required { .. } if is_partial => continue,
+            ValidationErrorKind::Required { property } => {
+                let place = match path.as_slice() {
+                    [] => "the chart".to_owned(),
+                    path => shown(path),
+                };
+                let name = property.as_str().unwrap_or_default();
+                (Code::MissingKey, format!("{place} has no `{name}`"))
+            }
+            kind => {
+                let found = kind_of(error.instance().as_ref());
+                let expected = expected(kind);
+                let misfit = expected.map(|expected| format!("expected {expected}, found {found}"));
+                wrong.push(path.clone());
+                (Code::WrongType, misfit.unwrap_or_else(|| error.to_string()))
+            }
+        };
+        flaws.push(Flaw::new(code, message).at(locate(text, &path)));
+    }
+    for path in wrong.iter().rev() {
+        remove(json, path);
+    }
+    flaws
 }
 
 /// Returns the keys that their tables cannot have: the path of each, its name, and the key that was meant.

@@ -1,8 +1,9 @@
 //! The words of a chart and its templates, and how often each is used: a word that is used once and is a slip away from
 //! another one is probably misspelled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -54,17 +55,18 @@ impl Words {
 
 /// Returns whether a word is one of the language, one for agents that all charts share, or the usual end of a file's name.
 pub(super) fn is_known(word: &str) -> bool {
-    let built_in = BUILT_IN
-        .iter()
-        .flat_map(|(path, ..)| path.split(['.', '[', ']']));
-    structure::vocabulary()
-        .iter()
-        .map(String::as_str)
-        .chain(names(FILTERS))
-        .chain(names(TESTS))
-        .chain(built_in)
-        .chain(["ask", "txt"])
-        .any(|known| known == word)
+    static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        let built_in = BUILT_IN
+            .iter()
+            .flat_map(|(path, ..)| path.split(['.', '[', ']']));
+        let keys = structure::vocabulary().iter().map(String::as_str);
+        keys.chain(names(FILTERS))
+            .chain(names(TESTS))
+            .chain(built_in)
+            .chain(["ask", "txt"])
+            .collect()
+    });
+    KNOWN.contains(word)
 }
 
 /// Returns the places of the words in a text. What follows a backslash is an escape.

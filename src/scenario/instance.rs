@@ -18,6 +18,7 @@ use crate::engine::decision::{self, Decision, Effect, Ended, FailedGate, Invocat
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::inspect::Inspector;
+use crate::engine::spent::Run;
 use crate::engine::world::World;
 use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::files::finding::{Finding, Found};
@@ -204,7 +205,10 @@ impl Instance {
             run.effort.cost = cost;
             ended = Some(run);
         }
+        let run = ended.as_ref().map(run);
         let step = decide(&self.chart, &self.world(), event, ended).map_err(fault)?;
+        // A gate that fails costs nothing.
+        self.disk.runs.extend(run.flatten());
         let decision::Step::Done(decision) = step else {
             return Err(Failure::Script("one event asks for two reviews".to_owned()));
         };
@@ -441,6 +445,22 @@ impl Stage for Instance {
     fn decisions(&self) -> Vec<Decided> {
         self.decisions.clone()
     }
+}
+
+/// Returns what the journal would say of a run; `None` if no reviewer was started.
+fn run(ended: &Ended) -> Option<Run> {
+    let (verdict, error) = ended.outcome.verdict_and_error();
+    ended.outcome.failed_gate().is_none().then(|| Run {
+        instance: INSTANCE.to_owned(),
+        cycle: ended.invocation.cycle.clone(),
+        n: ended.invocation.n,
+        file: ended.invocation.file.clone(),
+        cost: ended.effort.cost,
+        verdict: verdict.map(str::to_owned),
+        error: error.map(str::to_owned),
+        seen: None,
+        found: ended.outcome.found(),
+    })
 }
 
 fn sibling(chart: &Chart, other: &script::Sibling) -> Sibling {

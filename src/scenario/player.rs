@@ -14,6 +14,7 @@ use crate::chart::model::FieldType;
 use crate::engine::context;
 use crate::page::{self, ACCENT, ALERT, BAD, FAINT, GOOD, NEW, Page, STRONG, paint};
 use crate::shell::journal::{Decided, Tried};
+use crate::text::{cut, in_words};
 
 /// The width of the label column: a step's number, a label and a space.
 const LABEL: usize = 10;
@@ -94,7 +95,7 @@ impl<'c, S: Stage> Player<'c, S> {
     /// Returns the phase that the instance is in.
     pub(crate) fn phase(&self) -> String {
         let state = self.stage.state().unwrap_or_default();
-        shown(state.get(&self.chart.state).unwrap_or(&Json::Null))
+        in_words(state.get(&self.chart.state).unwrap_or(&Json::Null))
     }
 
     /// Plays one step, and returns how its event was answered, if it has one.
@@ -309,8 +310,8 @@ impl<'c, S: Stage> Player<'c, S> {
             let (old, new) = (value(before, name), value(after, name));
             if old != new || is_first(name) {
                 let text = |value| match is_phase(name) {
-                    true => shown(value),
-                    false => cut(shown(value)),
+                    true => in_words(value),
+                    false => cut(in_words(value), VALUE_LIMIT),
                 };
                 changes.push(Change {
                     name: name.clone(),
@@ -439,20 +440,6 @@ fn unlike(step: &Step, stop: &Answer) -> Option<String> {
 /// Returns the separator between two changes: a line may end with the dot, and the next one may start with a change.
 fn separator() -> String {
     paint(FAINT, "\u{a0}· ")
-}
-
-/// Returns a value for a person: a string without quotes.
-fn shown(value: &Json) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
-}
-
-fn cut(text: String) -> String {
-    match text.char_indices().nth(VALUE_LIMIT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
 }
 
 #[cfg(test)]

@@ -73,6 +73,16 @@ pub(super) fn replace_with(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
+    replace_for_now(path, |file| fill(file).and_then(|()| file.sync_all()))?;
+    sync_folder(path.parent().unwrap_or(Path::new(".")));
+    Ok(())
+}
+
+/// Does the same, but does not wait until the disk has it: after a power failure, the file may be gone or empty.
+pub(super) fn replace_for_now(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     signals::report_file_size();
     let new = beside(path);
     // Left behind by a process that was killed while writing; whatever it is, it is neither kept nor followed.
@@ -83,11 +93,9 @@ pub(super) fn replace_with(
     let mut file = OpenOptions::new().write(true).create_new(true).open(&new)?;
     let written = keep_permissions(path, &file)
         .and_then(|()| fill(&mut file))
-        .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&new, path));
-    match written {
-        Ok(()) => sync_folder(path.parent().unwrap_or(Path::new("."))),
-        Err(_) => _ = fs::remove_file(&new),
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
     }
     written
 }

@@ -6,12 +6,19 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::thread;
 
 use crate::chart::{InstanceChoice, Scope};
 use crate::files::Warnings;
 use crate::files::folder::{Entry, Folder, Modified};
 use crate::files::pattern::{Pattern, is_slug};
 use crate::text::shown;
+
+/// The most threads that look at directories.
+const THREADS: usize = 4;
+
+/// A thread is worth its start if it looks at this many directories.
+const SHARE: usize = 32;
 
 /// An instance of a chart: one directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +78,9 @@ impl Surroundings {
         let given = self.user_home.as_ref().filter(|home| home.is_absolute());
         let is_other = |home: &&PathBuf| {
             home.components().any(|part| part == Component::ParentDir)
-                || home.ancestors().any(Path::is_symlink)
+                || home
+                    .ancestors()
+                    .any(|dir| dir.parent().is_some() && dir.is_symlink())
         };
         let other = given.filter(is_other);
         let real = other.and_then(|home| home.canonicalize().ok());
@@ -150,7 +159,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
     let mut dirs: Vec<OsString> = Vec::new();
-    let mut found: Vec<(Modified, OsString)> = Vec::new();
+    let mut found: Vec<(Modified, &OsString)> = Vec::new();
     let listed = Folder::open(&root.join(&folder)).and_then(|mut opened| {
         let entries = opened.entries()?;
         Ok((opened, entries))
@@ -190,19 +199,20 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     }
     // If there is only one, it does not matter when it was last modified.
     let is_alone = dirs.len() == 1;
-    for name in dirs {
-        let touched = match touched(&opened, &name, &scope.choice, is_alone) {
-            Ok(Some(touched)) => touched,
-            Ok(None) => continue,
-            Err(error) => {
-                unreadable.push(|| {
-                    let name = name.to_string_lossy();
-                    format!("{noun} `{}` cannot be read: {error}.", shown(&name))
-                });
-                continue;
-            }
-        };
-        found.push((touched, name));
+    let touched = |names: &[OsString]| -> Vec<io::Result<Option<Modified>>> {
+        let names = names.iter();
+        names
+            .map(|name| touched(&opened, name, &scope.choice, is_alone))
+            .collect()
+    };
+    for (name, touched) in dirs.iter().zip(in_parallel(&dirs, touched)) {
+        match touched {
+            Ok(touched) => found.extend(touched.map(|touched| (touched, name))),
+            Err(error) => unreadable.push(|| {
+                let name = name.to_string_lossy();
+                format!("{noun} `{}` cannot be read: {error}.", shown(&name))
+            }),
+        }
     }
     let mut warnings = outside.into_texts(|more| {
         format!("And {more} more symbolic links out of the project are not followed.")
@@ -210,7 +220,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     warnings.extend(unreadable.into_texts(|more| format!("And {more} more cannot be read.")));
     let best = found.into_iter().max();
     let instance = best.and_then(|(_, name)| {
-        usable(&name, noun)
+        usable(name, noun)
             .map_err(|warning| warnings.push(warning))
             .ok()
             .map(|name| Instance {
@@ -337,7 +347,28 @@ fn usable(name: &OsStr, noun: &str) -> Result<String, String> {
     }
 }
 
-/// Returns when a matching file in the directory `name` was last modified, or with `any`, when the first one was; `None` if
+/// Returns what `work` returns for all names. Many are shared between threads, which wait for the disk side by side.
+fn in_parallel<T: Send>(names: &[OsString], work: impl Fn(&[OsString]) -> Vec<T> + Sync) -> Vec<T> {
+    let share = names.len().div_ceil(THREADS);
+    if share < SHARE {
+        return work(names);
+    }
+    let work = &work;
+    thread::scope(|scope| {
+        let start = |names| {
+            let worker = thread::Builder::new().spawn_scoped(scope, move || work(names));
+            (names, worker.ok())
+        };
+        let workers: Vec<_> = names.chunks(share).map(start).collect();
+        let results = workers.into_iter().flat_map(|(names, worker)| {
+            let result = worker.and_then(|worker| worker.join().ok());
+            result.unwrap_or_else(|| work(names))
+        });
+        results.collect()
+    })
+}
+
+/// Returns when a matching file in the directory `name` was last modified, or with `any`, some time; `None` if
 /// none matches.
 fn touched(
     instances: &Folder,
@@ -349,12 +380,20 @@ fn touched(
         InstanceChoice::Newest { touch } => touch,
         InstanceChoice::Session => &[],
     };
+    // The state is there as a rule, and is found without a look into the directory.
+    let is_there = |pattern: &Pattern| {
+        let file = pattern.literal();
+        file.is_some_and(|file| instances.modified(&Path::new(name).join(file)).is_ok())
+    };
+    if any && touch.iter().any(is_there) {
+        return Ok(Some(Modified::default()));
+    }
     let mut folder = instances.folder(name)?;
     let mut last = None;
     for Entry { name, .. } in folder.entries()? {
         let text = name.to_string_lossy();
         if touch.iter().any(|pattern| pattern.matches(&text).is_some()) {
-            match folder.modified(&name) {
+            match folder.modified(Path::new(&name)) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 modified => last = last.max(Some(modified?)),
             }
@@ -369,6 +408,48 @@ fn touched(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_newest_of_many() {
+        let root = tempfile::tempdir().unwrap();
+        let touch = ["*.md", "state.json"].map(|pattern| Pattern::parse(pattern).unwrap());
+        let scope = Scope {
+            home: ".home".to_owned(),
+            noun: "plan".to_owned(),
+            folder: "plans".to_owned(),
+            choice: InstanceChoice::Newest {
+                touch: touch.to_vec(),
+            },
+        };
+        let newest_of = || {
+            let found = newest(root.path(), &scope);
+            assert_eq!(found.warnings, [""; 0]);
+            found.instance.map(|instance| instance.name)
+        };
+        let write = |plan: u64, file: &str, seconds: u64| {
+            let dir = root.path().join(folder(&scope)).join(format!("p{plan:03}"));
+            fs::create_dir_all(&dir).unwrap();
+            let file = fs::File::create(dir.join(file)).unwrap();
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            file.set_modified(time).unwrap();
+        };
+        assert_eq!(newest_of(), None);
+        write(7, "other.txt", 9_999);
+        assert_eq!(newest_of(), None);
+        write(7, "state.json", 1);
+        assert_eq!(newest_of().as_deref(), Some("p007"));
+        for plan in 0..300 {
+            write(plan, "plan.md", 1_000 + plan * 7 % 300);
+            write(plan, "state.json", 5);
+            write(plan, "other.txt", 9_999 + plan);
+        }
+        // 257 * 7 = 6 * 300 - 1
+        assert_eq!(newest_of().as_deref(), Some("p257"));
+        write(30, "task-1.md", 1_299);
+        assert_eq!(newest_of().as_deref(), Some("p257"));
+        write(30, "task-1.md", 1_300);
+        assert_eq!(newest_of().as_deref(), Some("p030"));
+    }
 
     #[test]
     fn names_that_are_safe_in_a_path_a_prompt_and_a_shell() {

@@ -221,7 +221,7 @@ impl World for Still {
                 ("home", Value::from("home")),
             ]),
             Source::Stalled { .. } => Value::from(false),
-            Source::Rulings => Value::from(Vec::<Value>::new()),
+            Source::Rulings | Source::Findings { .. } => Value::from(Vec::<Value>::new()),
             Source::Files(_) | Source::Siblings | Source::Names(_) => none(),
             Source::Table(_) => Value::from_pairs([
                 ("rows", none()),
@@ -345,7 +345,9 @@ fn fuzz_verdicts() {
         let mut value = json.clone();
         for step in pointer.split('/').skip(1) {
             if let Json::String(text) = &value {
-                value = serde_json::from_str(text).ok()?;
+                let parsed = serde_json::from_str(text).ok();
+                value =
+                    parsed.or_else(|| serde_json::from_str(outcome::last_object(text)?).ok())?;
             }
             value = match &value {
                 Json::Object(fields) => fields.get(step)?.clone(),

@@ -120,6 +120,9 @@ pub(crate) struct Review {
     /// What it saw, as a number: the same one means that nothing has changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) seen: Option<u64>,
+    /// The files that it was about, each with a number for its content.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(crate) subject: IndexMap<String, u64>,
     /// What it found.
     #[serde(flatten)]
     pub(crate) found: Found,
@@ -162,11 +165,10 @@ pub(super) fn add_decision(
     took: Duration,
 ) -> io::Result<()> {
     // A session that has claimed nothing leaves no trace.
-    if !place.dir().is_dir()
-        && result
-            .as_ref()
-            .is_ok_and(|done| done.decision.writes_nothing())
-    {
+    let leaves_none = |done: &Performed| {
+        done.decision.writes_nothing() && !done.has_state && !place.dir().is_dir()
+    };
+    if result.as_ref().is_ok_and(leaves_none) {
         return Ok(());
     }
     add(place, &Line::Decision(decided(place, event, result, took)))

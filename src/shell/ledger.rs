@@ -5,13 +5,15 @@
 //! they are versioned with it, and a reviewer on another machine gets them too.
 
 use std::io;
+use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::place::Place;
+use super::file;
 use super::rulings::rulings;
-use super::{file, journal};
+use crate::chart::Chart;
 use crate::engine::inspect;
+use crate::engine::spent::Run;
 use crate::files::finding::Finding;
 use crate::text::plain_line;
 
@@ -28,18 +30,42 @@ const WHY: &str = " Why: ";
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) id: String,
+    /// The file of its review, and the review's number.
+    pub(crate) review: String,
+    pub(crate) n: i64,
     pub(crate) finding: Finding,
+    /// Whether the review before it found the same.
+    pub(crate) is_again: bool,
     /// `open`, what the answer says, or what the user has ruled.
     pub(crate) state: String,
     pub(crate) why: Option<String>,
 }
 
-/// Returns the findings of the reviews that this machine ran, oldest first.
-pub(crate) fn entries(place: &Place) -> Vec<Entry> {
-    let words = &place.chart.findings;
-    let rulings = rulings(&place.chart, &place.root, &place.dir());
-    let mut last: IndexMap<String, journal::Review> = IndexMap::new();
-    for review in journal::reviews(place) {
+impl std::fmt::Display for Entry {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Finding {
+            severity, title, ..
+        } = &self.finding;
+        match self.finding.place() {
+            Some(place) => write!(out, "{} ({severity}, {place}): {title}", self.id),
+            None => write!(out, "{} ({severity}): {title}", self.id),
+        }
+    }
+}
+
+/// Returns the findings of the reviews in `runs`, oldest first. `running` is what the reviews of the running
+/// cycle are called, with `{n}` for the number, and how many of them count: the last one can still be answered.
+pub(crate) fn entries(
+    chart: &Chart,
+    root: &Path,
+    dir: &Path,
+    runs: Vec<Run>,
+    running: Option<(&str, i64)>,
+) -> Vec<Entry> {
+    let words = &chart.findings;
+    let rulings = rulings(chart, root, dir);
+    let mut last: IndexMap<String, Run> = IndexMap::new();
+    for review in runs {
         // A review that ran again has replaced the file of the one before.
         if review.error.is_none() {
             last.shift_remove(&review.file);
@@ -48,14 +74,27 @@ pub(crate) fn entries(place: &Place) -> Vec<Entry> {
     }
     let mut entries = Vec::new();
     for review in last.values() {
-        let answer = answer(place, &review.file);
+        let answer = answer(chart, root, dir, &review.file);
+        let can_be_answered = running.is_some_and(|(files, count)| {
+            review.n == count && review.file == files.replace("{n}", &review.n.to_string())
+        });
+        let silent = match &words.unanswered {
+            Some(word) if answer.is_empty() && !can_be_answered => word,
+            _ => OPEN,
+        };
+        let before = before(&review.file, review.n).and_then(|file| last.get(&file));
         for (id, finding) in review.found.named(&review.file) {
             let ruled = rulings.iter().find_map(|line| ruled(line, &id));
             let said = ruled.or_else(|| said(&answer, &id, &words.answers));
-            let (state, why) = said.unwrap_or_else(|| (OPEN.to_owned(), None));
+            let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
             let finding = finding.clone();
+            let is_same = |other: &Finding| other.is_same(&finding);
+            let is_again = before.is_some_and(|before| before.found.findings.iter().any(is_same));
             entries.push(Entry {
                 id,
+                review: review.file.clone(),
+                n: review.n,
+                is_again,
                 finding,
                 state,
                 why,
@@ -65,14 +104,17 @@ pub(crate) fn entries(place: &Place) -> Vec<Entry> {
     entries
 }
 
-/// Records what the user rules about a finding. It replaces an earlier ruling.
-pub(crate) fn rule(place: &Place, entry: &Entry, word: &str, why: &str) -> io::Result<()> {
-    let name = place.chart.findings.file.as_ref();
-    let path = place.dir().join(name.ok_or(io::ErrorKind::NotFound)?);
-    let _lock = place
-        .lock()
-        .map_err(|stuck| io::Error::other(stuck.to_string()))?;
-    let mut lines = rulings(&place.chart, &place.root, &place.dir());
+/// Records what the user rules about a finding. It replaces an earlier ruling. The caller holds the write lock.
+pub(crate) fn rule(
+    chart: &Chart,
+    root: &Path,
+    dir: &Path,
+    entry: &Entry,
+    (word, why): (&str, &str),
+) -> io::Result<()> {
+    let name = chart.findings.file.as_ref();
+    let path = dir.join(name.ok_or(io::ErrorKind::NotFound)?);
+    let mut lines = rulings(chart, root, dir);
     lines.retain(|line| ruled(line, &entry.id).is_none());
     let place = entry.finding.place();
     let place = place.map(|place| format!(", {place}")).unwrap_or_default();
@@ -87,15 +129,21 @@ pub(crate) fn rule(place: &Place, entry: &Entry, word: &str, why: &str) -> io::R
 }
 
 /// Returns the text of the answer to a review; empty if there is none.
-fn answer(place: &Place, review: &str) -> String {
-    let file = inspect::reviews(&place.chart, std::iter::once(review)).pop();
-    let path = file.map(|file| place.dir().join(file.answer));
-    let text = path.and_then(|path| file::read(&place.root, &path, file::LIMIT).ok().flatten());
+fn answer(chart: &Chart, root: &Path, dir: &Path, review: &str) -> String {
+    let file = inspect::reviews(chart, std::iter::once(review)).pop();
+    let path = file.map(|file| dir.join(file.answer));
+    let text = path.and_then(|path| file::read(root, &path, file::LIMIT).ok().flatten());
     String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
 }
 
+/// Returns what the file of the review before is called.
+fn before(file: &str, n: i64) -> Option<String> {
+    let (stem, end) = file.rsplit_once(&n.to_string())?;
+    Some(format!("{stem}{}{end}", n - 1))
+}
+
 /// Returns the ruling in a line, if it is about this finding, and its reason.
-fn ruled(line: &str, id: &str) -> Option<(String, Option<String>)> {
+pub(super) fn ruled(line: &str, id: &str) -> Option<(String, Option<String>)> {
     let rest = line.strip_prefix(id)?.strip_prefix(' ')?;
     let (word, rest) = rest.split_once(' ')?;
     let why = rest.rsplit_once(WHY).map(|(_, why)| why.to_owned());

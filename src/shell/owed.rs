@@ -60,7 +60,8 @@ impl Debt {
             },
             messages: decision.messages.clone(),
         };
-        record::write(home, instance, KIND, owed)?;
+        // After a power failure, no host is waiting for it.
+        record::write_for_now(home, instance, KIND, owed)?;
         Ok(Self::of(home, instance))
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct Performed {
     pub(crate) context: IndexMap<String, Json>,
     /// The answer, until the host has it.
     pub(crate) debt: Option<Debt>,
+    /// The instance has a state.
+    pub(super) has_state: bool,
 }
 
 impl Performed {
@@ -42,6 +44,7 @@ impl Performed {
             before,
             context,
             debt: None,
+            has_state: snapshot.state.text().is_some(),
         }
     }
 

@@ -69,7 +69,7 @@ impl Place {
 
     /// Takes the right to write the instance's state. If each session has its own instance, they share one lock,
     /// because one of them may take over or remove another's files.
-    pub(super) fn lock(&self) -> Result<WriteLock, Stuck> {
+    pub(crate) fn lock(&self) -> Result<WriteLock, Stuck> {
         WriteLock::acquire(&self.home(), &self.shared_name())
             .map_err(io("the state cannot be locked"))
     }

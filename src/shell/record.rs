@@ -4,7 +4,7 @@
 //! file system and its time): a copy, a clone or a checkout is a different file, and is not trusted. Neither is a
 //! file that belongs to another user.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -30,17 +30,29 @@ struct Record<T> {
 /// Writes the record of `name` of this kind. The caller holds a write lock.
 pub(super) fn write<T: Serialize>(home: &Path, name: &str, kind: &str, value: T) -> io::Result<()> {
     lock::make_folder(home)?;
-    let path = lock::path(home, name, kind);
-    file::replace_with(&path, |file| {
-        let modified = clock::now() & !1;
-        let inode = file.metadata()?.ino();
-        file.write_all(&serde_json::to_vec(&Record {
-            inode,
-            modified,
-            value,
-        })?)?;
-        file.set_modified(UNIX_EPOCH + Duration::from_secs(modified))
-    })
+    file::replace_with(&lock::path(home, name, kind), |file| fill(file, value))
+}
+
+/// Does the same for a record that is of no use after a power failure.
+pub(super) fn write_for_now<T: Serialize>(
+    home: &Path,
+    name: &str,
+    kind: &str,
+    value: T,
+) -> io::Result<()> {
+    lock::make_folder(home)?;
+    file::replace_for_now(&lock::path(home, name, kind), |file| fill(file, value))
+}
+
+fn fill<T: Serialize>(file: &mut File, value: T) -> io::Result<()> {
+    let modified = clock::now() & !1;
+    let inode = file.metadata()?.ino();
+    file.write_all(&serde_json::to_vec(&Record {
+        inode,
+        modified,
+        value,
+    })?)?;
+    file.set_modified(UNIX_EPOCH + Duration::from_secs(modified))
 }
 
 /// Returns the record of `name` of this kind; `None` if there is none that can be read and trusted.

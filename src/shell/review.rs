@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use indexmap::IndexMap;
+
 use super::driver;
 use super::effects;
 use super::gates;
@@ -79,6 +81,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
+    let subject = seen::subject(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
@@ -109,7 +112,10 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     effort.by.clone_from(&announced.by);
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
-        let _ = journal::add_review(place, ended(place, announced, seen, &outcome, &effort));
+        let _ = journal::add_review(
+            place,
+            ended(place, announced, (seen, subject), &outcome, &effort),
+        );
     }
     Ok(Reviewed::Ran(Box::new(Run {
         ended: Ended {
@@ -173,7 +179,7 @@ fn obstacle(place: &Place, invocation: &Invocation) -> Option<String> {
 fn ended(
     place: &Place,
     announced: Running,
-    seen: Option<u64>,
+    (seen, subject): (Option<u64>, IndexMap<String, u64>),
     outcome: &Outcome,
     effort: &Effort,
 ) -> journal::Review {
@@ -190,6 +196,7 @@ fn ended(
         tokens: effort.tokens,
         found: outcome.found(),
         seen,
+        subject,
         until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
         cycle: announced.cycle,
         n: announced.n,

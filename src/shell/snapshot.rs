@@ -12,7 +12,8 @@ use minijinja::value::Value;
 use walkdir::WalkDir;
 
 use super::git::Git;
-use super::spent::{self, Run, Sum};
+use super::ledger;
+use super::spent;
 use super::state_file::{self, Reading};
 use super::{driver, file, postponed, rulings, seen, settings};
 use crate::chart::field::name_part;
@@ -22,9 +23,9 @@ use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::names::root::or_invalid;
 use crate::engine::records;
+use crate::engine::spent::{Run, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
-use crate::expr::source::Text;
-use crate::expr::{prompt, single_expression};
+use crate::expr::prompt;
 use crate::files::folder::{Entry, Folder};
 use crate::files::pattern::{Capture, Pattern};
 use crate::files::table;
@@ -402,46 +403,6 @@ impl Snapshot {
         ])
     }
 
-    /// What reviews cost, and which budget is used up. Without a budget nobody asks the journal.
-    fn spent(&self, cycle: Option<&str>, files: &str, count: i64) -> Result<Value, Fault> {
-        let budget = |text: Option<&Text>| -> Result<Option<u64>, Fault> {
-            let setting = text.and_then(|text| single_expression(&text.0)?.strip_prefix("config."));
-            let Some(name) = setting else { return Ok(None) };
-            let dollars = self.config()?.get(name).and_then(serde_json::Value::as_u64);
-            Ok(dollars.map(|dollars| dollars.saturating_mul(1_000_000)))
-        };
-        let budgets = self.chart.budget.parts();
-        let budgets = budgets.map(|(name, text)| (name, budget(text)));
-        let mut over = None;
-        let mut prices = [None, None];
-        if budgets
-            .iter()
-            .any(|(_, budget)| !matches!(budget, Ok(None)))
-        {
-            let runs = self.runs();
-            let of_cycle = spent::of_cycle(
-                &runs,
-                |run| (&run.cycle, run.n, &run.file),
-                cycle.unwrap_or_default(),
-                files,
-                count,
-            );
-            let sums = [Sum::of(of_cycle.into_iter()), Sum::of(runs.iter())];
-            for (((name, budget), sum), price) in budgets.into_iter().zip(sums).zip(&mut prices) {
-                if budget?.is_some_and(|budget| sum.known >= budget) {
-                    over = over.or(Some(name));
-                }
-                *price = Some(sum.price());
-            }
-        }
-        let [of_cycle, of_instance] = prices;
-        Ok(Value::from_pairs([
-            ("cycle", Value::from(of_cycle)),
-            ("instance", Value::from(of_instance)),
-            ("over", Value::from(over)),
-        ]))
-    }
-
     /// Returns the runs of reviews that count, oldest first.
     fn runs(&self) -> Vec<Run> {
         let name = self.instance.shared_name(&self.chart.scope);
@@ -452,7 +413,8 @@ impl Snapshot {
         runs
     }
 
-    /// Returns whether the last reviews of a cycle found something in exactly what is there now.
+    /// Returns whether the last reviews of a cycle found something in exactly what is there now, or found exactly the same,
+    /// and the user has not ruled about that.
     fn is_stalled(
         &self,
         (cycle, files, count): (&str, &str, i64),
@@ -460,7 +422,7 @@ impl Snapshot {
         rounds: usize,
     ) -> bool {
         let runs = self.runs();
-        let of_cycle = spent::of_cycle(
+        let of_cycle = of_cycle(
             &runs,
             |run| (&run.cycle, run.n, &run.file),
             cycle,
@@ -469,18 +431,67 @@ impl Snapshot {
         );
         let ran = of_cycle.into_iter().filter(|run| run.error.is_none());
         let last: Vec<&Run> = ran.take(rounds).collect();
-        let Some(seen) = last.first().and_then(|run| run.seen) else {
-            return false;
-        };
-        let has_found = |run: &Run| {
+        let has_found = |run: &&Run| {
             let verdict = run.verdict.as_ref();
             verdict.is_some_and(|verdict| !self.chart.is_best_verdict(verdict))
         };
-        let is_same = |run: &&Run| run.seen == Some(seen) && has_found(run);
+        let Some(newest) = last.first().filter(|_| last.len() == rounds) else {
+            return false;
+        };
+        if !last.iter().all(has_found) {
+            return false;
+        }
+        let is_ruled = || {
+            let rulings = rulings::rulings(&self.chart, &self.root, &self.dir());
+            let mut named = newest.found.named(&newest.file);
+            named.any(|(id, _)| {
+                rulings
+                    .iter()
+                    .any(|line| ledger::ruled(line, &id).is_some())
+            })
+        };
+        // Without rulings, nothing but the end of the cycle could answer the question.
+        let is_same = last.iter().all(|run| run.found.is_same(&newest.found))
+            && self.chart.findings.file.is_some();
         // Git is asked only where all of them saw the same.
-        last.len() == rounds
-            && last.iter().all(is_same)
-            && seen::seen(&self.chart, &self.root, &self.dir(), subject) == Some(seen)
+        let is_unchanged = || {
+            newest.seen.is_some()
+                && last.iter().all(|run| run.seen == newest.seen)
+                && seen::seen(&self.chart, &self.root, &self.dir(), subject) == newest.seen
+        };
+        is_same && !is_ruled() || is_unchanged()
+    }
+
+    /// Returns what the reviews that this machine ran have found; `running` is as in [`ledger::entries`].
+    pub(crate) fn ledger(&self, running: Option<(&str, i64)>) -> Vec<ledger::Entry> {
+        let name = self.instance.shared_name(&self.chart.scope);
+        // The last run counts too: it has found what it has found.
+        let runs = spent::runs(&self.home(), &name, &self.instance.name);
+        ledger::entries(&self.chart, &self.root, &self.dir(), runs, running)
+    }
+
+    /// Returns the findings, or those of the running cycle only, as records.
+    fn findings(&self, running: Option<(&str, i64)>, is_of_cycle: bool) -> Value {
+        let entries = self.ledger(running);
+        let is_of_it = |entry: &ledger::Entry, counts: fn(i64, i64) -> bool| {
+            running.is_some_and(|(files, count)| {
+                counts(entry.n, count) && entry.review == files.replace("{n}", &entry.n.to_string())
+            })
+        };
+        let is_asked = |entry: &_| !is_of_cycle || is_of_it(entry, |n, count| n <= count);
+        let entries = entries.into_iter().filter(is_asked);
+        entries
+            .map(|entry| {
+                Value::from_pairs([
+                    ("id", Value::from(entry.id.as_str())),
+                    ("last", Value::from(is_of_it(&entry, |n, count| n == count))),
+                    ("severity", Value::from(entry.finding.severity.as_str())),
+                    ("state", Value::from(entry.state.as_str())),
+                    ("again", Value::from(entry.is_again)),
+                    ("text", Value::from(entry.to_string())),
+                ])
+            })
+            .collect()
     }
 
     fn table(&self, name: &str) -> Result<Value, Fault> {
@@ -641,7 +652,12 @@ impl World for Snapshot {
                 cycle,
                 files,
                 count,
-            } => self.spent(cycle.as_deref(), files, *count)?,
+            } => {
+                let setting =
+                    |name: &str| Ok(self.config()?.get(name).cloned().unwrap_or_default());
+                let of = (cycle.as_deref(), files.as_str(), *count);
+                spent_so_far(&self.chart, setting, || self.runs(), of)?
+            }
             Source::Stalled {
                 cycle,
                 files,
@@ -649,6 +665,14 @@ impl World for Snapshot {
                 subject,
                 rounds,
             } => Value::from(self.is_stalled((cycle, files, *count), subject, *rounds)),
+            Source::Findings {
+                files,
+                count,
+                is_of_cycle,
+            } => {
+                let running = files.as_deref().map(|files| (files, *count));
+                self.findings(running, *is_of_cycle)
+            }
             Source::Rulings => Value::from(rulings::rulings(&self.chart, &self.root, &self.dir())),
             Source::Postponed => Value::from(postponed::read(&self.home())),
             Source::Now => Value::from(timestamp::now()),

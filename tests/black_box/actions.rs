@@ -38,7 +38,7 @@ fn finish(project: &Project, command: &str, task: &str) -> String {
     let steps = last_steps(command);
     assert_eq!(steps.len(), 1, "{command}: {steps:?}");
     let ran = run(project, &steps[0], task);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{command}");
+    assert_eq!(ran.err(), (0, ""), "{command}");
     ran.stdout
 }
 
@@ -134,11 +134,7 @@ fn the_reviewer_reads_the_text_of_the_command() {
         project.set_state(json!({ "phase": "new-plan", "next_phase": cycle }));
         project.reviewer(&Reviewer::fail());
         let rendered = project.run(&["render", "review.md"]);
-        assert_eq!(
-            (rendered.code, rendered.stderr.as_str()),
-            (0, ""),
-            "{cycle}"
-        );
+        assert_eq!(rendered.err(), (0, ""), "{cycle}");
         let prompt = &rendered.stdout;
         let action = read(&format!("actions/{cycle}.md"));
         let command = read(&format!("commands/{cycle}.md"));
@@ -254,7 +250,7 @@ fn new_plan_restarts_an_existing_state() {
         &format!("{} --force", last_steps("new-plan")[0]),
         "",
     );
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert_eq!(project.state(), over(state(on_its_way), &restarted));
 }
 
@@ -409,7 +405,7 @@ fn continue_task_keeps_what_is_due() {
         let before = json!({ "phase": "complete-task-tdd", "next_phase": next, "phase_iteration": 4, "consecutive_clean": 1, "tdd": true, "review_model": "sonnet", "mine": "kept" });
         project.set_state(before.clone());
         let ran = run(&project, &step, "");
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{next}");
+        assert_eq!(ran.err(), (0, ""), "{next}");
         let expected = over(state(before), &json!({ "phase": "continue-task" }));
         assert_eq!(project.state(), expected, "{next}");
     }
@@ -763,14 +759,11 @@ fn a_check_creates_no_plan() {
     let project = Project::empty();
     let ran = project.run(&["enter", "new-plan", "--plan", "fresh", "--check"]);
     let stdout = ".taskie/plans/fresh/state.json: phase \"new-plan\", next_phase \"plan-review\" (it may be entered; nothing was written)\n";
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, stdout, "")
-    );
+    assert_eq!(ran.all(), (0, stdout, ""));
     assert_eq!(fs::read_dir(&project.root).unwrap().count(), 0);
     // No other phase starts a plan.
     let ran = project.run(&["enter", "create-tasks", "--plan", "fresh", "--check"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.out(), (1, ""));
     // A state that cannot be read is reported, just as by the real command.
     let project = Project::valid();
     project.write("state.json", "{");
@@ -853,7 +846,7 @@ fn a_plan_gets_done_however_often_it_is_interrupted() {
                 }
                 "complete" => {
                     let ran = project.run(&["enter", "complete", "--plan", PLAN]);
-                    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{steps:?}");
+                    assert_eq!(ran.err(), (0, ""), "{steps:?}");
                 }
                 _ => {
                     // The first task decides for all: if it is test first, so are the others.

@@ -207,7 +207,7 @@ fn states_that_cannot_be_used() {
         );
         // Commands do not write it either.
         let ran = project.run(&["run", "limit", "3"]);
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
+        assert_eq!(ran.out(), (1, ""), "{what}");
         assert_eq!(
             ran.stderr,
             format!("taskie: {STATE}: {why}\n  help: fix the file, or restore it from git\n"),
@@ -783,7 +783,7 @@ fn odd_plan_names() {
         assert_eq!((ran.code, ran.json()), (0, allowed(&warning)), "{shown}");
         assert_eq!(ran.stderr, format!("taskie: {warning}\n"), "{shown}");
         let ran = project.run(&["run", "skip"]);
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{shown}");
+        assert_eq!(ran.out(), (1, ""), "{shown}");
         let mut command = project.command(["run", "skip", "--plan"]);
         let ran = Ran::of(command.arg(OsStr::from_bytes(name)).output().unwrap());
         assert_ne!(ran.code, 0, "{shown}");
@@ -818,11 +818,7 @@ fn plans_named_on_the_command_line_stay_below_the_home() {
             &["run", "skip"],
         ] {
             let ran = project.run(&[command, &["--plan", name]].concat());
-            assert_eq!(
-                (ran.code, ran.stdout.as_str()),
-                (1, ""),
-                "{name:?} {command:?}"
-            );
+            assert_eq!(ran.out(), (1, ""), "{name:?} {command:?}");
             let rule = "a name has letters, digits, `_`, `-` and single dots only, and does not start with `-` or `.`";
             assert_eq!(
                 ran.stderr,
@@ -857,7 +853,7 @@ fn a_plan_that_is_a_link_to_outside_is_not_followed() {
     assert_eq!(ran.stderr, format!("taskie: {warning}\n"));
     let ran = project.run(&["enter", "complete", "--plan", "zz", "--force"]);
     assert_eq!(
-        (ran.code, ran.stderr.as_str()),
+        ran.err(),
         (
             1,
             "taskie: plan `zz` leads out of the project through a symbolic link\n"
@@ -955,7 +951,7 @@ fn locks_are_not_written_through_links() {
         let before = project.read("state.json");
         let ran = project.run(&["run", "limit", "3"]);
         let lock = project.root.join(".taskie/.locks/test-plan.state");
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+        assert_eq!(ran.out(), (1, ""));
         assert_eq!(
             ran.stderr,
             format!(
@@ -999,13 +995,10 @@ fn a_home_that_is_a_file() {
     let project = Project::empty();
     fs::write(project.root.join(".taskie"), "x").unwrap();
     let ran = project.stop();
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, silent(), "")
-    );
+    assert_eq!(ran.all(), (0, silent(), ""));
     let ran = project.run(&["enter", "new-plan", "--plan", "p"]);
     let plan = project.root.join(".taskie/plans/p");
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.out(), (1, ""));
     assert_eq!(
         ran.stderr,
         format!(
@@ -1034,10 +1027,7 @@ fn homes_without_a_plan() {
         let project = Project::empty();
         make(&project.root).unwrap();
         let ran = project.stop();
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (0, silent(), "")
-        );
+        assert_eq!(ran.all(), (0, silent(), ""));
         let ran = project.run(&["run", "skip"]);
         let home = project.root.join(".taskie");
         assert_eq!(
@@ -1104,11 +1094,11 @@ fn stdin_that_is_not_an_event() {
     }
     let many = project.hook_raw("stop", "[".repeat(1_000_000));
     let why = "taskie: The event on stdin cannot be used: it contains more than 100000 values\n";
-    assert_eq!((many.code, many.stderr.as_str()), (1, why));
+    assert_eq!(many.err(), (1, why));
     let deep = "[".repeat(50_000);
     let ran = project.hook_raw("stop", &deep);
     assert_eq!(
-        (ran.code, ran.stderr.as_str()),
+        ran.err(),
         (
             1,
             "taskie: Invalid JSON on stdin: recursion limit exceeded at line 1 column 128\n"
@@ -1156,10 +1146,7 @@ fn directories_that_cannot_be_entered() {
             "stop",
             json!({ "cwd": cwd, "stop_hook_active": false }).to_string(),
         );
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (1, "", stderr.as_str())
-        );
+        assert_eq!(ran.all(), (1, "", stderr.as_str()));
         for event in [
             "user-prompt-submit",
             "pre-compact",
@@ -1168,11 +1155,7 @@ fn directories_that_cannot_be_entered() {
             "subagent-stop",
         ] {
             let ran = project.hook_raw(event, json!({ "cwd": cwd }).to_string());
-            assert_eq!(
-                (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-                (1, "", stderr.as_str()),
-                "{event}"
-            );
+            assert_eq!(ran.all(), (1, "", stderr.as_str()), "{event}");
         }
     }
     assert_eq!((project.files(), project.calls().len()), (before, 0));
@@ -1330,10 +1313,7 @@ fn a_hook_whose_directory_was_removed() {
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped());
     let ran = feed(command, "{}");
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, silent(), "")
-    );
+    assert_eq!(ran.all(), (0, silent(), ""));
 }
 
 #[test]
@@ -1377,12 +1357,7 @@ fn a_hook_that_is_called_incorrectly_does_not_block() {
     project.set_state(json!({}));
     for args in cases {
         let ran = feed(project.command(*args), stop_event(&project, false));
-        assert_eq!(
-            (ran.code, ran.stdout.as_str()),
-            (1, ""),
-            "{args:?}: {}",
-            ran.stderr
-        );
+        assert_eq!(ran.out(), (1, ""), "{args:?}: {}", ran.stderr);
         assert_ne!(ran.stderr, "", "{args:?}");
     }
     let mut command = project.command(["hook", "stop"]);
@@ -1447,7 +1422,7 @@ fn charts_that_cannot_be_used() {
             "{name}: {message}"
         );
         let ran = project.run(&["--chart", path.to_str().unwrap(), "run", "skip"]);
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{name}");
+        assert_eq!(ran.out(), (1, ""), "{name}");
         assert!(!ran.stderr.contains("panicked"), "{name}: {}", ran.stderr);
     }
     for path in ["/no/such/chart.toml", folder.to_str().unwrap(), ""] {

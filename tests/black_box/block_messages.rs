@@ -53,7 +53,7 @@ fn answer(before: Value) -> Ran {
 
 fn blocks(ran: &Ran, reason: &str) {
     assert_eq!(ran.json(), json!({ "decision": "block", "reason": reason }));
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
 }
 
 #[test]

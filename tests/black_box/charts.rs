@@ -36,12 +36,7 @@ fn reported(cases: &[Case<'_>]) {
             .lines()
             .map(|line| line.trim_start_matches([' ', '×', '│']))
             .collect();
-        assert_eq!(
-            (ran.code, ran.stdout.as_str()),
-            (1, ""),
-            "{to}: {}",
-            ran.stderr
-        );
+        assert_eq!(ran.out(), (1, ""), "{to}: {}", ran.stderr);
         assert!(
             lines.contains(code) && lines.join(" ").contains(message),
             "{to}: {}",
@@ -213,8 +208,8 @@ fn keys_that_would_be_ignored() {
             "this one has `allow` and `block`",
         ),
         case(
-            "\ninvoke = \"{{ config.reviewer }}\"",
-            "\ninvoke = \"{{ config.reviewer }}\"\nmessage = \"x\"",
+            "\ninvoke = \"{{ reviewer }}\"",
+            "\ninvoke = \"{{ reviewer }}\"\nmessage = \"x\"",
             "conflicting-keys",
             "`message` next to `invoke` has no effect",
         ),

@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 use taskie::diagnostic::code::Code;
 
+use crate::scenarios::played;
 use crate::support::{Project, Ran, feed, report};
 
 const BASE: &str = include_str!("../charts/base.toml");
@@ -167,7 +168,7 @@ fn holds(code: &str) {
         .filter_map(|one| Some(one.split_once(": ")?.1.to_owned()))
         .collect();
     assert_eq!(found, BTreeSet::from([code.to_owned()]), "{}", wrong.stdout);
-    assert_eq!((wrong.code, wrong.stderr.as_str()), (1, ""));
+    assert_eq!(wrong.err(), (1, ""));
     let right = report_on(&over_base(&page.right));
     assert_eq!(right["findings"], json!([]), "{code}");
     // Everything in it is decided, too.
@@ -317,10 +318,10 @@ fn fix_rewrites_syntax_of_earlier_versions() {
     let text = fs::read_to_string(project.root.join("chart.toml")).unwrap();
     assert_eq!(text, new);
     let again = project.run(&["check-chart", "--fix", "chart.toml"]);
-    assert_eq!((again.code, again.stderr.as_str()), (0, ""));
+    assert_eq!(again.err(), (0, ""));
     let stdin = feed(project.command(["check-chart", "--fix", "-"]), BASE);
     assert_eq!(
-        (stdin.code, stdin.stderr.as_str()),
+        stdin.err(),
         (3, "taskie: -: --fix rewrites a file, and this is stdin\n")
     );
 }
@@ -421,7 +422,7 @@ fn explain_knows_its_codes() {
         (0, Some("# unreadable"))
     );
     let ran = Project::empty().run(&["check-chart", "--explain", "unknown-phse"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert_eq!(ran.out(), (2, ""));
     assert_eq!(
         ran.stderr,
         "taskie: unknown code `unknown-phse`\n  help: did you mean `unknown-phase`?\n"
@@ -445,7 +446,7 @@ fn faulty() -> Project {
 #[test]
 fn concise_is_a_line_each() {
     let ran = faulty().run(&["check-chart", "--format=concise", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     let expected = "\
 chart.toml:35:9: unknown-name: unknown name `cycl`
 chart.toml:68:9: unknown-key: unknown key `gaurd`
@@ -457,7 +458,7 @@ templates/review.md:2:4: unknown-name: unknown name `subjct`
 #[test]
 fn github_shows_them_in_the_change() {
     let ran = faulty().run(&["check-chart", "--format=github", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     let expected = "\
 ::error file=chart.toml,line=35,col=9,endLine=35,endColumn=13,title=unknown-name::unknown name `cycl`%0Adid you mean `cycle`?
 ::error file=chart.toml,line=68,col=9,endLine=68,endColumn=26,title=unknown-key::unknown key `gaurd`%0Adid you mean `guard`?
@@ -469,7 +470,7 @@ fn github_shows_them_in_the_change() {
 #[test]
 fn json_keeps_its_promise() {
     let ran = faulty().run(&["check-chart", "--format=json", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     let finding = |code, message, meant, file, line, from, to| {
         json!({
             "code": code, "message": message, "help": format!("did you mean `{meant}`?"), "note": null,
@@ -550,10 +551,7 @@ fn sarif_of(ran: &Ran) -> Value {
 fn sarif_is_valid() {
     for (project, findings) in [(faulty(), 3), (with_chart(BASE), 0)] {
         let ran = project.run(&["check-chart", "--format=sarif", "chart.toml"]);
-        assert_eq!(
-            (ran.code, ran.stderr.as_str()),
-            (i32::from(findings > 0), "")
-        );
+        assert_eq!(ran.err(), (i32::from(findings > 0), ""));
         let report = sarif_of(&ran);
         let run = &report["runs"][0];
         let rules: Vec<&str> = run["tool"]["driver"]["rules"]
@@ -681,7 +679,7 @@ fn unreadable_files_are_reported() {
     );
     fs::write(project.root.join("latin.toml"), b"id = \"\xe9\"").unwrap();
     let ran = project.run(&["check-chart", "latin.toml"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
+    assert_eq!(ran.out(), (3, ""));
     assert_eq!(
         ran.stderr,
         "taskie: latin.toml: stream did not contain valid UTF-8\n"
@@ -692,13 +690,13 @@ fn unreadable_files_are_reported() {
 fn a_chart_comes_from_stdin_too() {
     let project = with_chart(BASE);
     let ran = feed(project.command(["check-chart", "-"]), BASE);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("stdin", ran.stdout);
     let ran = feed(
         project.command(["check-chart", "--format=concise", "-"]),
         "id = 3",
     );
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     assert!(
         ran.stdout
             .contains("stdin:1:6: wrong-type: expected a string, found `3`\n"),
@@ -716,7 +714,7 @@ fn several_charts_in_one_run() {
     )
     .unwrap();
     let ran = project.run(&["check-chart", "--format=json", "chart.toml", "other.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     let report = ran.json();
     let charts: Vec<(&Value, &Value)> = report["charts"]
         .as_array()
@@ -802,8 +800,8 @@ pub fn explored() -> &'static (Project, String, String) {
     EXPLORED.get_or_init(|| {
         let project = Project::empty();
         let ran = project.run(&["check-chart", "--scenarios", "suite"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-        let (printed, of_scenarios) = ran.stdout.split_at(ran.stdout.find("\n54 scen").unwrap());
+        assert_eq!(ran.err(), (0, ""));
+        let (printed, of_scenarios) = ran.stdout.split_at(ran.stdout.find("\n55 scen").unwrap());
         (project, printed.to_owned(), of_scenarios.to_owned())
     })
 }
@@ -837,7 +835,7 @@ fn the_charts_compiled_in_are_proved() {
 #[test]
 fn the_json_contains_the_exploration() {
     let ran = with_chart(BASE).run(&["check-chart", "--format=json", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("explored", ran.stdout);
 }
 
@@ -845,7 +843,7 @@ fn the_json_contains_the_exploration() {
 fn what_was_not_explored_is_not_called_proved() {
     let project = with_chart(BASE);
     let ran = project.run(&["check-chart", "--max-states=5", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     insta::assert_snapshot!("cut-off", ran.stdout);
     // A finding prevents exploring, unless a comment ignores it.
     let ignored = over_base(
@@ -932,10 +930,7 @@ fn file_names_follow_their_patterns() {
         fs::write(text.join(name), content).unwrap();
     }
     let ran = project.run(&["--chart", "chart.toml", "run", "look"]);
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, "2: n-2.md sub/x.md\n", "")
-    );
+    assert_eq!(ran.all(), (0, "2: n-2.md sub/x.md\n", ""));
     // A value that cannot be in a file name cannot fill a hole, nor can an unknown name.
     for (right, wrong) in [
         ("n-{reviews}.md", "n-{clean}.md"),
@@ -949,7 +944,7 @@ fn file_names_follow_their_patterns() {
     }
 }
 
-/// Ordinary workflows: nothing is found in them, and everything about them is decided.
+/// Ordinary workflows: nothing is found in them, everything about them is decided, and every part has a scenario.
 #[test]
 fn nothing_is_found_in_ordinary_workflows() {
     let folders = ["tests/charts/workflows", "examples"];
@@ -967,14 +962,36 @@ fn nothing_is_found_in_ordinary_workflows() {
         .map(|path| path.to_str().unwrap().to_owned())
         .collect();
     assert_eq!(charts.len(), 11);
-    let args = ["check-chart", "--strict", "--format=concise"].map(str::to_owned);
+    let args = [
+        "check-chart",
+        "--strict",
+        "--format=concise",
+        "--scenarios=suite",
+    ];
     let project = Project::empty();
     let mut command = project.command(args);
     let ran = Ran::of(command.args(&charts).output().unwrap());
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, "", "")
-    );
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    let lines: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(lines.len(), charts.len(), "{}", ran.stderr);
+    for (line, chart) in lines.iter().zip(&charts) {
+        assert!(
+            line.ends_with("phases, rules and commands (100 %)"),
+            "{line}"
+        );
+        let dir = line
+            .split_once(" in ")
+            .unwrap()
+            .1
+            .split_once(';')
+            .unwrap()
+            .0;
+        let ran = played(&project, chart, dir);
+        assert_eq!(
+            (ran.code, &ran.json()["coverage"]["missing"]),
+            (0, &json!([]))
+        );
+    }
 }
 
 /// A property that a setting breaks names the setting, and reasons that several properties share are printed once.
@@ -1140,6 +1157,6 @@ fn an_interrupted_run_says_so() {
     writer.write_all(BASE.as_bytes()).unwrap();
     drop(writer);
     let ran = Ran::of(child.wait_with_output().unwrap());
-    assert_eq!((ran.code, ran.stderr.as_str()), (130, ""));
+    assert_eq!(ran.err(), (130, ""));
     assert!(ran.stdout.contains("interrupted after"), "{}", ran.stdout);
 }

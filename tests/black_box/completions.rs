@@ -17,7 +17,7 @@ fn the_shells_accept_their_scripts() {
     ];
     for (shell, read) in shells {
         let ran = project.run(&["completions", shell]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{shell}");
+        assert_eq!(ran.err(), (0, ""), "{shell}");
         assert!(ran.stdout.contains("check-chart"), "{shell}");
         let mut reader = Command::new(read[0]);
         reader
@@ -28,7 +28,7 @@ fn the_shells_accept_their_scripts() {
             continue;
         }
         let ran = feed(reader, ran.stdout);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{shell}");
+        assert_eq!(ran.err(), (0, ""), "{shell}");
     }
 }
 
@@ -63,7 +63,7 @@ fn bash_completes_commands_and_those_of_the_chart() {
 #[test]
 fn an_unknown_shell_is_refused_with_the_known_ones() {
     let ran = Project::empty().run(&["completions", "csh"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert_eq!(ran.out(), (2, ""));
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         assert!(ran.stderr.contains(shell), "{}", ran.stderr);
     }

@@ -55,7 +55,7 @@ fn plain() -> &'static str {
     PRINTED.get_or_init(|| {
         let demo = Demo::new();
         let ran = demo.run(&["demo"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(ran.err(), (0, ""));
         assert_eq!(demo.left(), [] as [PathBuf; 0]);
         assert_eq!(demo.project.names(), [] as [&str; 0]);
         ran.stdout
@@ -68,36 +68,29 @@ fn the_demo_without_a_terminal() {
     assert!(plain().lines().all(|line| line.chars().count() <= 100));
 }
 
+/// Color adds nothing but color, and the session around the demo changes nothing.
 #[test]
-fn color_adds_nothing_but_color() {
+fn a_terminal_with_colors_inside_a_session_sees_the_same() {
     let demo = Demo::new();
-    let colored = Ran::of(
-        demo.command(&["demo"])
-            .env("CLICOLOR_FORCE", "1")
-            .output()
-            .unwrap(),
-    )
-    .stdout;
-    assert!(colored.contains("\x1b[") && !plain().contains('\x1b'));
-    let stripped: String = colored
-        .split('\x1b')
-        .enumerate()
-        .map(|(index, part)| {
-            if index == 0 {
-                part
-            } else {
-                part.split_once('m').unwrap().1
-            }
-        })
-        .collect();
+    let mut command = demo.command(&["demo"]);
+    command
+        .env("CLICOLOR_FORCE", "1")
+        .env("TASKIE_REVIEWER", "1")
+        .env("CLAUDE_PROJECT_DIR", "/nowhere")
+        .env("CLAUDE_CODE_SESSION_ID", "another");
+    let ran = Ran::of(command.output().unwrap());
+    assert_eq!(ran.err(), (0, ""));
+    assert_eq!(demo.left(), [] as [PathBuf; 0]);
+    assert!(ran.stdout.contains("\x1b[") && !plain().contains('\x1b'));
+    let mut parts = ran.stdout.split('\x1b');
+    let first = parts.next().unwrap().to_owned();
+    let stripped = parts.fold(first, |text, part| text + part.split_once('m').unwrap().1);
     assert_eq!(stripped, plain());
 }
 
-#[test]
-fn a_kept_project_is_a_finished_plan() {
-    let demo = Demo::new();
-    let ran = demo.run(&["demo", "--keep"]);
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
+/// The project that `demo --keep` has left, with a finished plan.
+fn finished(demo: &Demo, ran: &Ran) -> PathBuf {
+    assert_eq!(ran.err(), (0, ""));
     let left = demo.left();
     let [project] = left.as_slice() else {
         panic!("{left:?}")
@@ -108,28 +101,7 @@ fn a_kept_project_is_a_finished_plan() {
     );
     assert_eq!(state(project)["phase"], "complete");
     assert_eq!(state(project)["next_phase"], Value::Null);
-    // It is a project like any other: a stop in it finds nothing to do.
-    let mut command = demo.command(&["hook", "stop"]);
-    command.current_dir(project);
-    let ran = crate::support::feed(command, "{}");
-    assert_eq!(
-        ran.json()["systemMessage"],
-        "Plan 'words' structure validated successfully"
-    );
-}
-
-#[test]
-fn the_demo_ignores_the_session_around_it() {
-    let demo = Demo::new();
-    let mut command = demo.command(&["demo"]);
-    command
-        .env("TASKIE_REVIEWER", "1")
-        .env("CLAUDE_PROJECT_DIR", "/nowhere")
-        .env("CLAUDE_CODE_SESSION_ID", "another");
-    let ran = Ran::of(command.output().unwrap());
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    assert_eq!(ran.stdout, plain());
-    assert_eq!(demo.left(), [] as [PathBuf; 0]);
+    project.clone()
 }
 
 #[test]
@@ -137,7 +109,7 @@ fn only_embedded_charts_have_a_demo() {
     let demo = Demo::new();
     let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/statechart.toml");
     let ran = demo.run(&["--chart", chart, "demo"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.out(), (1, ""));
     let expected =
         format!("taskie: {chart} has no demo\n  help: omit --chart, or use one of taskie");
     assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
@@ -153,7 +125,7 @@ fn a_demo_that_cannot_be_played_fails() {
             .output()
             .unwrap(),
     );
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.out(), (1, ""));
     assert!(
         ran.stderr
             .starts_with("taskie: a temporary directory cannot be made: "),
@@ -192,12 +164,12 @@ fn shown_rules(printed: &str) -> Vec<Vec<String>> {
 
 /// `taskie why` of each stop names the rules that the demo has shown, and of the others a part of their own guard.
 #[test]
-fn why_explains_each_stop_of_the_demo() {
+fn why_explains_each_stop_of_a_kept_demo() {
     let demo = Demo::new();
-    let printed = demo.run(&["demo", "--keep"]).stdout;
-    let kept = demo.left().pop().unwrap();
-    let stops = shown_rules(&printed);
-    assert_eq!(stops.len(), 14, "{printed}");
+    let ran = demo.run(&["demo", "--keep"]);
+    let kept = finished(&demo, &ran);
+    let stops = shown_rules(&ran.stdout);
+    assert_eq!(stops.len(), 14, "{}", ran.stdout);
     let chart =
         fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/statechart.toml")).unwrap();
     let one_line = chart.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -220,4 +192,12 @@ fn why_explains_each_stop_of_the_demo() {
             );
         }
     }
+    // It is a project like any other: a stop in it finds nothing to do.
+    let mut command = demo.command(&["hook", "stop"]);
+    command.current_dir(kept);
+    let ran = crate::support::feed(command, "{}");
+    assert_eq!(
+        ran.json()["systemMessage"],
+        "Plan 'words' structure validated successfully"
+    );
 }

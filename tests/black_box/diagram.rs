@@ -9,7 +9,7 @@ use crate::support::{PLAN, Project, Reviewer};
 /// What is printed about the plan of the tests, or without `args` about the chart.
 fn drawn(project: &Project, args: &[&str]) -> String {
     let ran = project.run(&[&["diagram"], args].concat());
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     ran.stdout
 }
 
@@ -104,19 +104,19 @@ fn a_counterexample_is_short_and_can_be_drawn() {
     let project = Project::empty();
     chart_with_a_counterexample(&project);
     let ran = project.run(&["check-chart", "--diagram", "found.dot", "chart.toml"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (1, ""));
+    assert_eq!(ran.err(), (1, ""));
     insta::assert_snapshot!("counterexample", ran.stdout);
     let dot = fs::read_to_string(project.root.join("found.dot")).unwrap();
     insta::assert_snapshot!("counterexample-dot", dot);
     // Without a counterexample the chart is drawn, and nothing is marked.
     let ran = project.run(&["check-chart", "--diagram", "all.svg", "--max-states", "10"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     let drawn = fs::read_to_string(project.root.join("all.svg")).unwrap();
     let chart = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/chart.svg");
     assert_eq!(drawn, fs::read_to_string(chart).unwrap());
     let ran = project.run(&["check-chart", "--diagram", "all.png", "--max-states", "10"]);
     assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        ran.all(),
         (
             1,
             "",

@@ -287,7 +287,7 @@ fn the_reviewer_s_program() {
         (found.0.as_str(), found.1.as_str()),
         (
             "problem program",
-            "`claude` is not on PATH, so no review can run"
+            "`claude` is not on PATH, so it cannot review"
         )
     );
     // Only the one that reviews has to be there.
@@ -295,10 +295,30 @@ fn the_reviewer_s_program() {
     machine.write(&file, &json!({ "reviewer": "codex" }));
     assert_eq!(
         machine.trouble(|_| {}).1,
-        "`codex` is not on PATH, so no review can run"
+        "`codex` is not on PATH, so it cannot review"
     );
     machine.program("codex", "echo codex-cli 0.169.0");
     assert_eq!(machine.troubles(|_| {}), (vec![], 0));
+    let cases = [
+        (json!(["codex:gpt-5", "gemini"]), "gemini"),
+        (json!(["codex:gpt-5", "sonnet"]), "claude"),
+    ];
+    for (models, missing) in cases {
+        machine.write(&file, &json!({ "models": models }));
+        let (all, _) = machine.troubles(|_| {});
+        let texts: Vec<_> = all.into_iter().map(|(_, text, _)| text).collect();
+        let expected = format!("`{missing}` is not on PATH, so it cannot review");
+        assert_eq!(texts, [expected], "{models}");
+    }
+    machine.write(&file, &json!({ "models": ["codex:gpt-5"] }));
+    let lines = machine.run(&["doctor", "--json"]).json();
+    let lines = lines["lines"].as_array().unwrap().iter();
+    let programs = lines.filter(|line| line["about"] == "program");
+    let texts: Vec<_> = programs
+        .map(|line| line["text"].as_str().unwrap())
+        .collect();
+    let path = machine.bin.join("codex");
+    assert_eq!(texts, [format!("codex 0.169.0, {}", path.display())]);
 }
 
 #[test]

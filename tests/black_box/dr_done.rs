@@ -99,7 +99,7 @@ fn hook(project: &Project, event: &str) -> Ran {
 
 /// What a hook prints; it must have no other effect.
 fn said(ran: &Ran) -> &str {
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     &ran.stdout
 }
 
@@ -126,7 +126,7 @@ fn run(project: &Project, args: &[&str], stdin: &str) -> Ran {
 
 /// The output of a command that succeeds.
 fn done(ran: &Ran) -> String {
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    assert_eq!(ran.err(), (0, ""), "{}", ran.stdout);
     ran.stdout.clone()
 }
 
@@ -775,7 +775,7 @@ mod start {
         task(&project, "20260101T120001.done.md", "x");
         let before = project.files();
         let ran = run(&project, &["start"], "");
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+        assert_eq!(ran.out(), (1, ""));
         assert_eq!(
             ran.stderr,
             "taskie: No pending tasks (0 pending, 1 done, 0 stuck). Add one first: /dr-done:add.\n  help: nothing was written\n"
@@ -1562,7 +1562,7 @@ mod adopt {
         let before = project.files();
         assert_eq!(done(&run(&project, &["adopt", "--list"], "")), LIST);
         let ran = run(&project, &["adopt"], "");
-        assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+        assert_eq!(ran.out(), (1, ""));
         assert!(
             ran.stderr.starts_with(&format!(
                 "taskie: Name one of these sessions, or pass --all:\n{LIST}"
@@ -1806,7 +1806,7 @@ mod integration {
         let agent = Agent::new();
         let text = "Say \"$HOME\" and `date`\nin 'two' lines";
         let ran = agent.slash("add", text);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(ran.err(), (0, ""));
         let [name] = stamps(&agent.project).try_into().unwrap();
         let written = fs::read_to_string(dir(&agent.project, SESSION).join(name)).unwrap();
         assert_eq!(written, format!("{text}\n"));

@@ -148,10 +148,7 @@ fn post_review(project: &Project, n: u32) {
     let ran = project.run(&["enter", "post-code-review", "--plan", PLAN]);
     let said = ".taskie/plans/test-plan/state.json: phase \"post-code-review\", next_phase \"code-review\"\n\
                 The code-review is due: end your turn, and the Stop hook runs it.\n";
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, said, "")
-    );
+    assert_eq!(ran.all(), (0, said, ""));
 }
 
 // From the second stop of a turn on, stop_hook_active is set: a review that is due runs nevertheless.

@@ -182,15 +182,12 @@ task-1-review-1.3  minor, src/a.rs:12: c
 
     let unknown = project.run(&["rule", "task-1-review-1.9", "reject", "no"]);
     let message = "taskie: there is no finding `task-1-review-1.9`\n  help: `taskie findings` lists the findings\n";
-    assert_eq!((unknown.code, unknown.stderr.as_str()), (1, message));
+    assert_eq!(unknown.err(), (1, message));
     let mut by_the_agent = project.command(["rule", "task-1-review-1.1", "reject", "no"]);
     by_the_agent.env("CLAUDE_CODE_SESSION_ID", "s");
     let by_the_agent = Ran::of(by_the_agent.output().unwrap());
     let message = "taskie: an agent's session cannot decide for the user\n  help: run `taskie rule` in a terminal of your own\n";
-    assert_eq!(
-        (by_the_agent.code, by_the_agent.stderr.as_str()),
-        (1, message)
-    );
+    assert_eq!(by_the_agent.err(), (1, message));
     let why = "Linux only\n- task-1-review-1.2 rejected";
     let ran = project.run(&["rule", "task-1-review-1.1", "accept", "perhaps"]);
     assert_eq!(
@@ -234,8 +231,8 @@ fn a_loop_in_which_nothing_changes_ends_with_a_question() {
     let project = project();
     git(&project.root, &["init", "-q"]);
     std::fs::write(project.root.join("code.rs"), "fn a() {}\n").unwrap();
-    let findings = json!([finding("major", "a")]);
     let round = |verdict, n: usize| {
+        let findings = json!([finding("major", &"a".repeat(n))]);
         let ran = stop(&project, &finds(verdict, &findings));
         if project.calls().len() == n {
             project.write(&format!("task-1-post-review-{n}.md"), "nothing to do\n");
@@ -267,6 +264,120 @@ fn a_loop_in_which_nothing_changes_ends_with_a_question() {
     assert_eq!(round("FAIL", 7), (6, question.to_owned()));
     std::fs::write(project.root.join("code.rs"), "fn b() {}\n").unwrap();
     assert_eq!(round("FAIL", 7).0, 7);
+}
+
+/// Findings that come back unchanged are a question to the user, whatever has changed in the code.
+#[test]
+fn a_loop_with_the_same_findings_ends_with_a_question() {
+    let project = project();
+    let round = |findings: &Value, n: usize| {
+        let ran = stop(&project, &finds("FAIL", findings));
+        if project.calls().len() == n {
+            project.write(&format!("task-1-post-review-{n}.md"), "Fixed.\n");
+            project.write("task-1.md", format!("# Task 1\n\n{n}\n"));
+            let args = ["enter", "post-code-review", "--session", "mine"];
+            assert_eq!(project.run(&args).code, 0);
+        }
+        (project.calls().len(), message(&ran))
+    };
+    let one = finding("major", "`a` leaks 12 bytes");
+    let moved =
+        json!({ "severity": "major", "file": "src/a.rs", "line": 40, "title": "A leaks 9 bytes." });
+    let other = finding("minor", "b");
+    assert_eq!(round(&json!([one, other]), 1).0, 1);
+    // One that is gone or new is progress.
+    assert_eq!(round(&json!([one]), 2).0, 2);
+    assert_eq!(round(&json!([moved, finding("critical", "c")]), 3).0, 3);
+    assert_eq!(round(&json!([other, moved]), 4).0, 4);
+    assert_eq!(round(&json!([one, other]), 5).0, 5);
+    let question = "The last two code-reviews found the same: what should happen?\n\n\
+                    - task-1-review-5.1 (major, src/a.rs:12): `a` leaks 12 bytes\n\
+                    - task-1-review-5.2 (minor, src/a.rs:12): b\n\n\
+                    Decide about one of them (`taskie rule ID accept|reject WHY`), and the next stop runs another \
+                    review. (`taskie run skip` moves on to complete-task without one.)";
+    assert_eq!(round(&json!([one]), 6), (5, question.to_owned()));
+    let rule = ["rule", "task-1-review-5.2", "reject", "it is right"];
+    assert_eq!(project.run(&rule).code, 0);
+    assert_eq!(round(&json!([one]), 6).0, 6);
+}
+
+/// What nobody has fixed when a cycle ends is listed then, and when the plan is complete.
+#[test]
+fn what_is_put_off_is_listed_at_the_end() {
+    let project = project();
+    let strict = json!({ "strict_rounds": 1, "clean": 1 });
+    std::fs::write(project.root.join(".taskie/config.json"), strict.to_string()).unwrap();
+    let first = json!([finding("major", "a"), finding("minor", "b")]);
+    stop(&project, &finds("FAIL", &first));
+    let answer = "task-1-review-1.1: fixed\ntask-1-review-1.2: deferred\n";
+    project.write("task-1-post-review-1.md", answer);
+    let args = ["enter", "post-code-review", "--session", "mine"];
+    assert_eq!(project.run(&args).code, 0);
+    let ran = stop(&project, &finds("FAIL", &json!([finding("minor", "c")])));
+    let passed = "code-review 2/8: FAIL: 1 minor (sonnet, $0.84), 1 of 1 clean\n\
+                  Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 2.) \
+                  Found and not fixed:\n\n\
+                  - task-1-review-1.2 (minor, src/a.rs:12): b\n- task-1-review-2.1 (minor, src/a.rs:12): c";
+    assert_eq!(message(&ran), passed);
+    let deferred = "fixed\n\
+                    task-1-review-1.1  major, src/a.rs:12: a\n\
+                    deferred\n\
+                    task-1-review-1.2  minor, src/a.rs:12: b\n\
+                    task-1-review-2.1  minor, src/a.rs:12: c\n";
+    assert_eq!(project.run(&["findings"]).stdout, deferred);
+    project.write("tasks.md", "| Id | Status |\n|---|---|\n| 1 | done |\n");
+    project.set_state(json!({ "next_phase": "complete" }));
+    let rule = ["rule", "task-1-review-2.1", "reject", "it is right"];
+    assert_eq!(project.run(&rule).code, 0);
+    let put_off = "Reviews found this, and it was put off; name it to the user:\n\n\
+                   - task-1-review-1.2 (minor, src/a.rs:12): b\n";
+    let entered = project
+        .run(&["enter", "complete", "--session", "mine"])
+        .stdout;
+    assert!(entered.ends_with(put_off), "{entered}");
+    let next = project.run(&["next", "--session", "mine"]).stdout;
+    assert!(
+        next.contains("All tasks are done: tell the user. Reviews found this"),
+        "{next}"
+    );
+}
+
+/// `status` says which files a clean review has not seen as they are now. Progress is no change.
+#[test]
+fn a_clean_review_whose_subject_has_changed_is_shown_as_such() {
+    let project = project();
+    project.write("task-1.md", "# Task 1\n\n- **Status**: pending\n");
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| 1 | pending |\n| 2 | pending |\n",
+    );
+    project.write("task-2.md", "# Task 2\n");
+    project.set_state(json!({ "phase": "create-tasks", "next_phase": "tasks-review" }));
+    let shown = |project: &Project| {
+        let status = project.run(&["status"]).stdout;
+        let mut lines = status.lines().filter(|line| line.contains("PASS"));
+        lines.next().unwrap_or_default().to_owned()
+    };
+    stop(&project, &finds("PASS", &json!([])));
+    let line = |more: &str| format!("reviews       tasks-review  1 PASS{more}");
+    assert_eq!(shown(&project).trim_start(), line(""));
+    project.write("task-1.md", "# Task 1\n\n- **Status**: **done**\n");
+    project.write(
+        "tasks.md",
+        "| Id | Status |\n|---|---|\n| 1 | done    |\n| 2 | pending |\n",
+    );
+    assert_eq!(shown(&project).trim_start(), line(""));
+    project.write("task-2.md", "# Task 2\n\nMore.\n");
+    assert_eq!(
+        shown(&project).trim_start(),
+        line("  (task-2.md changed since)")
+    );
+    std::fs::remove_file(project.plan().join("task-1.md")).unwrap();
+    let json = project.run(&["status", "--json"]).json();
+    assert_eq!(
+        json["reviews"][0]["changed"],
+        json!(["task-1.md", "task-2.md"])
+    );
 }
 
 /// Without git, nobody knows whether the code has changed.

@@ -306,7 +306,7 @@ fn every_event_of_the_host_while_a_review_is_due() {
         let before = project.files();
         let command = subcommand(&file);
         let ran = project.hook_raw(command, event.to_string());
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{file}");
+        assert_eq!(ran.err(), (0, ""), "{file}");
         if event["background_tasks"]
             .as_array()
             .is_some_and(|tasks| !tasks.is_empty())
@@ -353,11 +353,7 @@ fn every_event_of_the_host_in_a_project_without_a_plan() {
         } else {
             ""
         };
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (0, expected, ""),
-            "{file}"
-        );
+        assert_eq!(ran.all(), (0, expected, ""), "{file}");
         assert!(project.files().is_empty(), "{file}");
     }
 }
@@ -380,10 +376,6 @@ fn an_event_that_no_hook_knows() {
     ];
     for (name, stderr) in cases {
         let ran = Project::valid().hook_raw(name, "{}");
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (1, "", stderr),
-            "{name}"
-        );
+        assert_eq!(ran.all(), (1, "", stderr), "{name}");
     }
 }

@@ -63,7 +63,7 @@ fn commands_killed_at_any_moment() {
     // Some kills came before the write, and some after it.
     assert!(too_early > 0 && too_late > 0, "{too_early}, {too_late}");
     let ran = project.run(&["run", "limit", "8"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert_eq!(project.state(), state(json!({})));
     assert!(!project.names().iter().any(|name| name.starts_with('.')));
 }
@@ -217,7 +217,7 @@ fn a_journal_that_32_hooks_write_at_once() {
             .collect();
         for hook in hooks {
             let ran = Ran::of(hook.wait_with_output().unwrap());
-            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+            assert_eq!(ran.err(), (0, ""));
         }
     }
     // A full journal begins a new one.

@@ -26,7 +26,7 @@ fn a_state_half_written_is_no_obstacle() {
             fs::write(&left, "{ \"max_rev").unwrap();
         }
         let ran = project.run(&["run", "limit", "3"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(ran.err(), (0, ""));
         assert_eq!(project.state(), state(json!({ "max_reviews": 3 })));
         assert_eq!(
             project.names(),
@@ -61,7 +61,7 @@ fn a_write_that_does_not_fit_leaves_the_old_state() {
     assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr), (1, "", why));
     assert_eq!(project.files(), before);
     let ran = project.run(&["run", "limit", "3"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert_eq!(project.state()["max_reviews"], 3);
 }
 
@@ -150,7 +150,7 @@ fn names_that_no_plan_can_have() {
 #[test]
 fn the_bare_program_is_wrong_usage() {
     let ran = Project::empty().run(&[]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert_eq!(ran.out(), (2, ""));
     assert!(
         ran.stderr
             .starts_with("A workflow engine for coding agents")
@@ -167,7 +167,7 @@ fn an_undelivered_block_is_repeated() {
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     command.stdout(full);
     let ran = feed(command, stop_event(&project, false));
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
+    assert_eq!(ran.out(), (0, ""));
     assert_eq!(project.state()["next_phase"], "post-code-review");
     let answer = project.stop_active(true).json();
     assert_eq!(answer["decision"], "block");
@@ -278,7 +278,7 @@ fn events_that_are_too_large() {
     let event = format!("{{\"x\": \"{}\"}}", "x".repeat(17 * 1024 * 1024));
     let ran = project.hook_raw("stop", event);
     assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        ran.all(),
         (1, "", "taskie: the event on stdin is larger than 16 MiB\n")
     );
 }

@@ -158,9 +158,20 @@ fn programs_of_other_vendors_review() {
         ("codex", "restricted", json!(["gpt-5"])),
         ("copilot", "bypass", json!(["opus", "sonnet"])),
         ("copilot", "restricted", json!(["gpt-5"])),
+        ("gemini", "bypass", json!(["opus", "sonnet"])),
+        ("gemini", "restricted", json!(["gemini-pro"])),
+        // The setting `reviewer` is for models that name none.
+        ("claude", "bypass", json!(["codex:gpt-5"])),
+        ("claude", "bypass", json!(["copilot:a:b"])),
+        ("claude", "bypass", json!(["gemini"])),
     ] {
         let project = Project::valid();
-        project.set_state(json!({}));
+        let named = models[0].as_str().unwrap().split(':').next().unwrap();
+        let program = match reviewer {
+            "claude" => named,
+            reviewer => reviewer,
+        };
+        project.set_state(json!({ "review_model": models[0] }));
         project.write(
             "task-1.md",
             "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n",
@@ -170,16 +181,17 @@ fn programs_of_other_vendors_review() {
         fs::create_dir_all(&settings).unwrap();
         let chosen = json!({ "reviewer": reviewer, "permissions": permissions, "models": models });
         fs::write(settings.join("taskie.json"), chosen.to_string()).unwrap();
-        let program = project.bin.join(reviewer);
+        let file = project.bin.join(program);
         fs::write(
-            &program,
+            &file,
             "#!/bin/sh\nfor word; do last=$word; done\nfile=${last##*Write your review to }\nfile=${file%%.md*}.md\n\
              echo '# Review' > \"$file\"\n[ \"$1\" != --silent ] || shift\necho \"$@\" | head -n 1 > ../words\n\
+             case $0 in *gemini) printf '%s\\n' '{\"response\": \"I read it all: {a}.\\n```json\\n{\\\"verdict\\\": \\\"PASS\\\"}\\n```\", \"stats\": {}}'; exit ;; esac\n\
              echo 'I read it all: {a}.'\necho '```json'\necho '{\"verdict\": \"PASS\"}'\necho '```'\n",
         )
         .unwrap();
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&program, executable).unwrap();
+        fs::set_permissions(&file, executable).unwrap();
         let stop = project.stop();
         assert_eq!(
             (project.state()["consecutive_clean"].clone(), &*stop.stderr),
@@ -189,7 +201,13 @@ fn programs_of_other_vendors_review() {
         );
         let words = fs::read_to_string(project.root.join("../words")).unwrap();
         let (options, _) = words.split_once(" You are").unwrap();
-        shown.push_str(&format!("{reviewer}, {permissions}: {options}\n"));
+        let log = project.run(&["log", "--json"]).stdout;
+        let mut lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
+        let review: Value = lines.find(|line: &Value| line["line"] == "review").unwrap();
+        shown.push_str(&format!(
+            "{reviewer}, {permissions}, {models}: {program} {options}\n  by {}\n",
+            review["by"]
+        ));
     }
     insta::assert_snapshot!(shown);
 }

@@ -294,7 +294,7 @@ fn a_followed_log_shows_new_lines() {
 
 fn fired(project: &Project, args: &[&str]) -> (String, Vec<(String, String)>) {
     let ran = project.run(args);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    assert_eq!(ran.err(), (0, ""), "{}", ran.stdout);
     let json = ran.json();
     let rules = json["rules"].as_array().unwrap().iter();
     let rules = rules.map(|rule| {
@@ -331,7 +331,7 @@ fn why_names_what_was_false() {
     assert_eq!(project.files(), before);
     let ran = project.run(&["why"]);
     assert_eq!(
-        (ran.code, ran.stderr.as_str()),
+        ran.err(),
         (
             1,
             "taskie: no stop of plan `test-plan` is recorded\n  help: `taskie why --now` explains the next one\n"
@@ -354,6 +354,8 @@ fn why_names_what_was_false() {
         ]
     );
     let (answer, rules) = fired(&project, &["why", "--json"]);
+    let last = fired(&project, &["why", "--last", "--json"]);
+    assert_eq!(last, (answer.clone(), rules.clone()));
     assert_eq!(answer, "blocked");
     assert_eq!(
         rules[9..],

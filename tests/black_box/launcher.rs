@@ -340,10 +340,7 @@ impl Machine {
 /// Compares everything that was run with what was expected.
 #[track_caller]
 fn expect(ran: &Ran, code: i32, stdout: &str, stderr: &str) {
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (code, stdout, stderr)
-    );
+    assert_eq!(ran.all(), (code, stdout, stderr));
 }
 
 #[track_caller]

@@ -3,14 +3,15 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
-use serde_json::Value;
-
-use crate::support::report;
+use taskie::diagnostic::code::{Code, Stage};
+use taskie::diagnostic::flaw::Flaw;
+use taskie::explore::Caps;
+use taskie::expr::templates::Templates;
 
 /// Where a finding is expected.
 enum At {
@@ -47,6 +48,11 @@ const fn mutant(
     }
 }
 
+// The time limits of the reviewers but for the first.
+const CODEX: &str = "last JSON object counts\nverdicts = [\"PASS\", \"FAIL\"]\nverdict = [\"/verdict\"]\nfindings = [\"/findings\"]\nby = \"{{ by }}\"\ntimeout";
+const COPILOT: &str = "answer = \"text\"\nverdicts = [\"PASS\", \"FAIL\"]\nverdict = [\"/verdict\"]\nfindings = [\"/findings\"]\nby = \"{{ by }}\"\ntimeout";
+const GEMINI: &str = "findings = [\"/response/findings\"]\nby = \"{{ by }}\"\ntimeout";
+
 #[rustfmt::skip]
 const MUTANTS: &[Mutant] = &[
     // Misspelled keys.
@@ -81,7 +87,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["curent_task"]"#, &[("unknown-field", Edit)]),
     mutant(r#"review_model = "{{ config.models[0] }}", consecutive"#, 1, r#"review_modle = "{{ config.models[0] }}", consecutive"#, &[("unknown-field", Edit)]),
     mutant("assign = { max_reviews =", 1, "assign = { max_review =", &[("unknown-field", Edit)]),
-    mutant("{{ review_model }}", 1, "{{ review_modl }}", &[("unknown-name", Edit)]),
+    mutant("{{ model }}", 1, "{{ modl }}", &[("unknown-name", Edit)]),
     mutant("consecutive_clean >= config", 1, "consecutive_cleen >= config", &[("unknown-name", Edit)]),
     // Misspelled lets, sources, file sets, tables and their fields.
     mutant(r#""free or phase =="#, 1, r#""fre or phase =="#, &[("unknown-name", Edit)]),
@@ -118,8 +124,9 @@ const MUTANTS: &[Mutant] = &[
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
     mutant(r#"| list""#, 1, r#"| lst""#, &[("unknown-filter", Edit)]),
     mutant(r#"current_task is not none""#, 1, r#"current_task is not non""#, &[("unknown-test", Edit)]),
-    mutant(r#"one_of = ["claude", "codex""#, 1, r#"one_of = ["claude", "codx""#, &[("lookalike", Edit), ("unknown-invocation", Line(r#"invoke = "{{"#))]),
-    mutant("[invoke.codex]", 1, "[invoke.codx]", &[("unknown-invocation", Edit)]),
+    mutant(r#"prefix = "invoke""#, 1, r#"prefix = "inovke""#, &[("wrong-type", Edit)]),
+    mutant(r#"default = "claude""#, 1, r#"default = "claud""#, &[("bad-default", Edit)]),
+    mutant("if named else config.reviewer", 1, "if named else 'claud'", &[("unknown-invocation", Line(r#"invoke = "{{"#))]),
     mutant("[[on.Stop]]", 3, "[[on.Stpo]]", &[("unknown-event", Edit)]),
     mutant("[[on.enter]]", 1, "[[on.entr]]", &[("unknown-event", Edit)]),
     mutant(r#"type = "phase""#, 1, r#"type = "phaze""#, &[("wrong-type", Edit)]),
@@ -182,11 +189,11 @@ const MUTANTS: &[Mutant] = &[
     mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
     mutant("allow = true\n", 6, "\n", &[("idle-rule", Rule("the agent was blocked in this turn already, and the files are in order"))]),
-    mutant(r#"invoke = "{{ config.reviewer }}""#, 1, "", &[
-            ("unused-name", Line("[config.reviewer]")),
+    mutant(r#"invoke = "{{ reviewer }}""#, 1, "", &[
             ("unused-name", Line("[invoke.clau")),
             ("unused-name", Line("[invoke.code")),
             ("unused-name", Line("[invoke.copi")),
+            ("unused-name", Line("[invoke.gemi")),
             (
                 "idle-rule",
                 Rule("a review is due: run it"),
@@ -198,14 +205,14 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Line("remaining and tdd\"\ntarget = \"complete-task\""))]),
     mutant("\n[[cycles.code-review.advance]]\ntarget = \"all-code-review\"\n", 1, "", &[("advance-runs-out", Line("complete-task-tdd\"\n\n[[cycles.code-review.advance]]"))]),
     mutant("target = \"complete\"\n", 1, "guard = \"not remaining\"\ntarget = \"complete\"\n", &[("advance-runs-out", Line("[[cycles.all-code-review.advance]]"))]),
-    mutant("maximum = 570", 1, "maximum = 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line("default('codex') }}\"\ntimeout")), ("deadline-too-long", Line("default('copilot') }}\"\ntimeout"))]),
+    mutant("maximum = 570", 1, "maximum = 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line(CODEX)), ("deadline-too-long", Line(COPILOT)), ("deadline-too-long", Line(GEMINI))]),
     mutant("maximum = 270", 1, "maximum = 301", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
     mutant("commands = \"gates\"", 1, "commands = \"commit\"", &[("wrong-operand", Edit)]),
-    mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("wrong-type", Line("default('codex') }}\"\ntimeout")), ("wrong-type", Line("default('copilot') }}\"\ntimeout"))]),
+    mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("wrong-type", Line(CODEX)), ("wrong-type", Line(COPILOT)), ("wrong-type", Line(GEMINI))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit), ("unused-name", Line("[config.max_reviews]"))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit), ("unused-name", Line("[config.max_reviews]"))]),
     mutant("config.permissions == 'bypass'", 1, "config.permissions == 'bypas'", &[("unlike-types", Edit)]),
-    mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line("default('codex') }}\"\ntimeout")), ("deadline-too-long", Line("default('copilot') }}\"\ntimeout"))]),
+    mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line(CODEX)), ("deadline-too-long", Line(COPILOT)), ("deadline-too-long", Line(GEMINI))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
     mutant("guard = \"cycle.due and not undriven\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),
@@ -218,7 +225,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"free = "cycle.id is none""#, 1, r#"free = "not free""#, &[("self-reference", Edit)]),
     mutant(r#"verdicts = ["PASS", "FAIL"]"#, 1, r#"verdicts = ["PASS", "FAIL", "PASS"]"#, &[("duplicate-entry", Edit)]),
     mutant("allow = true\n", 6, "allow = true\nblock = \"no\"\n", &[("conflicting-keys", Line(r#"block = "no""#))]),
-    mutant(r#"invoke = "{{ config.reviewer }}""#, 1, "invoke = \"{{ config.reviewer }}\"\nmessage = \"Reading.\"", &[("conflicting-keys", Line(r#"message = "Rea"#))]),
+    mutant(r#"invoke = "{{ reviewer }}""#, 1, "invoke = \"{{ config.reviewer }}\"\nmessage = \"Reading.\"", &[("conflicting-keys", Line(r#"message = "Rea"#))]),
     mutant("{% include 'passed.md' %}", 1, "{{ names | join }}", &[
             ("unused-template", Line("templates")),
             ("message-too-long", Edit),
@@ -379,16 +386,17 @@ fn edited(chart: &str, find: &str, nth: usize, replace: &str) -> (String, usize)
     (text, line)
 }
 
-/// The findings of each chart, as (code, file, line). The charts are checked by the library, on every core.
-fn findings(charts: &[String]) -> Vec<Vec<(String, String, usize)>> {
+/// The findings of each chart, as (code, file, line); its states are explored if that is true. The charts are checked by the
+/// library, on every core.
+fn findings(charts: &[(String, bool)]) -> Vec<Vec<(String, String, usize)>> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(vec![Vec::new(); charts.len()]);
     let worker = || {
-        while let Some((index, chart)) = {
+        while let Some((index, (chart, is_explored))) = {
             let index = next.fetch_add(1, Ordering::Relaxed);
             charts.get(index).map(|chart| (index, chart))
         } {
-            let of_chart = findings_of(&format!("mutant-{index}.toml"), chart);
+            let of_chart = findings_of(&format!("mutant-{index}.toml"), chart, *is_explored);
             found.lock().unwrap()[index] = of_chart;
         }
     };
@@ -400,15 +408,18 @@ fn findings(charts: &[String]) -> Vec<Vec<(String, String, usize)>> {
     found.into_inner().unwrap()
 }
 
-fn findings_of(origin: &str, chart: &str) -> Vec<(String, String, usize)> {
+fn findings_of(origin: &str, chart: &str, is_explored: bool) -> Vec<(String, String, usize)> {
     // Tests run in the folder of the root chart.
-    let report = report(origin, chart, Path::new(""));
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
-    let findings = report["findings"].as_array().unwrap().iter();
-    findings
-        .map(|one| (text(&one["code"]), text(&one["file"]), number(&one["line"])))
-        .collect()
+    let templates =
+        |folders: &[String]| Templates::Folders(folders.iter().map(PathBuf::from).collect());
+    let caps = is_explored.then(Caps::default);
+    let flaws = taskie::lint::run(origin, chart, templates, caps.as_ref()).flaws;
+    let place = |flaw: &Flaw| {
+        let (file, text) = flaw.source(origin, chart);
+        let line = flaw.position(text).0;
+        (flaw.code.as_str().to_owned(), file.to_owned(), line)
+    };
+    flaws.iter().map(place).collect()
 }
 
 fn read(file: &str) -> String {
@@ -429,8 +440,8 @@ fn every_mutant_is_reported_at_its_line() {
         .map(|mutant| edited(&chart, mutant.find, mutant.nth, mutant.replace))
         .collect();
     // With fewer reviews per cycle, there are fewer states to explore, and the same mistakes show. That a cycle falls
-    // short shows only if a third review is left.
-    let texts: Vec<String> = edits
+    // short shows only if a third review is left. What a rule finds in the text needs no states at all.
+    let texts: Vec<(String, bool)> = edits
         .iter()
         .zip(MUTANTS)
         .map(|((text, _), mutant)| {
@@ -439,7 +450,10 @@ fn every_mutant_is_reported_at_its_line() {
                 .iter()
                 .any(|(code, _)| *code == "cycle-falls-short");
             let limit = if falls_short { 3 } else { 2 };
-            text.replacen("default = 8", &format!("default = {limit}"), 1)
+            let mut codes = mutant.expected.iter();
+            let is_explored = codes.any(|(code, _)| stage(code) == Stage::Explore);
+            let text = text.replacen("default = 8", &format!("default = {limit}"), 1);
+            (text, is_explored)
         })
         .collect();
     assert!(chart.contains("default = 8"));
@@ -477,15 +491,35 @@ fn every_mutant_is_reported_at_its_line() {
     assert!(MUTANTS.len() >= 40);
 }
 
-/// All of them at once: none of them touches what another one changes.
+fn stage(code: &str) -> Stage {
+    let known = Code::named(code);
+    known
+        .unwrap_or_else(|| panic!("there is no code `{code}`"))
+        .stage()
+}
+
+/// All of them at once: none of them touches what another one changes. With them, what is only advice: such a chart is
+/// explored, and nothing else is found in its states.
 #[test]
 fn edits_that_pass_are_listed() {
     let chart = read("statechart.toml");
-    let all = UNNOTICED
+    let passing = UNNOTICED
         .iter()
-        .fold(chart, |text, (find, nth, replace, _)| {
-            edited(&text, find, *nth, replace).0
+        .map(|(find, nth, replace, _)| (*find, *nth, *replace));
+    let advised = MUTANTS.iter().filter(|mutant| {
+        let mut codes = mutant.expected.iter();
+        codes.all(|(code, _)| *code == "lookalike") && !mutant.find.starts_with("home")
+    });
+    let advised: Vec<_> = advised
+        .map(|mutant| (mutant.find, mutant.nth, mutant.replace))
+        .collect();
+    assert!(advised.len() > 4);
+    let all = passing
+        .chain(advised.iter().copied())
+        .fold(chart, |text, (find, nth, replace)| {
+            edited(&text, find, nth, replace).0
         });
-    let found = &findings(&[all])[0];
-    assert!(found.is_empty(), "one of these is noticed: {found:?}");
+    let found = &findings(&[(all, true)])[0];
+    let codes: Vec<&str> = found.iter().map(|(code, ..)| code.as_str()).collect();
+    assert_eq!(codes, vec!["lookalike"; advised.len()], "{found:?}");
 }

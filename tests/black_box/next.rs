@@ -192,7 +192,7 @@ fn the_routing_row_by_row() {
         }
         let before = project.files();
         let ran = project.run(&["next", "--json"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{what}");
+        assert_eq!(ran.err(), (0, ""), "{what}");
         assert_eq!(ran.json()["version"], 1);
         assert_eq!(ran.json()["action"], *action, "{what}: {}", ran.stdout);
         assert!(

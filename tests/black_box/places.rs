@@ -37,14 +37,14 @@ fn review_loop(project: &Project, session: &Path, root: &Path) {
     };
     let taskie = |line: &str| {
         let ran = shell(project, session, line);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{line}");
+        assert_eq!(ran.err(), (0, ""), "{line}");
     };
     fs::create_dir_all(&plan).unwrap();
     fs::write(plan.join("plan.md"), "# Plan\n\n## Overview\n").unwrap();
     taskie("taskie enter new-plan --plan p");
     let ran = stop(project, session, false);
     let reason = ran.json()["reason"].as_str().unwrap().to_owned();
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert!(
         reason.contains("has been written to .taskie/plans/p/plan-review-1.md by"),
         "{reason}"
@@ -210,7 +210,7 @@ fn in_a_worktree_without_plans() {
     let silent = crate::support::silent();
     assert_eq!(stop(&project, &worktree, false).stdout, silent);
     let ran = shell(&project, &worktree, "taskie enter new-plan --plan p");
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert!(worktree.join(".taskie/plans/p/state.json").is_file());
     review_loop(&project, &worktree, &worktree);
     assert!(!main.join(".taskie/plans/p").exists());

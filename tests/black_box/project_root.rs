@@ -204,7 +204,7 @@ fn the_home_is_searched_upward() {
             &top.join(case.cwd),
             &[("HOME", &top.join(case.home))],
         );
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", case.what);
+        assert_eq!(ran.err(), (0, ""), "{}", case.what);
         match case.found {
             Some(name) => assert_eq!(ran.json(), validated_as(name), "{}", case.what),
             None => assert_eq!(ran.stdout, silent(), "{}", case.what),
@@ -309,7 +309,7 @@ fn a_review_runs_in_the_projects_root_wherever_the_agent_is() {
     );
     let mut command = project.command(["enter", "post-code-review"]);
     let ran = Ran::of(command.current_dir(&below).output().unwrap());
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert_eq!(project.state()["phase"], "post-code-review");
 }
 
@@ -367,7 +367,7 @@ fn a_new_plan_is_made_where_it_will_be_found() {
             assert!(project.files().is_empty(), "{cwd}");
             continue;
         };
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{cwd}");
+        assert_eq!(ran.err(), (0, ""), "{cwd}");
         let states: Vec<String> = project
             .files()
             .into_keys()
@@ -499,7 +499,7 @@ fn commands_use_the_plan_modified_last_unless_one_is_named() {
     );
     let ran = project.run(&["run", "pause", "--plan", "othr"]);
     assert_eq!(
-        (ran.code, ran.stderr.as_str()),
+        ran.err(),
         (
             1,
             "taskie: there is no plan `othr`\n  help: did you mean `other`?\n"
@@ -558,11 +558,7 @@ fn is_left_alone(project: &Project, session: &str) {
     let before = project.files();
     let calls = project.calls().len();
     let ran = stop_of(project, session);
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, silent(), ""),
-        "{session}"
-    );
+    assert_eq!(ran.all(), (0, silent(), ""), "{session}");
     assert_eq!((project.files(), project.calls().len()), (before, calls));
 }
 
@@ -806,10 +802,7 @@ fn a_session_id_that_is_no_text() {
         let event = json!({ "session_id": id, "cwd": project.root }).to_string();
         let ran = project.hook_raw("stop", event);
         let why = "taskie: Invalid JSON on stdin: the session_id of an event is a string\n";
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (1, "", why)
-        );
+        assert_eq!(ran.all(), (1, "", why));
         assert_eq!(project.files(), before);
     }
 }

@@ -25,14 +25,14 @@ fn stop(project: &Project, last: &str) -> Value {
         project.command(["--chart", CHART, "hook", "stop"]),
         event.to_string(),
     );
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     ran.json()
 }
 
 fn begun() -> Project {
     let project = Project::empty();
     let ran = run(&project, &["loop"], "Make the tests pass.");
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert_eq!(
         ran.stdout,
         format!(".ralph/sessions/s1/state.json: state \"on\"\n{PROMPT}\n")
@@ -43,7 +43,7 @@ fn begun() -> Project {
 #[test]
 fn it_is_proved() {
     let ran = Project::empty().run(&["check-chart", "--format=json", CHART]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     let explored = &ran.json()["charts"][0]["explored"];
     assert_eq!(explored["complete"], true);
     let properties = explored["properties"].as_array().unwrap();
@@ -116,6 +116,6 @@ fn or_until_the_limit() {
 fn or_until_the_user_cancels() {
     let project = begun();
     let ran = run(&project, &["cancel"], "");
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert_eq!(stop(&project, "no"), Value::Null);
 }

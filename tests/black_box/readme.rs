@@ -97,7 +97,7 @@ fn the_commands_of_their_page_work() {
     let plan =
         "mkdir -p .taskie/plans/my-plan && echo '## Overview' > .taskie/plans/my-plan/plan.md";
     let made = typed(&project, &format!("{plan}\ntaskie enter new-plan"));
-    assert_eq!((made.code, made.stderr.as_str()), (0, ""));
+    assert_eq!(made.err(), (0, ""));
     let blocks = texts("docs/commands.md", "sh");
     assert!(blocks.len() > 3);
     for line in blocks.iter().flat_map(|block| block.lines()) {
@@ -117,12 +117,7 @@ fn the_ways_of_installing_work() {
     assert!(blocks.len() > 2);
     for block in blocks {
         let ran = typed(&project, &block);
-        assert_eq!(
-            (ran.code, ran.stderr.as_str()),
-            (0, ""),
-            "{block}{}",
-            ran.stdout
-        );
+        assert_eq!(ran.err(), (0, ""), "{block}{}", ran.stdout);
     }
     let script = project
         .bin
@@ -175,7 +170,7 @@ fn the_settings_call_the_hook() {
         &project,
         &format!("echo '{{}}' | {}", hook["command"].as_str().unwrap()),
     );
-    assert_eq!((ran.code, ran.stdout.as_str()), (0, silent()));
+    assert_eq!(ran.out(), (0, silent()));
 }
 
 #[test]
@@ -280,7 +275,7 @@ fn the_picture_shows_the_demo_of_today() {
     let project = Project::empty();
     let script = root().join("docs/demo.sh");
     let ran = typed(&project, &format!("sh '{}'", script.display()));
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     let file = root().join("docs/demo.svg");
     if std::env::var_os("TASKIE_UPDATE_DOCS").is_some() {
         fs::write(&file, &ran.stdout).unwrap();

@@ -229,19 +229,16 @@ fn a_chart_without_cycles() {
     let gate = Gate::new();
     // Nothing exists yet, so nothing is said.
     let ran = gate.stop();
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, "", "")
-    );
+    assert_eq!(ran.all(), (0, "", ""));
     let ran = gate.run(&["enter", "shut", "--gate", "front"]);
     assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        ran.all(),
         (0, ".gates/all/front/state.json: where \"shut\"\n", "")
     );
     assert_eq!(gate.state(), json!({ "where": "shut", "tries": 0 }));
     let ran = gate.run(&["enter", "open"]);
     assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        ran.all(),
         (
             1,
             "",
@@ -264,13 +261,10 @@ fn a_chart_without_cycles() {
     assert_eq!(gate.state(), json!({ "where": "open", "tries": 4 }));
     // Quiet: an allow without a message prints nothing.
     let ran = gate.stop();
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, "", "")
-    );
+    assert_eq!(ran.all(), (0, "", ""));
     let ran = gate.run(&["run", "note", "a {{ b }} 'c'"]);
     assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        ran.all(),
         (
             0,
             ".gates/all/front/state.json: where \"open\"\nNoted for front: a {{ b }} 'c'\n",
@@ -307,11 +301,7 @@ fn other_events_of_another_chart() {
     for (event, fields, expected) in cases {
         let args = ["hook", event, "--chart", gate.chart.to_str().unwrap()];
         let ran = feed(gate.project.command(args), fields.to_string());
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (0, expected, ""),
-            "{event} {fields}"
-        );
+        assert_eq!(ran.all(), (0, expected, ""), "{event} {fields}");
     }
 }
 

@@ -64,7 +64,7 @@ fn large() -> Project {
 fn report(project: &Project) -> String {
     let file = project.bin.join("report.html");
     let ran = project.run(&["report", "--html", file.to_str().unwrap()]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     assert_eq!(ran.stdout, format!("wrote {}\n", file.display()));
     fs::read_to_string(file).unwrap()
 }
@@ -77,7 +77,7 @@ fn a_large_plan_stays_readable() {
     assert!(status.lines().count() <= 40, "{status}");
     for part in [
         "progress      24 of 30 tasks done",
-        "264 reviews in 264 min 00 s, cost $66.00, 75 % found something",
+        "264 reviews in 4 h 24 min, cost $66.00, 75 % found something",
         "code-review: 26 more (--all)",
         "code-review of task-30: 8 of 9 done, the next one by opus; it cost $2.00 so far",
     ] {
@@ -104,7 +104,7 @@ fn a_large_plan_stays_readable() {
     );
     for part in [
         "24 of 30 tasks done",
-        "264 reviews in 264 min 00 s, cost $66.00, 75 % found something",
+        "264 reviews in 4 h 24 min, cost $66.00, 75 % found something",
         "<h3>code-review task-30</h3>",
         "<summary>Review 8: <strong class=\"good\">PASS</strong> by opus in 1 min 00 s ($0.25)</summary>",
         "<li>Issue 3 in <code>task-7</code> &amp; &lt;more&gt;</li>",
@@ -151,7 +151,7 @@ fn a_report_of_nothing_and_one_that_cannot_be_written() {
         assert!(page.contains(part), "{part}");
     }
     let ran = project.run(&["report", "--html", "no/such/folder.html"]);
-    assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
+    assert_eq!(ran.out(), (1, ""));
     assert!(
         ran.stderr
             .starts_with("taskie: no/such/folder.html cannot be written: "),

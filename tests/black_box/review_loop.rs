@@ -140,7 +140,7 @@ fn turn(cycle: &Cycle, forgets: bool) {
             ..Reviewer::default()
         });
         let ran = project.stop_active(n > 1);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{} {n}", cycle.id);
+        assert_eq!(ran.err(), (0, ""), "{} {n}", cycle.id);
         if n == 4 {
             let message = format!(
                 "{} passed. Run /taskie:continue-plan to proceed. (Next: {}. Reviews in this cycle: 4.)",
@@ -162,7 +162,7 @@ fn turn(cycle: &Cycle, forgets: bool) {
             continue;
         }
         let ran = project.run(&["enter", &cycle.post(), "--plan", PLAN]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(ran.err(), (0, ""));
         assert_eq!(
             ran.stdout,
             format!(
@@ -299,7 +299,7 @@ fn a_whole_plan_with_taskie_and_the_hook_alone() {
     let project = Project::empty();
     let enter = |args: &[&str]| {
         let ran = project.run(&[&["enter"], args].concat());
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+        assert_eq!(ran.err(), (0, ""), "{args:?}");
     };
     // Two clean reviews, the answer to the first in between.
     let pass = |base: &str, post: &str, next: &str| {
@@ -488,11 +488,7 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
         let project = Project::valid();
         project.set_state(before.clone());
         let ran = project.run(&[&["enter", phase], options].concat());
-        assert_eq!(
-            (ran.code, ran.stderr.as_str()),
-            (0, ""),
-            "{phase} from {before}"
-        );
+        assert_eq!(ran.err(), (0, ""), "{phase} from {before}");
         let mut expected = state(before);
         expected
             .as_object_mut()
@@ -579,10 +575,10 @@ fn a_running_cycle_keeps_other_phases_out() {
                 let what = format!("{name}, {}: {stage}", cycle.id);
                 if open.contains(&Some(name)) || name == "continue-task" && !cycle.task().is_null()
                 {
-                    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{what}");
+                    assert_eq!(ran.err(), (0, ""), "{what}");
                     continue;
                 }
-                assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{what}");
+                assert_eq!(ran.out(), (1, ""), "{what}");
                 let why = match (name, name.strip_prefix("post-")) {
                     ("new-plan", _) => format!(
                         "Plan '{PLAN}' has already started (phase {phase}). Name a new one: --plan."
@@ -646,11 +642,7 @@ fn refusals_word_for_word() {
         project.set_state(changes.clone());
         let before = project.files();
         let ran = project.run(&[&["enter"], *args].concat());
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (1, "", *stderr),
-            "{args:?}"
-        );
+        assert_eq!(ran.all(), (1, "", *stderr), "{args:?}");
         assert_eq!(project.files(), before, "{args:?}");
     }
 }
@@ -661,7 +653,7 @@ fn force_passes_guards() {
         let project = Project::valid();
         project.set_state(json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }));
         let ran = project.run(&["enter", name, "--force"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name}");
+        assert_eq!(ran.err(), (0, ""), "{name}");
         assert_eq!(project.state()["phase"], name);
     }
 }
@@ -698,11 +690,7 @@ fn force_never_passes_the_schema() {
         let project = Project::valid();
         project.write("state.json", before);
         let ran = project.run(&[&["enter", "--force"], *args].concat());
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (1, "", *stderr),
-            "{what}"
-        );
+        assert_eq!(ran.all(), (1, "", *stderr), "{what}");
         assert_eq!(project.read("state.json"), *before, "{what}");
     }
 }
@@ -822,11 +810,7 @@ fn commands() {
         let ran = project.run(&[&["run"], args].concat());
         match expected {
             Ok(changes) => {
-                assert_eq!(
-                    (ran.code, ran.stderr.as_str()),
-                    (0, ""),
-                    "{args:?} from {before}"
-                );
+                assert_eq!(ran.err(), (0, ""), "{args:?} from {before}");
                 let mut expected = state(before);
                 expected
                     .as_object_mut()
@@ -984,7 +968,7 @@ fn each_session_drives_its_own_plan() {
     });
     for (plan, session) in [("p", "A"), ("q", "B")] {
         let ran = project.run(&["enter", "new-plan", "--plan", plan, "--session", session]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{plan}");
+        assert_eq!(ran.err(), (0, ""), "{plan}");
         fs::write(path(plan, "plan.md"), "# Plan\n\n## Overview\n").unwrap();
     }
     assert_eq!(
@@ -1001,10 +985,7 @@ fn each_session_drives_its_own_plan() {
     touched_last("q");
     let before = project.files();
     let ran = stop("C");
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, crate::support::silent(), "")
-    );
+    assert_eq!(ran.all(), (0, crate::support::silent(), ""));
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 
     // If a stop names its session, both the agent and the user get the verdict.
@@ -1043,11 +1024,7 @@ fn each_session_drives_its_own_plan() {
         touched_last(last);
         let before = project.files();
         let ran = stop("C");
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (0, crate::support::silent(), ""),
-            "{last}"
-        );
+        assert_eq!(ran.all(), (0, crate::support::silent(), ""), "{last}");
         assert_eq!(
             (project.files(), project.calls().len()),
             (before, 2),
@@ -1057,10 +1034,7 @@ fn each_session_drives_its_own_plan() {
 
     let ran = project.run(&["run", "pause", "--session", "A"]);
     let stdout = ".taskie/plans/p/state.json: phase \"plan-review\", next_phase null\n";
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (0, stdout, "")
-    );
+    assert_eq!(ran.all(), (0, stdout, ""));
     let mut paused = expected.clone();
     paused["next_phase"] = Value::Null;
     paused["paused"] = json!("post-plan-review");
@@ -1108,9 +1082,6 @@ fn an_answer_does_not_resume_a_paused_loop() {
     let before = project.files();
     let ran = project.run(&["enter", "post-code-review"]);
     let why = "taskie: No code-review waits for an answer: the phase is code-review, and the loop is paused (`taskie run resume`).\n  help: nothing was written\n";
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (1, "", why)
-    );
+    assert_eq!(ran.all(), (1, "", why));
     assert_eq!(project.files(), before);
 }

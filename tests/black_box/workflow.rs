@@ -37,7 +37,7 @@ fn an_option_that_the_phase_does_not_use_is_refused() {
     let before = project.files();
     let ran = project.run(&["enter", "continue-task", "--task", "2"]);
     assert_eq!(
-        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        ran.all(),
         (
             1,
             "",
@@ -212,7 +212,7 @@ fn a_second_pause_says_that_it_is_paused() {
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     let ran = project.run(&["run", "pause"]);
     assert_eq!(
-        (ran.code, ran.stderr.as_str()),
+        ran.err(),
         (
             1,
             "taskie: The loop is already paused, before code-review: `taskie run resume` returns to it.\n  help: \

@@ -8,6 +8,7 @@ use serde::de::Deserialize as _;
 use serde::de::value::Error;
 
 use super::commands;
+use super::fields::name_words;
 use super::resolver::Resolver;
 use crate::chart::Chart;
 use crate::chart::model::{
@@ -36,7 +37,7 @@ pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<
     })
 }
 
-fn later<T>(source: &Arc<Source>, resolve: fn(&mut Resolver<'_>, &Arc<Source>) -> T) -> Part<T>
+fn later<T>(source: &Arc<Source>, resolve: fn(&mut Resolver<'_>, &Source) -> T) -> Part<T>
 where
     T: 'static,
 {
@@ -45,6 +46,7 @@ where
 }
 
 fn source(node: &'static Node) -> Result<Source, Error> {
+    let words = |fields: &mut _| name_words(fields, || node.at("invoke").keys());
     Ok(Source {
         id: String::deserialize(node.at("id"))?,
         initial: String::deserialize(node.at("initial"))?,
@@ -55,8 +57,8 @@ fn source(node: &'static Node) -> Result<Source, Error> {
         hook_timeout: Option::deserialize(node.at("hook_timeout"))?
             .unwrap_or_else(host_default_timeout),
         scope: Scope::deserialize(node.at("scope"))?,
-        context: node.part("context"),
-        config: node.part("config"),
+        context: node.edited("context", words),
+        config: node.edited("config", words),
         args: node.part("args"),
         files: node.part("files"),
         tables: node.part("tables"),

@@ -1,12 +1,9 @@
 //! Cycles with their shared keys filled in, and the phases that are made for each cycle.
 
-use std::sync::Arc;
-
 use indexmap::IndexMap;
 
 use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
-use crate::chart::model::{CycleSource, FilePattern, Phase, Source};
-use crate::chart::part::Part;
+use crate::chart::model::{CycleSource, FilePattern, Source};
 use crate::chart::{Cycle, PhaseEntry};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
@@ -136,11 +133,16 @@ impl Resolver<'_> {
         })
     }
 
-    pub(super) fn phases(&mut self, source: &Arc<Source>) -> IndexMap<String, PhaseEntry> {
+    pub(super) fn phases(&mut self, source: &Source) -> IndexMap<String, PhaseEntry> {
         let mut phases = IndexMap::new();
-        for key in source.phases.keys() {
+        for (key, phase) in &source.phases {
+            let entry = |cycle: Option<&String>| PhaseEntry {
+                phase: phase.clone(),
+                key: key.clone(),
+                cycle: cycle.cloned(),
+            };
             if !key.contains(CYCLE_HOLE) {
-                phases.insert(key.clone(), entry(source, key, None));
+                phases.insert(key.clone(), entry(None));
                 continue;
             }
             for id in source.cycles.keys() {
@@ -149,31 +151,11 @@ impl Resolver<'_> {
                     let message = format!("`{key}` makes a phase `{made}`, which already exists");
                     self.flaw(Code::BadName, at!["phases", key], message, "");
                 }
-                phases.insert(made, entry(source, key, Some(id)));
+                phases.insert(made, entry(Some(id)));
             }
         }
         let known = phases.keys().map(String::as_str);
         self.known(at!["initial"], Code::UnknownPhase, &source.initial, known);
         phases
     }
-}
-
-/// Returns the phase that is made from a key, for a cycle if the key has a hole for it. Without a stage of its own, it has
-/// that of its cycle.
-fn entry(source: &Arc<Source>, key: &str, cycle: Option<&String>) -> PhaseEntry {
-    let source = Arc::clone(source);
-    let made = PhaseEntry {
-        phase: Part::default(),
-        key: key.to_owned(),
-        cycle: cycle.cloned(),
-    };
-    let (key, cycle) = (made.key.clone(), made.cycle.clone());
-    let phase = Part::later(move || {
-        let own = source.phases.get(&key).map(|phase| Phase::clone(phase));
-        let mut phase = own.unwrap_or_default();
-        let cycle = cycle.as_ref().and_then(|id| source.cycles.get(id));
-        phase.stage = (phase.stage).or_else(|| cycle?.stage.clone());
-        phase
-    });
-    PhaseEntry { phase, ..made }
 }

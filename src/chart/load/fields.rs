@@ -4,11 +4,22 @@ use indexmap::IndexMap;
 
 use super::resolver::Resolver;
 use crate::chart::field::Phases;
-use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source, Trust};
+use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source, Trust, WordTable, Words};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
 use crate::diagnostic::toml::{Step, at};
 use crate::expr::source::Literal;
+
+/// Replaces the names of tables by the names in them; `invoked` returns those of `[invoke]`.
+pub(super) fn name_words(fields: &mut IndexMap<String, Field>, invoked: impl Fn() -> Vec<String>) {
+    for field in fields.values_mut() {
+        for words in [&mut field.one_of, &mut field.prefix].into_iter().flatten() {
+            if *words == Words::Of(WordTable::Invoke) {
+                *words = Words::List(invoked());
+            }
+        }
+    }
+}
 
 impl Resolver<'_> {
     /// Resolves the fields that other keys name, and checks assignments.
@@ -108,6 +119,7 @@ impl Resolver<'_> {
                 ("maximum", field.maximum.is_some(), FieldType::Integer),
                 ("pattern", field.pattern.is_some(), FieldType::String),
                 ("one_of", field.one_of.is_some(), FieldType::String),
+                ("prefix", field.prefix.is_some(), FieldType::List),
                 ("file", field.file, FieldType::String),
             ] {
                 if is_given {
@@ -126,7 +138,7 @@ impl Resolver<'_> {
                     self.flaw(Code::WrongType, at![table, name, key], message, "remove it");
                 }
             }
-            let words = field.one_of.as_deref().unwrap_or_default();
+            let words = field.one_of.as_ref().map_or(&[][..], Words::list);
             let trusted = match &field.trust {
                 Trust::Words(words) => words.as_slice(),
                 Trust::All(_) => &[],
@@ -195,6 +207,7 @@ impl Resolver<'_> {
         if let Some(Step::Key(key)) = path.last().filter(|_| kind != wanted) {
             let of = match wanted {
                 FieldType::Integer => "an integer",
+                FieldType::List => "a list",
                 _ => "a string",
             };
             let message = format!("only {of} can have a `{key}`");

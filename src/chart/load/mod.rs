@@ -21,6 +21,7 @@ use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::toml::at;
 use crate::expr::templates::Templates;
+use fields::name_words;
 use resolver::Resolver;
 
 /// The most phases of a chart. Each can be entered from every other one, so the time of checking grows with the square of their number.
@@ -119,6 +120,10 @@ fn misfit(message: &str) -> Code {
 impl Resolver<'_> {
     fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
         self.cleared(&mut source);
+        let invoked: Vec<String> = source.invoke.keys().cloned().collect();
+        for fields in [&mut source.context, &mut source.config] {
+            fields.edit(|fields| name_words(fields, || invoked.clone()));
+        }
         let source = Arc::new(source);
         self.names(&source);
         self.properties(&source);

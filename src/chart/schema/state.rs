@@ -5,7 +5,8 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::chart::field::{LARGEST_INTEGER, default_of};
-use crate::chart::model::{Field, FieldType};
+use crate::chart::model::{Field, FieldType, Words};
+use crate::files::pattern::is_slug;
 
 const DRAFT: &str = "http://json-schema.org/draft-07/schema#";
 
@@ -91,15 +92,18 @@ fn property(chart: &Chart, field: &Field) -> Json {
             }
             if let Some(words) = &field.one_of {
                 let null = field.nullable.then_some(Json::Null);
-                let words = words.iter().map(|word| json!(word)).chain(null);
+                let words = words.list().iter().map(|word| json!(word)).chain(null);
                 property.insert("enum".to_owned(), words.collect());
             }
         }
         FieldType::List => {
-            property.insert(
-                "items".to_owned(),
-                json!({ "type": "string", "minLength": 1 }),
-            );
+            let mut item = json!({ "type": "string", "minLength": 1 });
+            let prefix = field.prefix.as_ref().map(Words::list);
+            if let Some(words) = prefix.filter(|words| words.iter().all(|word| is_slug(word))) {
+                let words = words.join("|");
+                item["pattern"] = json!(format!("^([^:]*|({words}):.+)$"));
+            }
+            property.insert("items".to_owned(), item);
             property.insert("uniqueItems".to_owned(), json!(true));
             if let Some(minimum) = field.minimum {
                 property.insert("minItems".to_owned(), json!(minimum));

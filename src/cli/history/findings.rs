@@ -10,14 +10,16 @@ use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::{is_reviewer, refuse_agents, say, say_json};
 use crate::cli::place;
+use crate::engine::inspect::Inspector;
 use crate::page::{FAINT, Page};
 use crate::shell::ledger::{self, Entry};
+use crate::shell::place::{AsWorld as _, Place};
 use crate::text::shown;
 
 /// Prints the findings, the open ones first.
 pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let place = place::chosen(chart, matches)?;
-    let mut entries = ledger::entries(&place);
+    let mut entries = entries(&place);
     if matches.get_flag("json") {
         let entries: Vec<Json> = entries.iter().map(to_json).collect();
         say_json(json!({ "findings": entries }));
@@ -55,6 +57,16 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns the findings as the state on disk has it.
+fn entries(place: &Place) -> Vec<Entry> {
+    let snapshot = place.snapshot();
+    let view = Inspector::new(&place.chart, &snapshot.as_world());
+    let standing = view.running().map(|cycle| view.standing(cycle));
+    let running = standing.as_ref();
+    let running = running.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
+    snapshot.ledger(running)
+}
+
 fn to_json(entry: &Entry) -> Json {
     let finding = &entry.finding;
     json!({
@@ -71,7 +83,7 @@ pub(crate) fn rule(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode,
     refuse_agents("decide", &format!("{} rule", chart.program()))?;
     let place = place::chosen(chart, matches)?;
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-    let entries = ledger::entries(&place);
+    let entries = entries(&place);
     let Some(entry) = entries.iter().find(|entry| entry.id == text("finding")) else {
         let help = format!("`{} findings` lists the findings", chart.program());
         return Err(CliError::with_help(
@@ -81,7 +93,11 @@ pub(crate) fn rule(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode,
     };
     let word = chart.findings.rulings.get(text("ruling"));
     let word = word.map_or("", String::as_str);
-    ledger::rule(&place, entry, word, text("why"))
+    let said = (word, text("why"));
+    let _lock = place
+        .lock()
+        .map_err(CliError::because("the ruling cannot be written"))?;
+    ledger::rule(chart, &place.root, &place.dir(), entry, said)
         .map_err(CliError::because("the ruling cannot be written"))?;
     say(&format!(
         "{} is {word}: later reviewers will know",

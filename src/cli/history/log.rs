@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::cli::bell::{Bell, PAUSE, Rang};
@@ -18,7 +17,7 @@ use crate::page::{
     width,
 };
 use crate::shell::journal::{self, Decided, Gate, Line, Review};
-use crate::text::shown;
+use crate::text::{cut, in_words, shown};
 
 /// The width of `12:00:00` and the space after it.
 const TIME: usize = 10;
@@ -153,7 +152,7 @@ fn decision(decided: &Decided) -> String {
     }
     for (name, [_, new]) in &decided.changed {
         text.push_str(&paint(FAINT, "\u{a0}· "));
-        text.push_str(&unbroken(&format!("{name} {}", in_words(new))));
+        text.push_str(&unbroken(&format!("{name} {}", cut(in_words(new), VALUE))));
     }
     for file in &decided.files {
         text.push_str(&paint(FAINT, "\u{a0}· "));
@@ -225,15 +224,4 @@ fn is_again(a: &Line, b: &Line) -> bool {
         && (&a.event, &a.answer, &a.action, &a.stuck) == (&b.event, &b.answer, &b.action, &b.stuck)
         && a.at.get(..10) == b.at.get(..10)
         && rules(a) == rules(b)
-}
-
-/// Returns a value for a person: a string without quotes.
-fn in_words(value: &Json) -> String {
-    let text = value
-        .as_str()
-        .map_or_else(|| value.to_string(), |text| shown(text).into_owned());
-    match text.char_indices().nth(VALUE) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
 }

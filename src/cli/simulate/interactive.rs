@@ -13,6 +13,7 @@ use crate::page::{self, ACCENT, BAD, FAINT, PLAIN, Page, paint, paint_words};
 use crate::scenario::player::Player;
 use crate::scenario::script::{Expected, Review, Step};
 use crate::shell::journal::Decided;
+use crate::text::in_words;
 
 const HELP: &str = "A number does that; `taskie …` runs a command; `w NAME TEXT` writes a file, `r NAME` removes it; \
                     `u` takes the last step back, `s FILE` saves the walk, `q` ends.";
@@ -172,10 +173,7 @@ fn effect(decided: &Decided) -> String {
         word => parts.push(word.to_owned()),
     }
     let changes = decided.changed.iter();
-    parts.extend(changes.map(|(name, [_, new])| match new.as_str() {
-        Some(text) => format!("{name} {text}"),
-        None => format!("{name} {new}"),
-    }));
+    parts.extend(changes.map(|(name, [_, new])| format!("{name} {}", in_words(new))));
     match parts.is_empty() {
         true => "nothing changes".to_owned(),
         false => parts.join(", "),

@@ -15,6 +15,7 @@ use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::event::Event;
 use crate::engine::inspect::{self, Inspector, Standing};
+use crate::engine::spent::of_cycle;
 use crate::engine::world::World as _;
 use crate::invoke::log;
 use crate::shell::driver;
@@ -24,7 +25,7 @@ use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::reviews::Running;
-use crate::shell::spent;
+use crate::shell::seen;
 use crate::shell::state_file::Reading;
 
 /// The situation of one instance.
@@ -103,6 +104,9 @@ pub(super) struct Review {
     pub(super) answer: String,
     #[serde(rename = "answered")]
     pub(super) is_answered: bool,
+    /// The files that it was about and that have changed since, if it is the last one about them and was content.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) changed: Vec<String>,
 }
 
 /// What the hook does at the next stop.
@@ -159,7 +163,7 @@ impl CycleFacts {
         let named = named.into_iter().map(|(name, _)| name);
         let standing = view.standing(cycle);
         let files = standing.files.as_deref().unwrap_or_default();
-        let runs = spent::of_cycle(
+        let runs = of_cycle(
             journal,
             |run| (&run.cycle, run.n, &run.file),
             &cycle.id,
@@ -212,31 +216,14 @@ impl Facts {
             .is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final));
         let running_cycle = view.running();
         let stage = stage(chart, running_cycle, phase);
-        let invoke = chart
-            .on
-            .values()
-            .flatten()
-            .find_map(|rule| rule.invoke.as_deref())
-            .map(|invoke| view.invocation(invoke))
-            .transpose()?;
-        let by = match &invoke {
-            Some(invoke) => view.by(invoke)?,
-            None => None,
-        };
+        let (invoke, by) = reviewer(chart, &view)?;
         let journal = journal::reviews(place);
         let cycle = running_cycle.map(|cycle| {
             CycleFacts::of(chart, &view, cycle, invoke.as_deref(), by.clone(), &journal)
         });
         let is_usable = !matches!(snapshot.state, Reading::Broken(_));
-        let next = match asked {
-            // Without a usable state, the rules would only see defaults.
-            _ if !is_usable => None,
-            Step::Done(decision) => match decision.answer {
-                Answer::Action { action, why } => Some((action, why)),
-                _ => None,
-            },
-            Step::Invoke(_) => None,
-        };
+        // Without a usable state, the rules would only see defaults.
+        let next = action(asked).filter(|_| is_usable);
         let owner = driver::of(&place.home(), &place.instance.name);
         let is_anothers = !chart.scope.is_per_session()
             && session.is_some_and(|session| owner.as_deref() != Some(session));
@@ -270,12 +257,6 @@ impl Facts {
             .as_ref()
             .filter(|running| !running.log.is_empty())
             .and_then(|running| log::last_line(&place.dir().join(&running.log)));
-        let mut others = match chart.scope.is_per_session() {
-            // What another session does is its own.
-            true => Vec::new(),
-            false => find::names(&place.root, &chart.scope).unwrap_or_default(),
-        };
-        others.retain(|name| *name != place.instance.name);
         let names = snapshot.names()?;
         Ok(Self {
             name: place.instance.name.clone(),
@@ -290,7 +271,7 @@ impl Facts {
             figures: Figures::of(chart, journal.iter()),
             running,
             last_line,
-            others,
+            others: others(place),
             owner,
             next,
             stop,
@@ -347,9 +328,42 @@ impl Facts {
     }
 }
 
+/// Returns the process that does reviews, and the reviewer.
+fn reviewer(chart: &Chart, view: &Inspector) -> Result<(Option<String>, Option<String>), CliError> {
+    let mut rules = chart.on.values().flatten();
+    let Some(invoke) = rules.find_map(|rule| rule.invoke.as_deref()) else {
+        return Ok((None, None));
+    };
+    let invoke = view.invocation(invoke)?;
+    let by = view.by(&invoke)?;
+    Ok((Some(invoke), by))
+}
+
+/// Returns the action that a decision names, and why.
+fn action(step: Step) -> Option<(String, String)> {
+    match step {
+        Step::Done(decision) => match decision.answer {
+            Answer::Action { action, why } => Some((action, why)),
+            _ => None,
+        },
+        Step::Invoke(_) => None,
+    }
+}
+
+/// Returns the names of the other instances. What another session does is its own.
+fn others(place: &Place) -> Vec<String> {
+    let scope = &place.chart.scope;
+    if scope.is_per_session() {
+        return Vec::new();
+    }
+    let mut names = find::names(&place.root, scope).unwrap_or_default();
+    names.retain(|name| *name != place.instance.name);
+    names
+}
+
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.
 fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<String> {
-    let of_phase = || chart.phases.get(phase?)?.phase.stage.as_ref();
+    let of_phase = || chart.stage(phase?);
     let of_cycle = || {
         let posted = || {
             chart
@@ -404,9 +418,26 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
             cycle: file.cycle,
             base: file.base,
             n: file.n,
+            changed: Vec::new(),
         }
     };
-    files.into_iter().map(with_ending).collect()
+    let mut reviews: Vec<Review> = files.into_iter().map(with_ending).collect();
+    for group in reviews.chunk_by_mut(|a, b| a.cycle == b.cycle && a.base == b.base) {
+        let Some(last) = group.last_mut() else {
+            continue;
+        };
+        let is_best = |verdict: &String| place.chart.is_best_verdict(verdict);
+        if last.verdict.as_ref().is_some_and(is_best) {
+            let is_it = |ended: &&journal::Review| {
+                ended.error.is_none() && last.file.ends_with(&format!("/{}", ended.file))
+            };
+            let ended = journal.iter().rfind(is_it);
+            last.changed = ended.map_or_else(Vec::new, |ended| {
+                seen::changed(&place.chart, &place.root, &dir, &ended.subject)
+            });
+        }
+    }
+    reviews
 }
 
 /// Returns the verdict that the text of a review states: the only one on its last line about a verdict, or on the line

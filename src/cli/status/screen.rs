@@ -10,7 +10,7 @@ use crate::page::{
     unbroken,
 };
 use crate::shell::reviews::Running;
-use crate::text::{shown, shown_lines};
+use crate::text::{self, shown, shown_lines};
 
 /// The most reviews in one row; earlier ones are only counted.
 const MOST_IN_ROW: usize = 12;
@@ -179,8 +179,7 @@ fn in_words(value: &Json) -> String {
     match value {
         Json::Bool(true) => "yes".to_owned(),
         Json::Bool(false) => "no".to_owned(),
-        Json::String(text) => shown(text).into_owned(),
-        other => other.to_string(),
+        other => text::in_words(other),
     }
 }
 
@@ -257,13 +256,13 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
             .cycle
             .as_ref()
             .and_then(|cycle| cycle.standing.base.as_deref());
-        let mut shown: Vec<&&[Review]> = of_cycle[left_out..].iter().collect();
+        let mut chosen: Vec<&&[Review]> = of_cycle[left_out..].iter().collect();
         let is_running =
             |group: &&&[Review]| group.first().map(|review| review.base.as_str()) == running;
         if let Some(group) = of_cycle[..left_out].iter().find(|group| is_running(group)) {
-            shown[0] = group;
+            chosen[0] = group;
         }
-        for group in shown {
+        for group in chosen {
             let skipped = group.len().saturating_sub(most_in_row);
             let mut marks: Vec<String> = group[skipped..]
                 .iter()
@@ -271,6 +270,15 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
                 .collect();
             if skipped > 0 {
                 marks.insert(0, paint(FAINT, unbroken(&format!("… {skipped} earlier"))));
+            }
+            let changed = group.last().map_or(&[][..], |review| &review.changed);
+            if let Some((first, others)) = changed.split_first() {
+                let more = match others.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                let text = format!("({}{more} changed since)", shown(first));
+                marks.push(paint_words(ALERT, &text));
             }
             let name = name(group);
             rows.push(format!(

@@ -147,6 +147,16 @@ impl Names {
         }
     }
 
+    /// Returns the question what reviews found, or only those of the running cycle.
+    pub(super) fn all_findings(&self, is_of_cycle: bool) -> Source {
+        let cycle = self.running();
+        Source::Findings {
+            files: cycle.and_then(|cycle| self.review_files(cycle).ok()),
+            count: cycle.map_or(0, |cycle| self.count(cycle)),
+            is_of_cycle,
+        }
+    }
+
     /// Looks up `cycle.KEY`.
     pub(super) fn cycle_value(self: &Arc<Self>, key: &str) -> Looked {
         let Some(cycle) = self.running() else {
@@ -183,6 +193,7 @@ impl Names {
                     rounds,
                 })
             }),
+            "findings" => self.world.look(&self.all_findings(true)),
             "exit" => self.nested("cycle.exit", || holds(Some(&cycle.exit))),
             "ready" => self.nested("cycle.ready", || holds(cycle.ready.as_ref())),
             "next" => self.nested("cycle.next", || {
@@ -220,7 +231,7 @@ impl Names {
             }
             "n" | "limit" => Value::from(0),
             "id" | "post" | "resume" | "last" | "next" | "review" | "stage" => Value::from(()),
-            "text" | "subject" => Value::from(Vec::<Value>::new()),
+            "text" | "subject" | "findings" => Value::from(Vec::<Value>::new()),
             _ => return None,
         };
         let moving = self.moving();

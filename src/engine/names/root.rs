@@ -47,14 +47,10 @@ impl Record {
     /// Looks up a name that stands alone or before a dot.
     fn name(&self, key: &str) -> Looked {
         let names = &self.names;
-        if let Some(field) = names.known_field(key) {
-            return Some(Ok(context::to_value(&field)));
-        }
-        if let Some(value) = names.let_value(key) {
-            return Some(value);
-        }
+        // No field and no let has the name of one of these.
         match key {
             "it" => self.it.clone().map(Ok),
+            "invoke" => Some(Ok(names.chart.invoke.keys().cloned().collect())),
             "touched" => Some(Ok(Value::from(names.moving().touched.clone()))),
             "session" => Some(Ok(names.session())),
             "scope" => self.look(true, Source::Scope),
@@ -62,6 +58,7 @@ impl Record {
             "now" => self.look(true, Source::Now),
             "spent" => self.look(true, names.spent()),
             "postponed" => self.look(true, Source::Postponed),
+            "findings" => self.look(true, names.all_findings(false)),
             "rulings" => self.look(true, Source::Rulings),
             "driver" => {
                 let session = names.event.session.clone();
@@ -87,7 +84,10 @@ impl Record {
                 let is_known = it.names.chart.tables.contains_key(key);
                 it.look(is_known, Source::Table(key.to_owned()))
             }),
-            _ => None,
+            _ => match names.known_field(key) {
+                Some(field) => Some(Ok(context::to_value(&field))),
+                None => names.let_value(key),
+            },
         }
     }
 
