@@ -1216,7 +1216,7 @@ fn a_counter_that_only_grows_ends() {
     }
 }
 
-/// Charts whose inputs or phases multiply: what a bound on time would say elsewhere, states and the memory of the parts
+/// Charts whose inputs multiply: what a bound on time would say elsewhere, states and the memory of the parts
 /// of decisions say here.
 #[test]
 fn what_multiplies_is_explored_all_the_same() {
@@ -1230,12 +1230,6 @@ fn what_multiplies_is_explored_all_the_same() {
     let select = join(4, " | ", &|column| {
         format!("selectattr('c{column}', 'in', [{}])", words(column))
     });
-    let phases = join(40, "\n", &|phase| {
-        format!(
-            "p{phase} = {{ guard = \"phase in ['p{phase}', 'p{}', 'one']\" }}",
-            (phase + 39) % 40
-        )
-    });
     let rule = |guard: &str| format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"x\"\n");
     let cases = [
         (format!("{}\n[files]\n{sets}\n", rule(&nine(" and "))), 2),
@@ -1247,7 +1241,6 @@ fn what_multiplies_is_explored_all_the_same() {
             ),
             2,
         ),
-        (format!("{phases}\n"), 41),
     ];
     for (more, states) in cases {
         let search = Search::of(&counting(&more), &Caps::default());
