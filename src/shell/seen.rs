@@ -3,6 +3,7 @@
 //! If the number is the same later, nothing has changed in between. Another version of this program may compute a
 //! different one.
 
+use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
@@ -46,11 +47,13 @@ fn content(chart: &Chart, root: &Path, dir: &Path, name: &str) -> Option<u64> {
         if table.file.matches(name).is_none() {
             continue;
         }
-        for row in records::content(table, Some(&bytes)).rows {
-            let status = row.fields.iter().find(|(field, _)| field == "status");
-            if let Some((_, status)) = status.filter(|(_, status)| !status.is_empty()) {
-                text = text.replace(status, "");
-            }
+        let rows = records::content(table, Some(&bytes)).rows;
+        let fields = rows.into_iter().flat_map(|row| row.fields);
+        let statuses = fields.filter(|(field, status)| field == "status" && !status.is_empty());
+        // Rows share their statuses, and there can be many rows.
+        let statuses: BTreeSet<String> = statuses.map(|(_, status)| status).collect();
+        for status in &statuses {
+            text = text.replace(status, "");
         }
     }
     // Emphasis and the width of a column come and go with a status.

@@ -13,7 +13,7 @@ fn file(project: &Project) -> PathBuf {
     project.root.join(format!(".taskie/.locks/{PLAN}.journal"))
 }
 
-/// The lines of the journal. Times are checked and then replaced.
+/// The lines of the journal. Times and hashes are checked and then replaced.
 fn lines(project: &Project) -> Vec<Value> {
     let text = fs::read_to_string(file(project)).unwrap_or_default();
     let mut lines: Vec<Value> = text
@@ -31,6 +31,11 @@ fn lines(project: &Project) -> Vec<Value> {
                 *number = json!(0);
             }
         }
+        let subject = line.get_mut("subject").and_then(Value::as_object_mut);
+        for hash in subject.into_iter().flat_map(|files| files.values_mut()) {
+            assert!(hash.is_u64(), "{hash}");
+            *hash = json!(1);
+        }
     }
     lines
 }
@@ -45,6 +50,7 @@ fn a_review_and_the_rules_around_it() {
     let review = json!({
         "line": "review", "at": AT, "instance": PLAN, "cycle": "code-review", "n": 1, "file": "task-1-review-1.md",
         "bytes": 9, "verdict": "FAIL", "error": null, "by": "opus", "seconds": 0, "cost": 750, "tokens": null,
+        "subject": { "plan.md": 1, "task-1.md": 1 },
     });
     let decision = json!({
         "line": "decision", "at": AT, "instance": PLAN, "event": "Stop", "session": null,
@@ -119,7 +125,12 @@ fn commands_leave_a_line_too() {
             &["enter", "complete-task", "--task", "2"],
             "enter complete-task",
             "pass",
-            &["phases.complete-task", "on.enter[0]", "on.enter[1]"],
+            &[
+                "phases.complete-task",
+                "on.enter[0]",
+                "on.enter[1]",
+                "on.enter[2]",
+            ],
         ),
         (&["next"], "next", "action", &[]),
     ]

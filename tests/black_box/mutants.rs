@@ -87,7 +87,7 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"clear = ["current_task"]"#, 1, r#"clear = ["curent_task"]"#, &[("unknown-field", Edit)]),
     mutant(r#"review_model = "{{ config.models[0] }}", consecutive"#, 1, r#"review_modle = "{{ config.models[0] }}", consecutive"#, &[("unknown-field", Edit)]),
     mutant("assign = { max_reviews =", 1, "assign = { max_review =", &[("unknown-field", Edit)]),
-    mutant("{{ model }}", 1, "{{ modl }}", &[("unknown-name", Edit)]),
+    mutant("{{ model_option }}", 1, "{{ modl_option }}", &[("unknown-name", Edit)]),
     mutant("consecutive_clean >= config", 1, "consecutive_cleen >= config", &[("unknown-name", Edit)]),
     // Misspelled lets, sources, file sets, tables and their fields.
     mutant(r#""free or phase =="#, 1, r#""fre or phase =="#, &[("unknown-name", Edit)]),
@@ -118,7 +118,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("driver is none", 1, "drivr is none", &[("unknown-name", Edit)]),
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
     // Misspelled templates, filters, tests, invocations, events and types.
-    mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
+    mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit), ("unused-name", Line("left = "))]),
     mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unknown-template", Edit)]),
     mutant(r#""plugin/taskie"]"#, 1, r#""plugin/taski"]"#, &[("unknown-template", Edit)]),
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
@@ -229,8 +229,9 @@ const MUTANTS: &[Mutant] = &[
     mutant("{% include 'passed.md' %}", 1, "{{ names | join }}", &[
             ("unused-template", Line("templates")),
             ("message-too-long", Edit),
+            ("unused-name", Line("left = ")),
         ]),
-    mutant("{% include 'passed.md' %}", 1, "passed", &[("unused-template", Line("templates"))]),
+    mutant("{% include 'passed.md' %}", 1, "passed", &[("unused-template", Line("templates")), ("unused-name", Line("left = "))]),
     mutant("line = \"## {title}\"", 1, "line = \"## {title}\"\ncolumns = { title = \"Title\" }", &[("conflicting-keys", Edit)]),
     mutant(r#"never = "phase"#, 1, "always = \"free\"\nnever = \"phase", &[("conflicting-keys", Line(r#"never = "pha"#))]),
     // Syntax.
