@@ -85,7 +85,7 @@ impl Chart {
             );
         }
         all.add(
-            Role::List,
+            Role::Printed,
             self.gates.iter().map(|gates| gates.commands.0.as_str()),
         );
         for invoke in self.invoke.values() {

@@ -85,6 +85,7 @@ codes! {
     ShadowedTarget = "shadowed-target" in Rule,
     AdvanceRunsOut = "advance-runs-out" in Rule,
     NoFinal = "no-final" in Rule,
+    MisleadingText = "misleading-text" in Advice,
     UnusedName = "unused-name" in Advice,
     UnusedTemplate = "unused-template" in Advice,
     Lookalike = "lookalike" in Advice,

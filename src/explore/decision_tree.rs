@@ -10,7 +10,7 @@ use std::sync::Arc;
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
-use super::budget::Budget;
+use super::budget::{Budget, Cut, LONGEST_TEXT};
 use super::imagined_world::{
     AS_IT_IS, Asked, Base, Ground, ImaginedWorld, Kind, Question, failing, is_of_the_host,
 };
@@ -70,7 +70,7 @@ pub(crate) enum Leaf {
 }
 
 /// What a part has done, its values by number.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Settled {
     pub(crate) turn: Turn,
     pub(crate) assigned: Vec<(usize, u32)>,
@@ -87,8 +87,9 @@ pub(crate) struct Settled {
 }
 
 /// How a decision goes on after a part.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Turn {
+    #[default]
     On,
     Answered {
         block: bool,
@@ -192,6 +193,8 @@ pub(crate) struct Tree {
     pub(super) budget: Budget,
     /// For each context field that a user sets at any time, the question what it holds.
     parameters: Vec<Option<u32>>,
+    /// The same for settings, too: the number of the field, and the question.
+    settings: Vec<(usize, u32)>,
     nodes: Vec<Node>,
     roots: FxHashMap<Segment, u32>,
     /// What comes of parts, by what they look at.
@@ -215,8 +218,14 @@ impl Tree {
             let is_parameter = ground.domain.parameters.contains_key(name);
             is_parameter.then(|| number(questions.insert_full(Question::Field(name.clone())).0))
         });
+        let parameters = fields.collect();
+        let settings = ground.domain.parameters.keys().filter_map(|name| {
+            let question = questions.insert_full(Question::Field(name.clone())).0;
+            Some((field_of(chart, name)?, number(question)))
+        });
         Self {
-            parameters: fields.collect(),
+            settings: settings.collect(),
+            parameters,
             ground: Arc::new(ground),
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
@@ -326,6 +335,22 @@ impl Tree {
         (0..most.unwrap_or(1).min(EXAMPLES)).map(story).collect()
     }
 
+    /// Why the states are not looked at to which these assignments lead.
+    pub(crate) fn bar(&self, assigned: &[(usize, u32)]) -> Option<Cut> {
+        let far = self.ground.domain.far;
+        assigned
+            .iter()
+            .find_map(|(field, value)| match self.value(*value) {
+                Json::String(text) => (text.len() > LONGEST_TEXT).then_some(Cut::Text),
+                Json::Number(number) => {
+                    let (name, _) = self.chart.context.get_index(*field)?;
+                    let is_far = number.as_i64()?.unsigned_abs() > far;
+                    is_far.then(|| Cut::Count(name.clone(), far))
+                }
+                _ => None,
+            })
+    }
+
     /// The number of a fault.
     fn fault(&mut self, fault: Fault) -> u32 {
         let known = self.faults.iter().position(|known| *known == fault);
@@ -365,28 +390,14 @@ impl Tree {
 
     /// Which of these fields was looked at, a bit for each; those beyond the last bit share it.
     pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
-        let settings = self.ground.domain.parameters.keys();
-        let looked_at = settings.filter_map(|name| {
-            let question = self
-                .questions
-                .get_index_of(&Question::Field(name.clone()))?;
-            looks
-                .has_question(number(question))
-                .then(|| self.field(name))?
-        });
-        looked_at.fold(0, |bits, field| bits | 1 << field.min(127))
+        let settings = self.settings.iter();
+        let looked_at = settings.filter(|(_, question)| looks.has_question(*question));
+        looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
     }
 
     /// The number of a context field, or of a setting: these follow, and are in no state.
     pub(crate) fn field(&self, name: &str) -> Option<usize> {
-        let setting = || {
-            let index = self
-                .chart
-                .config
-                .get_index_of(name.strip_prefix("config.")?)?;
-            Some(self.chart.context.len() + index)
-        };
-        self.chart.context.get_index_of(name).or_else(setting)
+        field_of(&self.chart, name)
     }
 
     /// The name of what a user sets at any time, and its default.
@@ -452,6 +463,17 @@ impl Tree {
             memo.put(state, before, &own, Rc::clone(&ends));
         }
         ends
+    }
+
+    /// True for a part that looks at nothing and does nothing.
+    pub(super) fn never_does_anything(&self, segment: Segment) -> bool {
+        let ends = self.ends.get(&segment).and_then(Memo::constant);
+        ends.is_some_and(|ends| match &ends[..] {
+            [End { leaf, choices }] if choices.is_empty() => {
+                *self.leaves[*leaf as usize] == Leaf::Part(Settled::default())
+            }
+            _ => false,
+        })
     }
 
     /// The ways through the tree from a node on, behind what was chosen on the way there.
@@ -737,7 +759,12 @@ impl Tree {
         let part = match segment.what {
             What::Outcome { index, .. } => {
                 let (kind, source) = self.expressions[index].clone();
-                return match outcome(&names, kind, &source) {
+                let apart = match kind {
+                    Kind::Condition => fork.condition(&source).map(Json::Bool),
+                    Kind::Value => fork.chosen_value(&source),
+                    Kind::Test | Kind::Text | Kind::Items => None,
+                };
+                return match apart.map_or_else(|| outcome(&names, kind, &source), Ok) {
                     Ok(value) => Leaf::Value(self.value_id(&value)),
                     Err(error) => Leaf::Fault(self.fault(Fault::at("properties")(error))),
                 };
@@ -917,13 +944,21 @@ impl Tree {
     }
 }
 
+fn field_of(chart: &Chart, name: &str) -> Option<usize> {
+    let setting = || {
+        let index = chart.config.get_index_of(name.strip_prefix("config.")?)?;
+        Some(chart.context.len() + index)
+    };
+    chart.context.get_index_of(name).or_else(setting)
+}
+
 /// What an expression comes to by itself.
 fn outcome(names: &Arc<Names>, kind: Kind, source: &str) -> Result<Json, ExprError> {
     let (expressions, root) = (&names.expressions, names.root());
     let text = |text: String| expressions.text(&Text(text), &root);
     Ok(match kind {
         Kind::Condition => json!(expressions.holds(source, &root)?),
-        Kind::Test => json!(!text(format!("{{% if {source} %}}x{{% endif %}}"))?.is_empty()),
+        Kind::Test => json!(!text(source.to_owned())?.is_empty()),
         Kind::Text => text(source.to_owned()).map(|_| json!(true))?,
         Kind::Items => json!(!expressions.items(source, &root)?.is_empty()),
         Kind::Value => {

@@ -15,9 +15,11 @@ use serde_json::Value as Json;
 
 use super::user_fields::fields_of_the_user;
 use crate::chart::field::default_of;
-use crate::chart::model::{Action, Assign, Field, FieldType};
+use crate::chart::model::{Field, FieldType};
+use crate::chart::sources::Role;
 use crate::chart::{Chart, RowShape};
-use crate::expr::source::{Literal, Text};
+use crate::expr::source::Literal;
+use crate::expr::syntax::value_of_arg;
 use crate::expr::{has_holes, single_expression};
 use crate::files::pattern::HoleKind;
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
@@ -273,101 +275,18 @@ impl Reader<'_> {
                 self.flows.push((format!("config.{setting}"), name.clone()));
             }
         }
-        for rule in chart.on.values().flatten() {
-            self.rule(
-                rule.guard.as_ref().map(|guard| guard.0.as_str()),
-                &rule.assign,
-                &rule.actions,
-            );
-            for text in [&rule.message, &rule.say, &rule.block, &rule.action]
-                .into_iter()
-                .flatten()
-            {
-                self.text(text);
+        for source in chart.sources() {
+            let items = source.each.map(|each| self.list(each));
+            if let Some(items) = items.clone() {
+                self.scopes.push(("it".to_owned(), item_of(items)));
             }
-        }
-        for command in chart.commands.values() {
-            let rule = &command.rule;
-            self.rule(
-                rule.guard.as_ref().map(|guard| guard.0.as_str()),
-                &rule.assign,
-                &rule.actions,
-            );
-            for text in [&rule.say, &command.otherwise].into_iter().flatten() {
-                self.text(text);
-            }
-        }
-        for entry in chart.phases.values() {
-            if let Some(guard) = &entry.phase.guard {
-                self.condition(&guard.0);
-            }
-            if let Some(text) = &entry.phase.otherwise {
-                self.text(text);
-            }
-            self.assign(&entry.phase.entry);
-        }
-        for cycle in chart.cycles.values() {
-            self.condition(&cycle.exit.0);
-            let guards = cycle
-                .advance
-                .iter()
-                .filter_map(|advance| advance.guard.as_ref());
-            for guard in guards.chain(&cycle.ready) {
-                self.condition(&guard.0);
-            }
-            self.assign(&cycle.entry);
-            for text in cycle.text.values() {
-                self.text(text);
-            }
-            for text in &cycle.subject {
-                if let Some(expr) = single_expression(&text.0) {
-                    self.condition(expr);
-                }
-            }
-        }
-        if let Some(gates) = &chart.gates {
-            self.text(&Text(format!("{{{{ {} }}}}", gates.commands.0)));
-        }
-        for invoke in chart.invoke.values() {
-            invoke.argv.iter().for_each(|text| self.text(text));
-        }
-        for checks in chart.checks.values() {
-            for check in checks {
-                let items = check.each.as_ref().map(|each| self.list(&each.0));
-                if let Some(items) = &items {
-                    self.scopes.push(("it".to_owned(), item_of(items.clone())));
-                }
-                if let Some(guard) = &check.guard {
-                    self.condition(&guard.0);
-                }
-                self.text(&check.say);
-                if items.is_some() {
-                    self.scopes.pop();
-                }
-            }
-        }
-        for property in &chart.properties {
-            for (_, expr) in property.claims() {
-                self.condition(&expr.0);
-            }
-        }
-    }
-
-    fn rule(&mut self, guard: Option<&str>, assign: &Assign, actions: &[Action]) {
-        if let Some(guard) = guard {
-            self.condition(guard);
-        }
-        self.assign(assign);
-        for action in actions {
-            let items = action.each.as_ref().map(|each| self.list(&each.0));
-            if let Some(items) = &items {
-                self.scopes.push(("it".to_owned(), item_of(items.clone())));
-            }
-            if let Some(guard) = &action.guard {
-                self.condition(&guard.0);
-            }
-            for (_, text) in action.deed().map(|deed| deed.texts()).unwrap_or_default() {
-                self.text(text);
+            match source.role {
+                Role::Condition => self.condition(source.text),
+                Role::List => drop(self.list(source.text)),
+                Role::Assigned(field) => self.assign(field, source.text),
+                Role::Shown | Role::Named => self.text(source.text),
+                Role::Printed => self.text(&format!("{{{{ {} }}}}", source.text)),
+                Role::Default | Role::Let => {}
             }
             if items.is_some() {
                 self.scopes.pop();
@@ -405,37 +324,32 @@ impl Reader<'_> {
         self.alone(source, |reader| reader.source(source))
     }
 
-    fn text(&mut self, text: &Text) {
-        if !has_holes(&text.0) {
+    fn text(&mut self, text: &str) {
+        if !has_holes(text) {
             return;
         }
-        self.alone(&text.0, |reader| {
+        self.alone(text, |reader| {
             reader.in_text = true;
-            let value = reader.template(&text.0);
+            let value = reader.template(text);
             reader.in_text = false;
             reader.templates.clear();
             value
         });
     }
 
-    fn assign(&mut self, assign: &Assign) {
-        for (field, literal) in assign {
-            let Literal::Text(text) = literal else {
-                continue;
-            };
-            let value = match single_expression(&text.0) {
-                Some(expr) => self.alone(&text.0, |reader| reader.source(expr)),
-                None if !has_holes(&text.0) => continue,
-                None => self.alone(&text.0, |reader| {
-                    let mut value = reader.template(&text.0);
-                    reader.templates.clear();
-                    value.computed.extend(reader.fails.iter().cloned());
-                    value.terms = vec![Term::Settled];
-                    value
-                }),
-            };
-            self.goes_into(field, value, &text.0);
-        }
+    fn assign(&mut self, field: &str, text: &str) {
+        let value = match single_expression(text) {
+            Some(expr) => self.alone(text, |reader| reader.source(expr)),
+            None if !has_holes(text) => return,
+            None => self.alone(text, |reader| {
+                let mut value = reader.template(text);
+                reader.templates.clear();
+                value.computed.extend(reader.fails.iter().cloned());
+                value.terms = vec![Term::Settled];
+                value
+            }),
+        };
+        self.goes_into(field, value, text);
     }
 
     /// Notes where the value of a field comes from.
@@ -783,7 +697,7 @@ impl Reader<'_> {
                 let args: Vec<Val> = test
                     .args
                     .iter()
-                    .map(|arg| self.expr(value_of(arg)))
+                    .map(|arg| self.expr(value_of_arg(arg)))
                     .collect();
                 self.test(test.name, &value, args.first())
             }
@@ -792,7 +706,7 @@ impl Reader<'_> {
                 let args: Vec<Val> = call
                     .args
                     .iter()
-                    .map(|arg| self.expr(value_of(arg)))
+                    .map(|arg| self.expr(value_of_arg(arg)))
                     .collect();
                 let all: Vec<&Val> = std::iter::once(&value).chain(&args).collect();
                 self.may_fail(&all)
@@ -1022,7 +936,13 @@ impl Reader<'_> {
             ("tables", _) => Val::input(whole, false),
             ("checks", _) => Val::input(whole, true),
             ("git", "dirty") => Val::settled(),
-            ("config" | "event" | "prompts" | "scope", _) => {
+            // It shows them all.
+            ("prompts", _) => {
+                let vars = chart.prompts.vars.values();
+                vars.for_each(|var| drop(self.source(&var.0)));
+                Val::input(whole, false)
+            }
+            ("config" | "event" | "scope", _) => {
                 let is_list = self.kind(&whole) == Kind::List;
                 Val::input(whole, is_list)
             }
@@ -1422,7 +1342,10 @@ impl Reader<'_> {
     }
 
     fn filter(&mut self, name: &str, input: Val, args: &[CallArg<'_>]) -> Val {
-        let given: Vec<Val> = args.iter().map(|arg| self.expr(value_of(arg))).collect();
+        let given: Vec<Val> = args
+            .iter()
+            .map(|arg| self.expr(value_of_arg(arg)))
+            .collect();
         let word = |index: usize| match given.get(index).map(|value| value.terms.as_slice()) {
             Some([Term::Literal(Json::String(word))]) => Some(word.clone()),
             _ => None,
@@ -1555,15 +1478,6 @@ fn list_of(mut value: Val) -> Val {
         }
     }
     value
-}
-
-fn value_of<'e, 'a>(arg: &'e CallArg<'a>) -> &'e Expr<'a> {
-    match arg {
-        CallArg::Pos(expr)
-        | CallArg::Kwarg(_, expr)
-        | CallArg::PosSplat(expr)
-        | CallArg::KwargSplat(expr) => expr,
-    }
 }
 
 /// The inputs that a chart's own text of a condition names in messages.

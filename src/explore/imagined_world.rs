@@ -3,6 +3,7 @@
 //! What the state says is answered from the state. Anything else is a choice: the first value of its
 //! domain, unless a value was chosen before. The account says what to choose differently the next time.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,7 @@ use serde_json::{Value as Json, json};
 use super::counters::is_read_by_the_engine;
 use super::dependence::Openness;
 use super::domain::{Choice, Domain, config_path};
-use super::pieces::{Piece, pieces};
+use super::pieces::{Formula, Piece, Test, choice, formula, pieces, pinned};
 use crate::chart::field::name_part;
 use crate::chart::model::{Check, FieldType};
 use crate::chart::{Chart, RowShape};
@@ -49,7 +50,7 @@ pub(crate) enum Question {
 pub(crate) enum Kind {
     /// Whether it holds, as a condition of the chart.
     Condition,
-    /// The same of a text.
+    /// Whether a text is not empty.
     Test,
     /// Nothing but that it can be made.
     Text,
@@ -104,8 +105,9 @@ pub(crate) struct Ground {
     values: Mutex<HashMap<Choice, Made>>,
     /// What expressions and texts reach, by their sources.
     reaches: Mutex<HashMap<String, Reach>>,
-    /// What the chart's texts are made of.
+    /// What the chart's texts and conditions are made of.
     pieces: Mutex<HashMap<String, Arc<[Piece]>>>,
+    formulas: Mutex<HashMap<String, Arc<Formula>>>,
 }
 
 /// The values of one choice: the fields that they depend on, and by what these hold, the values.
@@ -136,6 +138,7 @@ impl Ground {
             expressions: Arc::new(Expressions::new(chart.templates.clone())),
             reaches: Mutex::default(),
             pieces: Mutex::default(),
+            formulas: Mutex::default(),
             none: Arc::new([]),
             values: Mutex::new(HashMap::new()),
         }
@@ -232,12 +235,34 @@ impl Ground {
         self.reach(source).review
     }
 
-    /// True for what can be evaluated by itself: nothing is open about it, and it depends on nothing of the rule.
-    fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
-        let has_it = || !root.get_attr("it").is_ok_and(|it| it.is_undefined());
+    /// A source as it can be evaluated by itself: nothing is open about it, and it depends on nothing of the rule but
+    /// the phase that is entered, which is put in its place.
+    fn separate<'s>(&self, kind: Kind, source: &'s str, root: &Value) -> Option<Cow<'s, str>> {
         let reach = self.reach(source);
-        let is_of_rule = reach.touched || reach.it && has_it();
-        !reach.open && !is_of_rule && !self.is_open(kind, source)
+        if reach.open || reach.touched || self.is_open(kind, source) {
+            return None;
+        }
+        let it = root.get_attr("it").ok().filter(|it| !it.is_undefined());
+        let Some(it) = it.filter(|_| reach.it) else {
+            return Some(Cow::Borrowed(source));
+        };
+        let id = it.get_attr("id").ok()?;
+        let is_phase = self.chart.phases.contains_key(id.as_str()?) && it.get_attr("cycle").is_ok();
+        let word = |key: &str| {
+            let word = it.get_attr(key).ok()?;
+            if word.is_none() {
+                return Some("none".to_owned());
+            }
+            word.as_str().map(|word| format!("'{word}'"))
+        };
+        is_phase.then(|| pinned(source, &word))?.map(Cow::Owned)
+    }
+
+    /// What a condition consists of.
+    fn formula(&self, source: &str) -> Arc<Formula> {
+        let mut known = self.formulas.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = known.entry(source.to_owned());
+        Arc::clone(made.or_insert_with(|| Arc::new(formula(source))))
     }
 
     fn open(&self, source: &str) -> Option<&Openness> {
@@ -387,15 +412,52 @@ impl ImaginedWorld {
     fn are_made(&self, pieces: &[Piece]) -> bool {
         pieces.iter().all(|piece| match piece {
             Piece::Hole(hole) => self.outcome(Kind::Text, hole).is_some(),
-            Piece::If(test, then, otherwise) => match self.outcome(Kind::Test, test) {
-                Some(holds) => self.are_made(if holds == json!(true) {
-                    then
-                } else {
-                    otherwise
-                }),
-                None => false,
-            },
+            Piece::If(test, then, otherwise) => {
+                let holds = match test {
+                    Test::Condition(formula) => self.truth(formula),
+                    Test::Text(text) => self.outcome(Kind::Test, text).map(|holds| holds == true),
+                };
+                holds.is_some_and(|holds| self.are_made(if holds { then } else { otherwise }))
+            }
         })
+    }
+
+    /// Whether a condition holds, by what its parts come to; `None` where it must be evaluated as a whole.
+    pub(crate) fn condition(&self, source: &str) -> Option<bool> {
+        self.ground
+            .separate(Kind::Condition, source, &Value::UNDEFINED)?;
+        match &*self.ground.formula(source) {
+            Formula::Atom(atom) => self.condition(&self.ground.chart.lets.get(atom)?.0),
+            formula => self.truth(formula),
+        }
+    }
+
+    fn truth(&self, formula: &Formula) -> Option<bool> {
+        match formula {
+            Formula::Atom(source) => self
+                .outcome(Kind::Condition, source)
+                .map(|holds| holds == true),
+            Formula::Not(inner) => self.truth(inner).map(|holds| !holds),
+            Formula::All(parts) => self.is_every(parts, true),
+            Formula::Any(parts) => self.is_every(parts, false).map(|holds| !holds),
+        }
+    }
+
+    /// True where all are like this; what follows one that is not is not evaluated.
+    fn is_every(&self, parts: &[Formula], like: bool) -> Option<bool> {
+        for part in parts {
+            if self.truth(part)? != like {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// A value that is one of two; `None` where it must be evaluated as a whole.
+    pub(crate) fn chosen_value(&self, source: &str) -> Option<Json> {
+        let (test, [one, other]) = choice(source)?;
+        let holds = self.truth(&self.ground.formula(test))?;
+        self.outcome(Kind::Value, if holds { &one } else { &other })
     }
 
     fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
@@ -747,14 +809,12 @@ impl World for ImaginedWorld {
             Recall::Text(source) if has_holes(source) => (Kind::Text, source),
             Recall::Value(_) | Recall::Text(_) => return None,
         };
-        if !self.ground.is_separate(kind, source, root) {
-            return None;
-        }
+        let source = self.ground.separate(kind, source, root)?;
         if kind == Kind::Text {
-            let pieces = self.ground.pieces(source);
+            let pieces = self.ground.pieces(&source);
             return self.are_made(&pieces).then_some(Json::Null);
         }
-        self.outcome(kind, source)
+        self.outcome(kind, &source)
     }
 
     fn assume(&self, evaluated: Evaluated<'_>) -> Option<Assumed> {

@@ -463,6 +463,13 @@ impl Moves {
         standing: &Standing,
         looks: &mut Looks,
     ) -> Rc<[u32]> {
+        let mut here = here;
+        while self.tree.never_does_anything(here) {
+            match self.next(here, trigger) {
+                Some(next) => here = next,
+                None => return Rc::new([NOTHING]),
+            }
+        }
         let state = standing.situation.as_ref();
         if let Some(rest) = self.rests.get(&here)
             && let Some(tails) = rest.get(state, &standing.choices, &mut self.key)

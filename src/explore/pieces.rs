@@ -1,8 +1,12 @@
-//! A text taken apart into what is evaluated one after the other, so that each piece can be known by what it looks at.
+//! Texts and conditions taken apart into what is evaluated one after the other, so that each piece can be known by what
+//! it looks at.
 
 use std::mem::discriminant;
+use std::ops::Range;
 
 use minijinja::machinery::{Span, Token, tokenize};
+
+use crate::expr::single_expression;
 
 /// How deeply templates are followed that include others.
 const DEPTH: usize = 8;
@@ -10,29 +14,164 @@ const DEPTH: usize = 8;
 /// One part of a text that is evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Piece {
-    /// A hole with its braces, or a whole text.
+    /// A hole with its braces, or more of a text; with the variables that it uses.
     Hole(String),
     /// A condition, what follows it where it is true, and where it is not.
-    If(String, Vec<Piece>, Vec<Piece>),
+    If(Test, Vec<Piece>, Vec<Piece>),
 }
 
-/// Takes a text apart; one with variables or loops stays whole.
+/// A condition of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Test {
+    Condition(Formula),
+    /// A text that is empty where it does not hold: it uses variables.
+    Text(String),
+}
+
+/// A condition, by the conditions that it consists of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Formula {
+    Atom(String),
+    Not(Box<Formula>),
+    All(Vec<Formula>),
+    Any(Vec<Formula>),
+}
+
+type Tokens<'t> = Vec<(Token<'t>, Span)>;
+
+fn tokens(source: &str, is_expr: bool) -> Option<Tokens<'_>> {
+    tokenize(source, is_expr, Default::default())
+        .collect::<Result<_, _>>()
+        .ok()
+}
+
+/// The bytes of some tokens.
+fn bytes(tokens: &[(Token<'_>, Span)]) -> Option<Range<usize>> {
+    Some(tokens.first()?.1.start_offset as usize..tokens.last()?.1.end_offset as usize)
+}
+
+// ── conditions ──
+
+/// Takes a condition apart at `and`, `or` and `not`.
+pub(super) fn formula(source: &str) -> Formula {
+    let tokens = tokens(source, true).unwrap_or_default();
+    apart(source, &tokens).unwrap_or_else(|| Formula::Atom(source.to_owned()))
+}
+
+fn apart(source: &str, tokens: &[(Token<'_>, Span)]) -> Option<Formula> {
+    let all = |parts: Vec<&[(Token<'_>, Span)]>| {
+        let parts = parts.into_iter().map(|part| apart(source, part));
+        parts.collect::<Option<Vec<Formula>>>()
+    };
+    let atom = || Some(Formula::Atom(source.get(bytes(tokens)?)?.to_owned()));
+    if split(tokens, "if").len() > 1 {
+        return atom();
+    }
+    let (any, every) = (split(tokens, "or"), split(tokens, "and"));
+    if any.len() > 1 {
+        return Some(Formula::Any(all(any)?));
+    }
+    if every.len() > 1 {
+        return Some(Formula::All(all(every)?));
+    }
+    match tokens {
+        [(Token::Ident("not"), _), rest @ ..] => Some(Formula::Not(Box::new(apart(source, rest)?))),
+        [(Token::ParenOpen, _), inside @ .., (Token::ParenClose, _)] if is_closed(inside) => {
+            apart(source, inside)
+        }
+        _ => atom(),
+    }
+}
+
+/// How deep the brackets are behind a token.
+fn depth(before: i32, token: &Token<'_>) -> i32 {
+    match token {
+        Token::ParenOpen | Token::BracketOpen | Token::BraceOpen => before + 1,
+        Token::ParenClose | Token::BracketClose | Token::BraceClose => before - 1,
+        _ => before,
+    }
+}
+
+/// True for what stands inside a pair of brackets that belong together, and is no list of several.
+fn is_closed(inside: &[(Token<'_>, Span)]) -> bool {
+    let mut open = 0;
+    inside.iter().all(|(token, _)| {
+        open = depth(open, token);
+        open >= 0 && !(open == 0 && matches!(token, Token::Comma))
+    })
+}
+
+/// The parts between the words `word` that are in no bracket.
+fn split<'t, 'a>(tokens: &'t [(Token<'a>, Span)], word: &str) -> Vec<&'t [(Token<'a>, Span)]> {
+    let mut open = 0;
+    let parts = tokens.split(|(token, _)| {
+        open = depth(open, token);
+        open == 0 && matches!(token, Token::Ident(name) if *name == word)
+    });
+    parts.collect()
+}
+
+/// The condition of a value that is one of two, and these, each as a text.
+pub(super) fn choice(text: &str) -> Option<(&str, [String; 2])> {
+    let source = single_expression(text)?;
+    let tokens = tokens(source, true)?;
+    let first = split(&tokens, "if").first()?.len();
+    let (one, rest) = (&tokens[..first], tokens.get(first + 1..)?);
+    let second = split(rest, "else").first()?.len();
+    let (test, other) = (&rest[..second], rest.get(second + 1..)?);
+    let is_simple = split(test, "if").len() == 1;
+    let side =
+        |side: &[(Token<'_>, Span)]| Some(format!("{{{{ {} }}}}", source.get(bytes(side)?)?));
+    Some((source.get(bytes(test)?)?, [side(one)?, side(other)?])).filter(|_| is_simple)
+}
+
+/// A source in which `it.id` and `it.cycle` are these words; `None` where `it` is anything else.
+pub(super) fn pinned(source: &str, words: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let tokens = tokens(source, !crate::expr::has_holes(source))?;
+    let mut made = String::new();
+    let mut end = 0;
+    let mut rest = tokens.as_slice();
+    while let [(token, span), more @ ..] = rest {
+        rest = more;
+        // After a dot it is an attribute of something else.
+        if matches!(token, Token::Dot) {
+            rest = rest.get(1..)?;
+        }
+        if !matches!(token, Token::Ident("it")) {
+            continue;
+        }
+        let [(Token::Dot, _), (Token::Ident(key), last), more @ ..] = rest else {
+            return None;
+        };
+        made.push_str(source.get(end..span.start_offset as usize)?);
+        made.push_str(&words(key)?);
+        end = last.end_offset as usize;
+        rest = more;
+    }
+    Some(made + source.get(end..)?)
+}
+
+// ── texts ──
+
+/// Takes a text apart; one with blocks that are not known here stays whole.
 pub(super) fn pieces(text: &str, template: &dyn Fn(&str) -> Option<String>) -> Vec<Piece> {
-    apart(text, template, 0).unwrap_or_else(|| vec![Piece::Hole(text.to_owned())])
+    let made = in_pieces(text, template, 0);
+    made.unwrap_or_else(|| vec![Piece::Hole(text.to_owned())])
 }
 
-fn apart(
+fn in_pieces(
     text: &str,
     template: &dyn Fn(&str) -> Option<String>,
     depth: usize,
 ) -> Option<Vec<Piece>> {
-    let tokens = tokenize(text, false, minijinja::syntax::SyntaxConfig::default());
     let mut reader = Reader {
         text,
-        tokens: tokens.collect::<Result<Vec<_>, _>>().ok()?,
+        tokens: tokens(text, false)?,
         at: 0,
         template,
         depth,
+        variables: Vec::new(),
+        gone: Vec::new(),
     };
     let (pieces, end) = reader.body()?;
     end.is_none().then_some(pieces)
@@ -40,47 +179,44 @@ fn apart(
 
 struct Reader<'t> {
     text: &'t str,
-    tokens: Vec<(Token<'t>, Span)>,
+    tokens: Tokens<'t>,
     at: usize,
     template: &'t dyn Fn(&str) -> Option<String>,
     depth: usize,
+    /// The variables that are set here, and the blocks that set them.
+    variables: Vec<(&'t str, &'t str)>,
+    /// Those that were set in a branch or in another text, so perhaps.
+    gone: Vec<String>,
 }
 
-/// What ends a part of a text: a keyword, and the condition behind it.
-type End<'t> = Option<(&'t str, &'t str)>;
+/// What ends a part of a text: a keyword, and the tokens of the condition behind it.
+type End<'t> = Option<(&'t str, Range<usize>)>;
 
 impl<'t> Reader<'t> {
     /// Reads up to the end of the text, or to a block that ends a branch.
     fn body(&mut self) -> Option<(Vec<Piece>, End<'t>)> {
         let mut pieces = Vec::new();
-        while let Some((token, span)) = self.tokens.get(self.at) {
-            let start = span.start_offset as usize;
+        while let Some((token, _)) = self.tokens.get(self.at) {
+            let start = self.at;
             match token {
                 Token::VariableStart => {
-                    let end = self.close(&Token::VariableEnd)?;
-                    let hole = self.text.get(start..end.end_offset as usize)?;
-                    pieces.push(Piece::Hole(hole.to_owned()));
+                    self.close(&Token::VariableEnd)?;
+                    pieces.push(Piece::Hole(self.whole(start)?));
                 }
                 Token::BlockStart => {
-                    let Some((Token::Ident(keyword), word)) = self.tokens.get(self.at + 1) else {
+                    let (Token::Ident(keyword), _) = *self.tokens.get(start + 1)? else {
                         return None;
                     };
-                    let (keyword, word, name) = (*keyword, *word, self.at + 2);
-                    let end = self.close(&Token::BlockEnd)?;
-                    let rest = self
-                        .text
-                        .get(word.end_offset as usize..end.start_offset as usize)?;
+                    self.close(&Token::BlockEnd)?;
+                    let rest = start + 2..self.at - 1;
                     match keyword {
                         "if" => pieces.push(self.branches(rest)?),
-                        "include" if self.at == name + 2 && self.depth < DEPTH => {
-                            let name = match &self.tokens[name].0 {
-                                Token::Str(name) => (*name).to_owned(),
-                                Token::String(name) => name.to_string(),
-                                _ => return None,
-                            };
-                            let text = (self.template)(&name)?;
-                            pieces.extend(apart(&text, self.template, self.depth + 1)?);
+                        "for" => {
+                            self.skip("for", "endfor")?;
+                            pieces.push(Piece::Hole(self.whole(start)?));
                         }
+                        "set" => pieces.push(self.set(start)?),
+                        "include" => pieces.extend(self.include(start)?),
                         "elif" | "else" | "endif" => return Some((pieces, Some((keyword, rest)))),
                         _ => return None,
                     }
@@ -92,26 +228,141 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the branches behind a condition.
-    fn branches(&mut self, test: &str) -> Option<Piece> {
-        let (then, end) = self.body()?;
+    fn branches(&mut self, test: Range<usize>) -> Option<Piece> {
+        let source = self.text.get(bytes(&self.tokens[test.clone()])?)?;
+        let test = match self.used(test)? {
+            used if used.is_empty() => Test::Condition(formula(source)),
+            used => Test::Text(format!("{used}{{% if {source} %}}x{{% endif %}}")),
+        };
+        let (then, end) = self.branch()?;
         let otherwise = match end? {
             ("elif", test) => vec![self.branches(test)?],
             ("else", _) => {
-                let (otherwise, end) = self.body()?;
+                let (otherwise, end) = self.branch()?;
                 (end?.0 == "endif").then_some(otherwise)?
             }
             _ => Vec::new(),
         };
-        Some(Piece::If(test.trim().to_owned(), then, otherwise))
+        Some(Piece::If(test, then, otherwise))
+    }
+
+    fn branch(&mut self) -> Option<(Vec<Piece>, End<'t>)> {
+        let known = self.variables.len();
+        let read = self.body()?;
+        let gone = self
+            .variables
+            .drain(known..)
+            .map(|(name, _)| name.to_owned());
+        self.gone.extend(gone);
+        Some(read)
+    }
+
+    /// Reads what sets a variable.
+    fn set(&mut self, start: usize) -> Option<Piece> {
+        let (name, is_block) = match self.tokens.get(start + 2..start + 4)? {
+            [(Token::Ident(name), _), (Token::Assign, _)] => (*name, false),
+            [(Token::Ident(name), _), (Token::BlockEnd, _)] => (*name, true),
+            _ => return None,
+        };
+        if is_block {
+            self.skip("set", "endset")?;
+        }
+        let block = self.whole(start)?;
+        let text = self.text.get(bytes(&self.tokens[start..self.at])?)?;
+        self.variables.push((name, text));
+        Some(Piece::Hole(block))
+    }
+
+    fn include(&mut self, start: usize) -> Option<Vec<Piece>> {
+        let name = match &self.tokens[start + 2..self.at - 1] {
+            [(Token::Str(name), _)] => (*name).to_owned(),
+            [(Token::String(name), _)] => name.to_string(),
+            // What it includes can use every variable.
+            _ if self.gone.is_empty() => {
+                let block = self.text.get(bytes(&self.tokens[start..self.at])?)?;
+                return Some(vec![Piece::Hole(self.all_variables() + block)]);
+            }
+            _ => return None,
+        };
+        if self.depth >= DEPTH || !self.gone.is_empty() {
+            return None;
+        }
+        if !self.variables.is_empty() {
+            let block = self.text.get(bytes(&self.tokens[start..self.at])?)?;
+            return Some(vec![Piece::Hole(self.all_variables() + block)]);
+        }
+        let text = (self.template)(&name)?;
+        let set = tokens(&text, false)?;
+        self.gone
+            .extend(set.windows(3).filter_map(|three| match three {
+                [
+                    (Token::BlockStart, _),
+                    (Token::Ident("set"), _),
+                    (Token::Ident(name), _),
+                ] => Some((*name).to_owned()),
+                _ => None,
+            }));
+        in_pieces(&text, self.template, self.depth + 1)
+    }
+
+    fn all_variables(&self) -> String {
+        self.variables.iter().map(|(_, text)| *text).collect()
+    }
+
+    /// What sets the variables that some tokens use; `None` where one is perhaps not set.
+    fn used(&self, tokens: Range<usize>) -> Option<String> {
+        let names = self
+            .tokens
+            .get(tokens)?
+            .iter()
+            .filter_map(|(token, _)| match token {
+                Token::Ident(name) => Some(*name),
+                _ => None,
+            });
+        let mut is_used = false;
+        for name in names {
+            if self.gone.iter().any(|gone| gone == name) {
+                return None;
+            }
+            is_used |= self.variables.iter().any(|(known, _)| *known == name);
+        }
+        Some(if is_used {
+            self.all_variables()
+        } else {
+            String::new()
+        })
+    }
+
+    /// The text from a token on up to where it is read, with what sets the variables that it uses.
+    fn whole(&self, start: usize) -> Option<String> {
+        let used = self.used(start..self.at)?;
+        Some(used + self.text.get(bytes(&self.tokens[start..self.at])?)?)
+    }
+
+    /// Goes behind the block that ends this one.
+    fn skip(&mut self, opens: &str, closes: &str) -> Option<()> {
+        let mut open = 1;
+        while open > 0 {
+            self.close(&Token::BlockStart)?;
+            let keyword = match self.tokens.get(self.at)? {
+                (Token::Ident(keyword), _) => *keyword,
+                _ => return None,
+            };
+            let is_short = keyword == "set"
+                && matches!(self.tokens.get(self.at + 2), Some((Token::Assign, _)));
+            self.close(&Token::BlockEnd)?;
+            open += i32::from(keyword == opens && !is_short) - i32::from(keyword == closes);
+        }
+        Some(())
     }
 
     /// Goes behind the next token of this kind.
-    fn close(&mut self, wanted: &Token<'_>) -> Option<Span> {
+    fn close(&mut self, wanted: &Token<'_>) -> Option<()> {
         let rest = self.tokens.get(self.at..)?;
         let is_wanted = |token: &Token<'_>| discriminant(token) == discriminant(wanted);
         let index = rest.iter().position(|(token, _)| is_wanted(token))?;
         self.at += index + 1;
-        Some(self.tokens[self.at - 1].1)
+        Some(())
     }
 }
 
@@ -121,12 +372,21 @@ mod tests {
 
     #[test]
     fn a_text_is_taken_apart() {
-        let template = |name: &str| (name == "a.md").then(|| "A {{ a }}".to_owned());
+        let template = |name: &str| match name {
+            "a.md" => Some("A {{ a }}".to_owned()),
+            "c.md" => Some("{% set c = a %}".to_owned()),
+            _ => None,
+        };
         let shown = |text: &str| {
             fn show(pieces: &[Piece]) -> String {
                 let one = |piece: &Piece| match piece {
                     Piece::Hole(hole) => hole.clone(),
                     Piece::If(test, then, otherwise) => {
+                        let test = match test {
+                            Test::Condition(Formula::Atom(source)) => source.clone(),
+                            Test::Condition(formula) => format!("{formula:?}"),
+                            Test::Text(text) => text.clone(),
+                        };
                         format!("[{test}? {} : {}]", show(then), show(otherwise))
                     }
                 };
@@ -149,12 +409,115 @@ mod tests {
                 "{% include 'b.md' %} {{ b }}",
                 "{% include 'b.md' %} {{ b }}",
             ),
-            ("{% include 'a' ~ '.md' %}", "{% include 'a' ~ '.md' %}"),
-            ("{% set a = 1 %}{{ a }}", "{% set a = 1 %}{{ a }}"),
+            (
+                "{% include 'a' ~ '.md' %}{{ b }}",
+                "{% include 'a' ~ '.md' %} {{ b }}",
+            ),
+            (
+                "{% set a = b %}{{ c }}{{ a }}",
+                "{% set a = b %} {{ c }} {% set a = b %}{{ a }}",
+            ),
+            (
+                "{% set a %}{{ b }}{% endset %}{% if a == '' %}{{ c }}{% endif %}",
+                "{% set a %}{{ b }}{% endset %} [{% set a %}{{ b }}{% endset %}{% if a == '' %}x{% endif %}? {{ c }} : ]",
+            ),
+            (
+                "{% if b %}{% set a = c %}{{ a }}{% endif %}{{ d }}",
+                "[b? {% set a = c %} {% set a = c %}{{ a }} : ] {{ d }}",
+            ),
+            // Set in one branch only, or by another text.
+            (
+                "{% if b %}{% set a = c %}{% endif %}{{ a }}",
+                "{% if b %}{% set a = c %}{% endif %}{{ a }}",
+            ),
+            ("{% include 'c.md' %}{{ c }}", "{% include 'c.md' %}{{ c }}"),
+            ("{% include 'c.md' %}{{ b }}", "{% set c = a %} {{ b }}"),
+            (
+                "{% set b = 1 %}{% include 'a.md' %}",
+                "{% set b = 1 %} {% set b = 1 %}{% include 'a.md' %}",
+            ),
+            (
+                "{% for a in b %}{% for c in a %}{{ c }}{% endfor %}{% else %}{{ d }}{% endfor %}{{ e }}",
+                "{% for a in b %}{% for c in a %}{{ c }}{% endfor %}{% else %}{{ d }}{% endfor %} {{ e }}",
+            ),
+            (
+                "{% macro a() %}{% endmacro %}{{ b }}",
+                "{% macro a() %}{% endmacro %}{{ b }}",
+            ),
             ("{% raw %}{{ a }}{% endraw %}{{ b }}", "{{ b }}"),
         ];
         for (text, apart) in cases {
             assert_eq!(shown(text), apart, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_condition_is_taken_apart() {
+        fn shown(formula: &Formula) -> String {
+            let all = |parts: &[Formula]| parts.iter().map(shown).collect::<Vec<_>>().join(", ");
+            match formula {
+                Formula::Atom(source) => source.clone(),
+                Formula::Not(inner) => format!("no({})", shown(inner)),
+                Formula::All(parts) => format!("all({})", all(parts)),
+                Formula::Any(parts) => format!("any({})", all(parts)),
+            }
+        }
+        let cases = [
+            ("a", "a"),
+            ("a and b or not c and d", "any(all(a, b), all(no(c), d))"),
+            (
+                "(a or b) and not (c and d)",
+                "all(any(a, b), no(all(c, d)))",
+            ),
+            (
+                "a is not none and b not in [c or d, (e)]",
+                "all(a is not none, b not in [c or d, (e)])",
+            ),
+            ("(a) == (b) and c", "all((a) == (b), c)"),
+            ("(a, b) and c", "all((a, b), c)"),
+            (
+                "a == 'b and c' or d | f(e or g)",
+                "any(a == 'b and c', d | f(e or g))",
+            ),
+            ("a and b if c or d else e", "a and b if c or d else e"),
+            ("not not a", "no(no(a))"),
+            ("a and", "a and"),
+        ];
+        for (source, apart) in cases {
+            assert_eq!(shown(&formula(source)), apart, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_choice_is_taken_apart() {
+        let sides = |one: &str, other: &str| [one.to_owned(), other.to_owned()];
+        let two = sides("{{ a }}", "{{ c if d else e }}");
+        assert_eq!(
+            choice("{{ a if b or x else c if d else e }}"),
+            Some(("b or x", two))
+        );
+        for text in [
+            "{{ a }}",
+            "{{ a if b }}",
+            "{{ f(a if b else c) }}",
+            "a if b else c",
+        ] {
+            assert_eq!(choice(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_phase_is_put_in_its_place() {
+        let words = |key: &str| (key == "id").then(|| "'x'".to_owned());
+        let cases = [
+            ("phase == it.id and a.it", Some("phase == 'x' and a.it")),
+            ("{{ it.id }} it.id", Some("{{ 'x' }} it.id")),
+            ("a", Some("a")),
+            ("it.cycle == a", None),
+            ("f(it)", None),
+        ];
+        for (source, pinned_to) in cases {
+            assert_eq!(pinned(source, &words).as_deref(), pinned_to, "{source}");
         }
     }
 }

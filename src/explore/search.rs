@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use indexmap::IndexSet;
 use serde_json::Value as Json;
 
-use super::budget::{Budget, Caps, Cut, LONGEST_TEXT};
+use super::budget::{Budget, Caps, Cut};
 use super::domain::config_path;
 use super::moves::{Edge, Ending, Moves};
 use super::state::{Looks, Memo, Situation, StateRef, States, number};
@@ -18,6 +18,9 @@ use rustc_hash::FxHashMap;
 
 /// In so many states an instance can begin.
 const BEGINNINGS: usize = 64;
+
+/// Memory is measured once in so many states.
+const OFTEN: usize = 64;
 
 /// So many examples of what an edge shows are kept.
 const EXAMPLES: usize = 12;
@@ -57,6 +60,8 @@ pub(crate) struct Search {
     pub(crate) parents: Vec<Option<Parent>>,
     /// What comes of moves.
     pub(crate) edges: Vec<Edge>,
+    /// For each of them, why the states that it leads to are not looked at.
+    barred: Vec<Option<Cut>>,
     /// For each place of a rule, states and edges in which it fires.
     pub(crate) firing: FxHashMap<u32, Vec<(usize, usize)>>,
     /// The same for each advance target.
@@ -92,6 +97,7 @@ impl Search {
             states: States::default(),
             parents: Vec::new(),
             edges: Vec::new(),
+            barred: Vec::new(),
             firing: FxHashMap::default(),
             advancing: FxHashMap::default(),
             faults: HashMap::new(),
@@ -121,7 +127,7 @@ impl Search {
                     search.follow(at, *edge as usize);
                 }
             }
-            if search.bytes() > caps.memory {
+            if at.is_multiple_of(OFTEN) && search.bytes() > caps.memory {
                 search.moves.tree.budget.exhaust(Cut::Memory);
             }
             if let Some(cut) = search.moves.tree.budget.cut(at) {
@@ -221,6 +227,7 @@ impl Search {
             None => {
                 let new = number(self.edges.len());
                 self.numbers.insert(edge.clone(), new);
+                self.barred.push(self.moves.tree.bar(&edge.assigned));
                 self.edges.push(edge);
                 new
             }
@@ -256,26 +263,11 @@ impl Search {
             }
             return;
         }
+        if let Some(cut) = &self.barred[edge_number] {
+            self.cut.get_or_insert_with(|| cut.clone());
+            return;
+        }
         let tree = &self.moves.tree;
-        let is_too_long = |(_, value): &(usize, u32)| {
-            let text = tree.value(*value).as_str();
-            text.is_some_and(|text| text.len() > LONGEST_TEXT)
-        };
-        if edge.assigned.iter().any(is_too_long) {
-            self.cut.get_or_insert(Cut::Text);
-            return;
-        }
-        let far = tree.ground.domain.far;
-        let is_far = |(_, value): &&(usize, u32)| {
-            let number = tree.value(*value).as_i64();
-            number.is_some_and(|number| number.unsigned_abs() > far)
-        };
-        if let Some((field, _)) = edge.assigned.iter().find(is_far) {
-            let name = tree.chart.context.get_index(*field).map(|(name, _)| name);
-            let count = Cut::Count(name.cloned().unwrap_or_default(), far);
-            self.cut.get_or_insert(count);
-            return;
-        }
         let before = self.states.get(from);
         let after = &mut self.after;
         after.become_state(before);

@@ -264,6 +264,12 @@ impl<V: Clone> Memo<V> {
         self.known.len()
     }
 
+    /// The result, where it is known and the same in every state.
+    pub(crate) fn constant(&self) -> Option<&V> {
+        let is_constant = self.looks == Looks::default();
+        self.known.get([].as_slice()).filter(|_| is_constant)
+    }
+
     /// The result, where it is known; `key` is some memory to use.
     pub(crate) fn get(
         &self,

@@ -447,6 +447,26 @@ fn a_way_out_beyond_the_values_that_were_tried_is_neither_proved_nor_refuted() {
 }
 
 #[test]
+fn a_command_hides_no_cycle_that_does_not_end() {
+    let rule = "guard = \"review.ok and cycle.exit\"\nadvance = true\n";
+    let stays = (rule, "guard = \"review.ok and cycle.exit\"\n");
+    assert_findings(
+        &[stays],
+        &[(
+            "target-never-taken",
+            "cycles.text-review.advance: cycles.text-review.advance is never taken without the user: only commands end \
+`text-review`",
+        )],
+    );
+    // Here the user says when it is over.
+    let approve = (
+        "skip = {",
+        "approve = { about = \"Approve\", assign = { clean = true } }\nskip = {",
+    );
+    assert_findings(&[stays, approve], &[]);
+}
+
+#[test]
 fn no_way_on_at_the_limit() {
     assert_findings(
         &[("skip = {", "# skip = {"), ("limit = {", "# limit = {")],
@@ -1193,6 +1213,45 @@ fn a_counter_that_only_grows_ends() {
         let cut = (!is_complete)
             .then_some("`n` counts on: states in which it is more than 1020 were not looked at");
         assert_eq!(report.cut.as_deref(), cut, "{rules}");
+    }
+}
+
+/// Charts whose inputs multiply: what a bound on time would say elsewhere, states and the memory of the parts
+/// of decisions say here.
+#[test]
+fn what_multiplies_is_explored_all_the_same() {
+    let join = |count: usize, with: &str, one: &dyn Fn(usize) -> String| {
+        (0..count).map(one).collect::<Vec<_>>().join(with)
+    };
+    let sets = join(9, "\n", &|set| format!("f{set} = [\"f{set}-{{k}}.md\"]"));
+    let nine = |with: &str| join(9, with, &|set| format!("files.f{set}"));
+    let words = |column: usize| join(16, ", ", &|word| format!("'w{column}-{word}'"));
+    let columns = join(4, ", ", &|column| format!("c{column} = \"C{column}\""));
+    let select = join(4, " | ", &|column| {
+        format!("selectattr('c{column}', 'in', [{}])", words(column))
+    });
+    let rule = |guard: &str| format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"x\"\n");
+    let cases = [
+        (format!("{}\n[files]\n{sets}\n", rule(&nine(" and "))), 2),
+        (format!("{}\n[files]\n{sets}\n", rule(&nine(" or "))), 2),
+        (
+            format!(
+                "{}\n[tables.t]\nfile = \"t.md\"\ncolumns = {{ id = \"Id\", {columns} }}\n",
+                rule(&format!("tables.t.rows | {select} | list"))
+            ),
+            2,
+        ),
+    ];
+    for (more, states) in cases {
+        let search = Search::of(&counting(&more), &Caps::default());
+        assert!(search.complete, "{more}: {:?}", search.cut);
+        assert!(
+            search.looked_at() <= states,
+            "{more}: {} states",
+            search.looked_at()
+        );
+        let bytes = search.moves.tree.bytes();
+        assert!(bytes < 4_000_000, "{more}: {bytes} bytes");
     }
 }
 

@@ -13,6 +13,7 @@ mod structure;
 mod subject;
 mod words;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::chart::{Chart, check, load};
@@ -42,6 +43,7 @@ rules! {
     idle_rule,
     lookalike,
     message_too_long,
+    misleading_text,
     missing_folder,
     no_final,
     shadowed_rule,
@@ -166,6 +168,11 @@ fn without_consequences(mut flaws: Vec<Flaw>, text: &str) -> Vec<Flaw> {
             flaws.retain(|flaw| !effects.contains(&flaw.code));
         }
     }
+    let misled = misled_tables(&flaws, text);
+    flaws.retain(|flaw| {
+        let span = flaw.span.as_ref().filter(|_| flaw.file.is_none());
+        !span.is_some_and(|span| misled.iter().any(|table| table.contains(&span.start)))
+    });
     // A word that another finding is about, or that was meant there, is no news.
     let (lookalikes, mut flaws): (Vec<Flaw>, Vec<Flaw>) = flaws
         .into_iter()
@@ -185,6 +192,29 @@ fn without_consequences(mut flaws: Vec<Flaw>, text: &str) -> Vec<Flaw> {
     let news: Vec<Flaw> = lookalikes.into_iter().filter(is_news).collect();
     flaws.extend(news);
     flaws
+}
+
+/// The places of tables such as `[on.Stop.assign]` below a rule whose event is misspelled: they are parts of that rule,
+/// but TOML adds them to an earlier one.
+fn misled_tables(flaws: &[Flaw], text: &str) -> Vec<Range<usize>> {
+    let misspelled = flaws.iter().filter(|flaw| flaw.code == Code::UnknownEvent);
+    let tables = misspelled.filter_map(|flaw| {
+        let rule = flaw.span.as_ref()?.end;
+        let mut headers = text[rule..]
+            .match_indices("\n[")
+            .map(|(at, _)| rule + at + 1);
+        let start = headers.next()?;
+        let is_part = |at: &usize| {
+            let path = text[*at..].trim_start_matches('[').split(']').next();
+            let path = path.unwrap_or_default();
+            path.starts_with("on.") && path.matches('.').count() > 1
+        };
+        let mut others = std::iter::once(start)
+            .chain(headers)
+            .filter(|at| !is_part(at));
+        Some(start..others.next().unwrap_or(text.len()))
+    });
+    tables.collect()
 }
 
 /// Codes, and those of what may follow from them.

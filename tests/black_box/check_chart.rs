@@ -228,6 +228,7 @@ pages! {
     shadowed_target: "shadowed-target",
     advance_runs_out: "advance-runs-out",
     no_final: "no-final",
+    misleading_text: "misleading-text",
     unused_name: "unused-name",
     unused_template: "unused-template",
     lookalike: "lookalike",
@@ -322,6 +323,20 @@ fn fix_rewrites_syntax_of_earlier_versions() {
     assert_eq!(
         stdin.err(),
         (3, "taskie: -: --fix rewrites a file, and this is stdin\n")
+    );
+}
+
+#[test]
+fn the_tables_of_a_rule_of_an_unknown_event_have_no_findings_of_their_own() {
+    let stop = "[[on.Stop]]\nguard = \"review.ok\"\n";
+    let assign = "assign = { phase = \"{{ cycle.id }}\", reviews = \"{{ review.n }}\", clean = \"{{ review.verdict == 'PASS' }}\" }\n";
+    assert!(BASE.contains(&format!("{stop}{assign}")));
+    let table = "[[on.Stoe]]\nguard = \"review.ok\"\n\n[on.Stop.assign]\nphase = \"{{ cycle.id }}\"\nreviews = \"{{ review.n }}\"\n";
+    let wrong = BASE.replace(&format!("{stop}{assign}"), table);
+    let found = found(&wrong);
+    assert!(
+        matches!(&found[..], [one] if one.ends_with(": unknown-event")),
+        "{found:?}"
     );
 }
 

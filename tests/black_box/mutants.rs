@@ -118,7 +118,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("driver is none", 1, "drivr is none", &[("unknown-name", Edit)]),
     mutant("session is not none", 1, "sesion is not none", &[("unknown-name", Edit)]),
     // Misspelled templates, filters, tests, invocations, events and types.
-    mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit), ("unused-name", Line("left = "))]),
+    mutant("'passed.md'", 1, "'pased.md'", &[("unknown-template", Edit)]),
     mutant("include 'review.md'", 1, "include 'reviw.md'", &[("unknown-template", Edit)]),
     mutant(r#""plugin/taskie"]"#, 1, r#""plugin/taski"]"#, &[("unknown-template", Edit)]),
     mutant("brief('; ')", 1, "breif('; ')", &[("unknown-filter", Edit)]),
@@ -229,9 +229,8 @@ const MUTANTS: &[Mutant] = &[
     mutant("{% include 'passed.md' %}", 1, "{{ names | join }}", &[
             ("unused-template", Line("templates")),
             ("message-too-long", Edit),
-            ("unused-name", Line("left = ")),
         ]),
-    mutant("{% include 'passed.md' %}", 1, "passed", &[("unused-template", Line("templates")), ("unused-name", Line("left = "))]),
+    mutant("{% include 'passed.md' %}", 1, "passed", &[("unused-template", Line("templates"))]),
     mutant("line = \"## {title}\"", 1, "line = \"## {title}\"\ncolumns = { title = \"Title\" }", &[("conflicting-keys", Edit)]),
     mutant(r#"never = "phase"#, 1, "always = \"free\"\nnever = \"phase", &[("conflicting-keys", Line(r#"never = "pha"#))]),
     // Syntax.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::judgment::Judge;
+use super::judgment::{Judge, Setting};
 use super::place::path_of;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
@@ -14,15 +14,30 @@ use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
 use crate::host::hosts::BLOCKS;
 
+/// Per edge, what it weighs while the agent does nothing; `None` where the agent does something.
+type Weights = Vec<Option<usize>>;
+
+fn idle(
+    weights: &Weights,
+    from: usize,
+    arrow: &Arrow,
+    allows: &dyn Fn(&Arrow) -> bool,
+) -> Option<usize> {
+    let weight = weights[arrow.edge()];
+    weight.filter(|weight| (*weight > 0 || arrow.to() != from) && allows(arrow))
+}
+
 impl Judge<'_> {
     pub(super) fn blocks(&self) -> Vec<PropertyResult> {
-        let in_a_row = self.under_any_setting(|allows| self.in_a_row(allows));
+        let weights = self.search.edges.iter().map(|edge| self.weight(edge));
+        let weights: Weights = weights.collect();
+        let in_a_row = self.under_any_setting(|allows| self.in_a_row(&weights, allows));
         let is_endless =
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
         let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
         let mut in_a_row = in_a_row;
         let is_bounded = !is_endless && !matches!(in_a_row, Verdict::Undecided { .. });
-        if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting()) {
+        if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting(&weights)) {
             // How many that is, the user says, who may say more than was tried.
             name = "the blocks in a row while the agent does nothing are bounded".to_owned();
             in_a_row = self.holds(detail);
@@ -57,20 +72,22 @@ impl Judge<'_> {
     }
 
     /// Where the number of blocks in a row turns on a number that the user sets: how many there are at most, by it.
-    fn bounds_by_setting(&self) -> Option<String> {
+    fn bounds_by_setting(&self, weights: &Weights) -> Option<String> {
         let tree = &self.search.moves.tree;
+        let settings = self.settings.iter().map(|setting| {
+            let most = self.most(weights, &|arrow| setting.allows(arrow));
+            (setting, most.map_or(0, |(_, most)| most))
+        });
+        let settings: Vec<(&Setting, usize)> = settings.collect();
         let fields = self.chart.config.keys().map(|name| config_path(name));
         fields
             .filter_map(|name| self.search.field(&name))
             .find_map(|field| {
                 let mut bounds: BTreeMap<i64, usize> = BTreeMap::new();
-                for setting in &self.settings {
+                for (setting, most) in &settings {
                     let (_, value) = setting.values.iter().find(|(set, _)| *set == field)?;
-                    let most = self
-                        .most(&|arrow| setting.allows(arrow))
-                        .map_or(0, |(_, most)| most);
                     let known = bounds.entry(tree.value(*value).as_i64()?).or_default();
-                    *known = most.max(*known);
+                    *known = (*most).max(*known);
                 }
                 let (name, _) = tree.default_of(field)?;
                 let described = bounds
@@ -100,14 +117,11 @@ impl Judge<'_> {
     }
 
     /// What happens to an agent that does nothing: it is blocked, which counts, or the host sends another event.
-    fn idle(&self, from: usize, arrow: &Arrow, allows: &dyn Fn(&Arrow) -> bool) -> Option<usize> {
-        let edge = self.edge(arrow);
-        let weight = if self.is_further_block(edge) {
-            Some(1)
-        } else {
-            (self.is_aside(edge) && arrow.to() != from).then_some(0)
-        };
-        weight.filter(|_| allows(arrow))
+    fn weight(&self, edge: &Edge) -> Option<usize> {
+        match self.is_further_block(edge) {
+            true => Some(1),
+            false => self.is_aside(edge).then_some(0),
+        }
     }
 
     /// An event of the host beside a stop, in the midst of a turn.
@@ -118,9 +132,9 @@ impl Judge<'_> {
     }
 
     /// How often an agent that does nothing is blocked.
-    fn in_a_row(&self, allows: &dyn Fn(&Arrow) -> bool) -> Verdict {
+    fn in_a_row(&self, weights: &Weights, allows: &dyn Fn(&Arrow) -> bool) -> Verdict {
         let search = self.search;
-        let idle = Longest::of(search, |from, arrow| self.idle(from, arrow, allows));
+        let idle = Longest::of(search, |from, arrow| idle(weights, from, arrow, allows));
         if let Some(round) = idle.endless_way() {
             let claim = "an agent that does nothing is blocked without end".to_owned();
             return self.endless(claim, &round, self.blocking_rule(&round.0));
@@ -176,8 +190,14 @@ impl Judge<'_> {
     }
 
     /// The same as a number, where it is not endless; with the first one.
-    fn most(&self, allows: &dyn Fn(&Arrow) -> bool) -> Option<((usize, &Arrow), usize)> {
-        let idle = Longest::of(self.search, |from, arrow| self.idle(from, arrow, allows));
+    fn most(
+        &self,
+        weights: &Weights,
+        allows: &dyn Fn(&Arrow) -> bool,
+    ) -> Option<((usize, &Arrow), usize)> {
+        let idle = Longest::of(self.search, |from, arrow| {
+            idle(weights, from, arrow, allows)
+        });
         self.first_of_most(&|state| idle.from(state), allows)
     }
 

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use super::checks::CheckSeen;
 use super::judgment::{Judge, untried_of};
 use super::place::key_of_phase;
+use crate::chart::Cycle;
 use crate::diagnostic::code::Code;
 use crate::engine::fault::Fault;
 use crate::explore::decision_tree::Story;
 use crate::explore::graph::way_to;
+use crate::explore::moves::Actor;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::state::number;
 
@@ -127,6 +129,19 @@ impl Judge<'_> {
                 .then(|| self.undecided(&claim, &[]));
             expect(is_there, Code::CheckNeverFinds, absent, doubtful);
         }
+        for (at, (id, cycle)) in self.chart.cycles.iter().enumerate() {
+            // What no move takes at all, and the rules that never fire, are reported above.
+            let is_taken = coverage.advanced.iter().any(|(cycle, _)| *cycle == at);
+            let is_ended = self.advances_without_the_user(at) || self.is_ended_by_the_user(cycle);
+            let mut rules = self.chart.on.values().flatten();
+            if is_taken && !is_ended && !rules.any(|rule| rule.advance) {
+                let claim = format!(
+                    "cycles.{id}.advance is never taken without the user: only commands end `{id}`"
+                );
+                let verdict = self.absent(claim, steps!["cycles", id, "advance"]);
+                results.push(PropertyResult::new(name, Code::TargetNeverTaken, verdict));
+            }
+        }
         if results.is_empty() {
             let verdict = Verdict::Proved {
                 detail: format!("{count} rules, commands, advance targets and checks"),
@@ -134,6 +149,27 @@ impl Judge<'_> {
             results.push(PropertyResult::new(name, Code::RuleNeverFires, verdict));
         }
         results
+    }
+
+    /// True where a review, or anything else but a command, can lead on from a cycle.
+    fn advances_without_the_user(&self, at: usize) -> bool {
+        let moves = &self.search.moves;
+        self.search.edges.iter().any(|edge| {
+            let is_of_the_user = moves.all[edge.mover].actor == Actor::User;
+            !is_of_the_user && edge.advanced.iter().any(|(cycle, _)| *cycle == at)
+        })
+    }
+
+    /// True for a cycle that ends when the user says so: its exit looks at what a command assigns.
+    fn is_ended_by_the_user(&self, cycle: &Cycle) -> bool {
+        let expressions = &self.search.moves.tree.ground.expressions;
+        let names = expressions.names_in(&cycle.exit.0);
+        let mut commands = self.chart.commands.values();
+        commands.any(|command| {
+            names
+                .iter()
+                .any(|name| command.rule.assign.contains_key(name))
+        })
     }
 
     /// True where a rule has fired somewhere, if only to end in a fault.
