@@ -1,4 +1,4 @@
-//! Counters that nothing bounds: from some number on, no expression tells their values apart, so one stands for all.
+//! Counters that nothing bounds: expressions treat all values above some number alike, so one of them stands for all.
 
 use std::collections::HashMap;
 

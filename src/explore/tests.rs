@@ -1182,7 +1182,7 @@ fn a_counter_that_only_grows_ends() {
             25,
             &[],
         ),
-        // What does more with it tells all its values apart.
+        // An expression that does more with it can give another result for each of its values.
         (
             "[[on.Stop]]\nmessage = \"{{ n % 7 }}\"\n",
             false,
