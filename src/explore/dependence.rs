@@ -1427,9 +1427,9 @@ impl Reader<'_> {
             },
             "default" | "d" => given.into_iter().fold(input, Val::join),
             // What never fails on what it can be given, which types have been checked for.
-            "after" | "brief" | "join" | "lower" | "upper" | "title" | "capitalize" | "replace"
-            | "string" | "list" | "trim" | "indent" | "lines" | "split" | "safe" | "escape"
-            | "e" | "tojson" => self.made_of(&all),
+            "after" | "brief" | "join" | "surround" | "lower" | "upper" | "title"
+            | "capitalize" | "replace" | "string" | "list" | "trim" | "indent" | "lines"
+            | "split" | "safe" | "escape" | "e" | "tojson" => self.made_of(&all),
             _ => self.may_fail(&all),
         }
     }
