@@ -5,6 +5,7 @@ pub mod compiled;
 mod cycles;
 mod fields;
 mod files;
+mod invokes;
 mod resolver;
 mod scope;
 mod targets;
@@ -141,8 +142,10 @@ impl Resolver<'_> {
         }
         self.fields(&source, &phases);
         self.targets(&source, &phases);
+        self.processes(&source);
         let files = self.files(&source);
         let (tables, broken_tables) = self.tables(&source);
+        let invokes = self.invokes(&source);
         let scope = self.scope(&source.scope);
         let is_complete = cycles.len() == source.cycles.len();
         is_complete.then(|| Chart {
@@ -154,6 +157,7 @@ impl Resolver<'_> {
             phases: phases.into(),
             cycles: cycles.into(),
             commands: commands(&source).into(),
+            invoke: invokes.into(),
             source,
             templates,
         })
