@@ -14,6 +14,7 @@ pub mod outdated;
 pub mod part;
 pub mod schema;
 pub mod sources;
+pub(crate) mod structure;
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;

@@ -9,14 +9,13 @@ mod definitions;
 mod explored;
 mod ignore;
 pub mod report;
-mod structure;
 mod subject;
 mod words;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::chart::{Chart, check, load};
+use crate::chart::{Chart, check, load, structure};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::is_slip;

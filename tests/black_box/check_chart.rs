@@ -445,7 +445,7 @@ fn concise_is_a_line_each() {
     assert_eq!(ran.err(), (1, ""));
     let expected = "\
 chart.toml:35:9: unknown-name: unknown name `cycl`
-chart.toml:68:9: unknown-key: unknown key `gaurd`
+chart.toml:68:1: unknown-key: unknown key `gaurd`
 templates/review.md:2:4: unknown-name: unknown name `subjct`
 ";
     assert_eq!(ran.stdout, expected);
@@ -457,7 +457,7 @@ fn github_shows_them_in_the_change() {
     assert_eq!(ran.err(), (1, ""));
     let expected = "\
 ::error file=chart.toml,line=35,col=9,endLine=35,endColumn=13,title=unknown-name::unknown name `cycl`%0Adid you mean `cycle`?
-::error file=chart.toml,line=68,col=9,endLine=68,endColumn=26,title=unknown-key::unknown key `gaurd`%0Adid you mean `guard`?
+::error file=chart.toml,line=68,col=1,endLine=68,endColumn=6,title=unknown-key::unknown key `gaurd`%0Adid you mean `guard`?
 ::error file=templates/review.md,line=2,col=4,endLine=2,endColumn=16,title=unknown-name::unknown name `subjct`%0Adid you mean `subject`?
 ";
     assert_eq!(ran.stdout, expected);
@@ -478,7 +478,7 @@ fn json_keeps_its_promise() {
         "charts": [{ "file": "chart.toml", "findings": 3, "explored": null }],
         "findings": [
             finding("unknown-name", "unknown name `cycl`", "cycle", "chart.toml", 35, 9, 13),
-            finding("unknown-key", "unknown key `gaurd`", "guard", "chart.toml", 68, 9, 26),
+            finding("unknown-key", "unknown key `gaurd`", "guard", "chart.toml", 68, 1, 6),
             finding("unknown-name", "unknown name `subjct`", "subject", "templates/review.md", 2, 4, 16),
         ],
     });

@@ -1,5 +1,5 @@
-//! Checks TOML syntax, and the keys and types of a chart against its JSON Schema: `toml-syntax`, `unknown-key`,
-//! `missing-key`, `wrong-type`.
+//! Reads the TOML of a chart, and checks its syntax, and its keys and types against the JSON Schema of charts:
+//! `toml-syntax`, `unknown-key`, `missing-key`, `wrong-type`.
 //!
 //! Neither the parser nor this module stops at an error: wrong parts are reported and removed, and the rest is read
 //! as a chart.
@@ -11,13 +11,13 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json, json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
-use crate::chart::model::Source;
-use crate::chart::outdated;
-use crate::chart::schema::statechart;
+use super::model::Source;
+use super::outdated;
+use super::schema::statechart;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::suggest::{is_slip, suggest};
-use crate::diagnostic::toml::{Step, locate};
+use crate::diagnostic::toml::{Step, locate, locate_key};
 
 /// The schema of charts, compiled and as it is.
 static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
@@ -35,17 +35,17 @@ static VOCABULARY: LazyLock<Vec<String>> = LazyLock::new(|| {
 
 /// The result of reading the file, for the checks that follow.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// The chart, if enough of it could be read.
-    pub(super) source: Option<Source>,
+    pub(crate) source: Option<Source>,
     /// The text with its broken lines blanked, so that places stay the same.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Whether lines were blanked: something that seems to be missing may be in one of them.
-    pub(super) is_partial: bool,
+    pub(crate) is_partial: bool,
     /// The keys whose values were removed because of their types: they only seem to be missing.
-    pub(super) removed: Vec<String>,
+    pub(crate) removed: Vec<String>,
     /// The flaws found so far.
-    pub(super) flaws: Vec<Flaw>,
+    pub(crate) flaws: Vec<Flaw>,
 }
 
 impl Reading {
@@ -61,8 +61,29 @@ impl Reading {
     }
 }
 
-/// Reads the chart in `text`.
-pub(super) fn read(text: &str) -> Reading {
+/// Reads a chart that is to run: any flaw is an error. `origin` names the chart.
+pub(super) fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
+    // To compile the schema takes longer than to read a chart, and only says what is wrong with one.
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if errors.is_empty()
+        && outdated::flaws(text).is_empty()
+        && let Ok(source) = serde_json::from_value(table_json(table.get_ref()))
+    {
+        return Ok(source);
+    }
+    let reading = read(text);
+    match reading.source {
+        Some(source) if reading.flaws.is_empty() => Ok(source),
+        _ => Err(ChartError {
+            origin: origin.to_owned(),
+            text: text.to_owned(),
+            flaws: reading.flaws,
+        }),
+    }
+}
+
+/// Reads as much of the chart in `text` as possible.
+pub(crate) fn read(text: &str) -> Reading {
     let outdated = outdated::flaws(text);
     if !outdated.is_empty() {
         return Reading::lost(text, outdated);
@@ -132,7 +153,7 @@ fn without_unknown_keys(
         for (path, key, meant) in unknown.into_iter().rev() {
             let help = meant.map(|key| format!("did you mean `{key}`?"));
             let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
-            flaws.push(flaw.help(help).at(locate(text, &path)));
+            flaws.push(flaw.help(help).at(locate_key(text, &path)));
             match meant {
                 Some(meant) => rename(json, &path, meant),
                 None => remove(json, &path),
@@ -335,7 +356,7 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
                     .iter()
                     .map(|kind| kind.to_string())
                     .filter(|kind| kind != "null");
-                kinds.map(named).collect::<Vec<_>>().join(" or ")
+                one_of(&kinds.map(named).collect::<Vec<_>>())
             }
         }),
         ValidationErrorKind::Enum { options } => {
@@ -362,9 +383,18 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
                     ways.push(way);
                 }
             }
-            Some(ways.join(" or "))
+            Some(one_of(&ways))
         }
         _ => None,
+    }
+}
+
+/// Returns alternatives as a list for people: `a boolean, an integer or a string`.
+fn one_of<T: AsRef<str>>(ways: &[T]) -> String {
+    let ways: Vec<&str> = ways.iter().map(AsRef::as_ref).collect();
+    match ways.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => ways.concat(),
     }
 }
 
@@ -391,7 +421,7 @@ fn shown(path: &[Step]) -> String {
 }
 
 /// Returns all keys and fixed values that a chart can have anywhere.
-pub(super) fn vocabulary() -> &'static [String] {
+pub(crate) fn vocabulary() -> &'static [String] {
     &VOCABULARY
 }
 
