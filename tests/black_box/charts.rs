@@ -217,7 +217,7 @@ fn keys_that_would_be_ignored() {
             "verdicts = [\"PASS\", \"FAIL\"]",
             "verdicts = []",
             "missing-key",
-            "`verdicts` of `claude` is empty",
+            "`verdicts` of `invocation` is empty",
         ),
         case(
             "\"/is_error\"",
