@@ -217,7 +217,7 @@ fn keys_that_would_be_ignored() {
             "verdicts = [\"PASS\", \"FAIL\"]",
             "verdicts = []",
             "missing-key",
-            "`verdicts` of `claude` is empty",
+            "`verdicts` of `invocation` is empty",
         ),
         case(
             "\"/is_error\"",
@@ -229,7 +229,7 @@ fn keys_that_would_be_ignored() {
             "default = 8\n",
             "default = 8.5\n",
             "wrong-type",
-            "invalid type: floating point `8.5`, expected a boolean, an integer, a string or a list of strings",
+            "expected a boolean, an integer, a string or a list, found `8.5`",
         ),
     ]);
 }
