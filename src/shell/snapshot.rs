@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use minijinja::value::Value;
 use walkdir::WalkDir;
@@ -27,8 +27,6 @@ use crate::engine::spent::{Run, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::folder::{Entry, Folder};
-use crate::files::pattern::{Capture, Pattern};
-use crate::files::table;
 use crate::files::timestamp;
 use crate::shell::find::{self, Instance};
 use crate::text::{full_stop, shown};
@@ -159,22 +157,16 @@ impl Snapshot {
 
     /// Returns the problems with everything that has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        self.warnings
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        locked(&self.warnings).clone()
     }
 
     /// Returns the possible problems with everything that has been read so far.
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.notes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        locked(&self.notes).clone()
     }
 
     fn warn(&self, warning: String) {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warnings = locked(&self.warnings);
         // The same thing may be read more than once.
         if !warnings.contains(&warning) {
             warnings.push(warning);
@@ -257,41 +249,15 @@ impl Snapshot {
                 ));
                 continue;
             }
-            let path = format!("{}/{name}", dir.to_string_lossy());
-            let fixed = [
-                ("name", Value::from(shown(name).into_owned())),
-                ("path", Value::from(shown(&path).into_owned())),
-            ];
-            let captured = captures.into_iter().map(|(hole, capture)| {
-                let value = match capture {
-                    Capture::Text(text) => Value::from(text),
-                    Capture::Integer(number) => Value::from(number),
-                };
-                (hole, value)
-            });
-            let lines = match &set.line {
-                Some(line) => Some(("lines", Value::from(self.lines(&dir.join(name), line)?))),
-                None => None,
+            let path = dir.join(name);
+            let text = || {
+                let text = file::read(&self.root, &self.root.join(&path), file::LIMIT);
+                let text = text.map_err(|error| unreadable(&path, &error))?;
+                Ok::<_, Fault>(text.unwrap_or_default())
             };
-            let record = fixed.into_iter().chain(captured).chain(lines);
-            files.push(Value::from_pairs(record));
+            files.push(records::file(set, dir, name, captures, text)?);
         }
         Ok(Value::from(files))
-    }
-
-    /// Returns the lines of a file that match, as records.
-    fn lines(&self, path: &Path, line: &Pattern) -> Result<Vec<Value>, Fault> {
-        let text = file::read(&self.root, &self.root.join(path), file::LIMIT)
-            .map_err(|error| unreadable(path, &error))?
-            .unwrap_or_default();
-        let content = table::read_lines(&String::from_utf8_lossy(&text), line);
-        let record = |row: &table::Row| {
-            let fields = row.fields.iter();
-            Value::from_pairs(
-                fields.map(|(name, value)| (name.as_str(), Value::from(value.as_str()))),
-            )
-        };
-        Ok(content.rows.iter().map(record).collect())
     }
 
     /// Returns who drives the instance, from the point of view of `session`.
@@ -329,7 +295,7 @@ impl Snapshot {
         let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
         let vars = &self.chart.prompts.vars;
         let known = || vars.keys().map(String::as_str);
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = locked(&self.notes);
         for hole in prompt::names(&text).filter(|hole| !vars.contains_key(*hole)) {
             let hint = suggest(hole, known()).map_or_else(
                 || format!("the names are {}", known().collect::<Vec<_>>().join(", ")),
@@ -495,7 +461,7 @@ impl Snapshot {
     }
 
     fn table(&self, name: &str) -> Result<Value, Fault> {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = locked(&self.tables);
         if let Some(value) = tables.get(name) {
             return value.clone();
         }
@@ -526,7 +492,7 @@ impl Snapshot {
             _ => None,
         };
         if let Ok(file) = &file {
-            let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut warnings = locked(&self.warnings);
             warnings.extend(
                 content
                     .warnings
@@ -580,6 +546,10 @@ impl Listing {
         listing.files.sort_unstable();
         Ok(listing)
     }
+}
+
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns whether a name is not UTF-8, or would change the text around it.
