@@ -13,7 +13,7 @@ use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
 use super::names::{ChartNames, Uses, invoked};
 use super::{Chart, Cycle, locate};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile};
+use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, unique};
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Step, token};
 use crate::expr::Expressions;
@@ -44,13 +44,7 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
         uses: Uses::default(),
     };
     checker.chart();
-    let mut flaws: Vec<Flaw> = Vec::new();
-    for flaw in checker.flaws {
-        // A phase or a cycle made from a shared table has the flaws of that table.
-        if !flaws.contains(&flaw) {
-            flaws.push(flaw);
-        }
-    }
+    let mut flaws = unique(checker.flaws);
     flaws.sort_by_key(|flaw| {
         (
             flaw.file.is_some(),
@@ -188,12 +182,10 @@ impl Checker<'_> {
                     .each
                     .as_ref()
                     .map(|each| self.list(&to(&path, "each"), each, &names));
-                let names = it.map_or_else(
-                    || ChartNames::new(chart, &self.uses),
-                    |it| ChartNames::with_it(chart, &self.uses, it),
-                );
-                self.guard(&path, check.guard.as_ref(), &names);
-                self.say(&to(&path, "say"), &check.say, &names);
+                let with_it = it.map(|it| ChartNames::with_it(chart, &self.uses, it));
+                let names = with_it.as_ref().unwrap_or(&names);
+                self.guard(&path, check.guard.as_ref(), names);
+                self.say(&to(&path, "say"), &check.say, names);
             }
         }
         for (name, entry) in &chart.phases {
@@ -202,11 +194,8 @@ impl Checker<'_> {
                 .cycle
                 .as_ref()
                 .map_or(Type::None, |cycle| Type::word([cycle.clone()]));
-            let names = ChartNames::with_it(
-                chart,
-                &self.uses,
-                Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]),
-            );
+            let it = Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]);
+            let names = ChartNames::with_it(chart, &self.uses, it);
             let path = top("phases", &entry.key);
             self.guard(&path, entry.phase.guard.as_ref(), &names);
             if let Some(text) = &entry.phase.otherwise {
