@@ -22,7 +22,6 @@ use super::{lines, lock};
 use crate::chart::Chart;
 use crate::engine::decision::{self, Answer, Decision, Ended};
 use crate::engine::event::{Event, Trigger};
-use crate::engine::spent::Run;
 use crate::files::finding::Found;
 
 /// A line of the journal.
@@ -245,16 +244,6 @@ pub(crate) fn reviews(place: &Place) -> Vec<Review> {
         _ => None,
     });
     reviews.collect()
-}
-
-/// Returns what decisions depend on of the runs of an instance, oldest first. `name` is what its journal is called.
-pub(super) fn runs(home: &Path, name: &str, instance: &str) -> Vec<Run> {
-    let text = lines::read(home, name, lines::JOURNAL);
-    // A decision has no file.
-    let runs = text
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Run>(line).ok());
-    runs.filter(|run| run.instance == instance).collect()
 }
 
 impl Line {

@@ -14,8 +14,9 @@ use walkdir::WalkDir;
 
 use super::git::Git;
 use super::ledger;
+use super::spent;
 use super::state_file::{self, Reading};
-use super::{driver, file, journal, postponed, seen, settings};
+use super::{driver, file, postponed, seen, settings};
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
@@ -23,7 +24,7 @@ use crate::engine::context::{self, Context};
 use crate::engine::fault::Fault;
 use crate::engine::names::root::or_invalid;
 use crate::engine::records;
-use crate::engine::spent::{Run, of_cycle, spent};
+use crate::engine::spent::{Run, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::folder::{Entry, Folder};
@@ -372,7 +373,7 @@ impl Snapshot {
     /// Returns the runs of reviews that count, oldest first.
     fn runs(&self) -> Vec<Run> {
         let name = self.instance.shared_name(&self.chart.scope);
-        let mut runs = journal::runs(&self.home(), &name, &self.instance.name);
+        let mut runs = spent::runs(&self.home(), &name, &self.instance.name);
         if self.has_run {
             runs.pop();
         }
@@ -433,7 +434,7 @@ impl Snapshot {
     pub(crate) fn ledger(&self, running: Option<(&str, i64)>) -> Vec<ledger::Entry> {
         let name = self.instance.shared_name(&self.chart.scope);
         // The last run counts too: it has found what it has found.
-        let runs = journal::runs(&self.home(), &name, &self.instance.name);
+        let runs = spent::runs(&self.home(), &name, &self.instance.name);
         ledger::entries(&self.chart, &self.root, &self.dir(), runs, running)
     }
 
@@ -620,7 +621,7 @@ impl World for Snapshot {
                 let setting =
                     |name: &str| Ok(self.config()?.get(name).cloned().unwrap_or_default());
                 let of = (cycle.as_deref(), files.as_str(), *count);
-                spent(&self.chart, setting, || self.runs(), of)?
+                spent_so_far(&self.chart, setting, || self.runs(), of)?
             }
             Source::Stalled {
                 cycle,
