@@ -16,6 +16,7 @@ pub mod schema;
 pub mod sources;
 pub(crate) mod structure;
 
+use std::num::NonZeroUsize;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -279,7 +280,7 @@ pub struct Cycle {
     pub subject: Vec<Text>,
     pub ready: Option<Expr>,
     pub resume: Option<String>,
-    pub stall: Option<usize>,
+    pub stall: Option<NonZeroUsize>,
     pub stage: Option<String>,
     pub text: IndexMap<String, Text>,
     pub advance: Vec<Advance>,

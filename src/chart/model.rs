@@ -3,6 +3,8 @@
 //! Nothing here is resolved or checked: [`super::load`] turns a [`Source`] into a [`super::Chart`],
 //! whose names are all resolved. A doc comment here is what an editor shows for the key.
 
+use std::num::NonZeroUsize;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -386,9 +388,9 @@ pub struct CycleSource {
     pub ready: Option<Expr>,
     /// The phase to resume if there is nothing to review yet: `cycle.resume`.
     pub resume: Option<String>,
-    /// How many reviews in a row may find something in exactly the same work, or exactly the same in any work, before
-    /// `cycle.stalled` is true. Without it, it is never true.
-    pub stall: Option<usize>,
+    /// How many reviews in a row may find something in exactly the same work, or (of at least two) exactly the same in
+    /// any work, before `cycle.stalled` is true. Without it, it is never true.
+    pub stall: Option<NonZeroUsize>,
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
     /// Texts for templates: `cycle.text.NAME`.

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::OFlags;
 
@@ -61,6 +61,20 @@ pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>
         return Err(io::Error::other(format!("it is larger than {limit} MiB")));
     }
     Ok(Some(bytes))
+}
+
+/// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
+pub(super) fn modified(path: &Path) -> io::Result<Option<SystemTime>> {
+    match fs::symlink_metadata(path).and_then(|meta| meta.modified()) {
+        Ok(modified) => Ok(Some(modified)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns whether an answer and its review exist and the answer is not older, by when they were modified.
+pub(super) fn is_as_new(answer: Option<SystemTime>, review: Option<SystemTime>) -> bool {
+    review.is_some() && answer >= review
 }
 
 /// Replaces the contents of `path` with `text`. The caller holds the lock that covers the file. After a power failure, the
@@ -259,7 +273,7 @@ mod tests {
         for path in [&old, &young] {
             fs::write(path, "").unwrap();
         }
-        let long_ago = std::time::SystemTime::now() - 2 * LEFT_BEHIND;
+        let long_ago = SystemTime::now() - 2 * LEFT_BEHIND;
         File::options()
             .write(true)
             .open(&old)

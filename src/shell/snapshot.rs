@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use minijinja::value::Value;
 use walkdir::WalkDir;
@@ -444,14 +445,15 @@ impl Snapshot {
         let is_ruled = || {
             let rulings = rulings::rulings(&self.chart, &self.root, &self.dir());
             let mut named = newest.found.named(&newest.file);
-            named.any(|(id, _)| {
-                rulings
-                    .iter()
-                    .any(|line| ledger::ruled(line, &id).is_some())
+            named.any(|(id, finding)| {
+                let mut rulings = rulings.iter();
+                rulings.any(|line| ledger::ruled(line, &id, finding).is_some())
             })
         };
-        // Without rulings, nothing but the end of the cycle could answer the question.
-        let is_same = last.iter().all(|run| run.found.is_same(&newest.found))
+        // One review is always the same as itself. Without rulings, nothing but the end of the cycle could answer the
+        // question.
+        let is_same = rounds > 1
+            && last.iter().all(|run| run.found.is_same(&newest.found))
             && self.chart.findings.file.is_some();
         // Git is asked only where all of them saw the same.
         let is_unchanged = || {
@@ -543,14 +545,10 @@ impl Snapshot {
         Ok(records::table(table, &content, undecided.as_ref()))
     }
 
-    /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
-    fn modified(&self, name: &str) -> Result<Option<std::time::SystemTime>, Fault> {
-        let modified = fs::symlink_metadata(self.dir().join(name)).and_then(|meta| meta.modified());
-        match modified {
-            Ok(modified) => Ok(Some(modified)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(&self.instance.dir.join(name), &error)),
-        }
+    /// Returns when a file was modified; `None` if it does not exist.
+    fn modified(&self, name: &str) -> Result<Option<SystemTime>, Fault> {
+        file::modified(&self.dir().join(name))
+            .map_err(|error| unreadable(&self.instance.dir.join(name), &error))
     }
 }
 
@@ -623,11 +621,8 @@ impl World for Snapshot {
             Source::Files(set) => self.files(set)?,
             Source::Table(name) => self.table(name)?,
             Source::Answers { answer, review } => {
-                let newer = match (self.modified(answer)?, self.modified(review)?) {
-                    (Some(answer), Some(review)) => answer >= review,
-                    _ => false,
-                };
-                Value::from(newer)
+                let (answer, review) = (self.modified(answer)?, self.modified(review)?);
+                Value::from(file::is_as_new(answer, review))
             }
             Source::Config(name) => match self.config()?.get(name) {
                 Some(serde_json::Value::String(path))

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::{Project, feed};
 
 /// Taskie's chart with the first occurrence of a text replaced, in a folder with its templates.
-fn chart(project: &Project, from: &str, to: &str) -> String {
+pub fn chart(project: &Project, from: &str, to: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join("statechart.toml")).unwrap();
     assert!(text.contains(from), "{from}");

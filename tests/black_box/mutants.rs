@@ -184,6 +184,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("about = \"Leave the loop for now\"\n", 1, "", &[("missing-key", Line("[commands.pause]"))]),
     mutant("default = 0\n\n[context.tdd]", 1, "nullable = false\n\n[context.tdd]", &[("bad-default", Line("[context.consecutive_clean]"))]),
     mutant("default = \"opus\"\n", 1, "", &[("bad-default", Line("[context.review_model]"))]),
+    mutant("stall = 2", 1, "stall = 0", &[("wrong-type", Line("stall = 0"))]),
     mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
     mutant("allow = true\n", 6, "\n", &[("idle-rule", Rule("the agent was blocked in this turn already, and the files are in order"))]),

@@ -32,6 +32,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let words = &chart.findings;
     let states: Vec<&str> = std::iter::once(ledger::OPEN)
         .chain(words.answers.iter().map(String::as_str))
+        .chain(words.unanswered.as_deref())
+        .chain(words.rulings.values().map(String::as_str))
         .collect();
     let order = |entry: &Entry| states.iter().position(|state| *state == entry.state);
     entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));

@@ -190,7 +190,7 @@ impl Names {
                     files: self.review_files(cycle)?,
                     count: n,
                     subject,
-                    rounds,
+                    rounds: rounds.get(),
                 })
             }),
             "findings" => self.world.look(&self.all_findings(true)),
