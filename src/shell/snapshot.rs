@@ -430,29 +430,24 @@ impl Snapshot {
         is_same && !is_ruled() || is_unchanged()
     }
 
-    /// Returns what the reviews that this machine ran have found; `running` is as in [`ledger::entries`].
-    pub(crate) fn ledger(&self, running: Option<(&str, i64)>) -> Vec<ledger::Entry> {
+    /// Returns what the reviews that this machine ran have found; `unfinished` is as in [`ledger::entries`].
+    pub(crate) fn ledger(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::Entry> {
         let name = self.instance.shared_name(&self.chart.scope);
         // The last run counts too: it has found what it has found.
         let runs = spent::runs(&self.home(), &name, &self.instance.name);
-        ledger::entries(&self.chart, &self.root, &self.dir(), runs, running)
+        ledger::entries(&self.chart, &self.root, &self.dir(), runs, unfinished)
     }
 
-    /// Returns the findings, or those of the running cycle only, as records.
-    fn findings(&self, running: Option<(&str, i64)>, is_of_cycle: bool) -> Value {
-        let entries = self.ledger(running);
-        let is_of_it = |entry: &ledger::Entry, counts: fn(i64, i64) -> bool| {
-            running.is_some_and(|(files, count)| {
-                counts(entry.n, count) && entry.review == files.replace("{n}", &entry.n.to_string())
-            })
-        };
-        let is_asked = |entry: &_| !is_of_cycle || is_of_it(entry, |n, count| n <= count);
-        let entries = entries.into_iter().filter(is_asked);
+    /// Returns the findings, or those of the cycle that is not over only, as records.
+    fn findings(&self, unfinished: Option<(&str, i64)>, is_of_cycle: bool) -> Value {
+        let entries = self.ledger(unfinished).into_iter();
+        let entries = entries.filter(|entry| !is_of_cycle || entry.is_of_cycle);
         entries
             .map(|entry| {
+                let is_newest = unfinished.is_some_and(|(_, count)| entry.n == count);
                 Value::from_pairs([
                     ("id", Value::from(entry.id.as_str())),
-                    ("last", Value::from(is_of_it(&entry, |n, count| n == count))),
+                    ("last", Value::from(entry.is_of_cycle && is_newest)),
                     ("severity", Value::from(entry.finding.severity.as_str())),
                     ("state", Value::from(entry.state.as_str())),
                     ("again", Value::from(entry.is_again)),
@@ -635,8 +630,8 @@ impl World for Snapshot {
                 count,
                 is_of_cycle,
             } => {
-                let running = files.as_deref().map(|files| (files, *count));
-                self.findings(running, *is_of_cycle)
+                let unfinished = files.as_deref().map(|files| (files, *count));
+                self.findings(unfinished, *is_of_cycle)
             }
             Source::Rulings => Value::from(ledger::rulings(&self.chart, &self.root, &self.dir())),
             Source::Postponed => Value::from(postponed::read(&self.home())),
