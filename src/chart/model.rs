@@ -162,9 +162,10 @@ pub struct Prompts {
 }
 
 /// The type of a context field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldType {
+    #[default]
     Boolean,
     Integer,
     String,
@@ -175,7 +176,7 @@ pub enum FieldType {
 }
 
 /// One field of `state.json`, or one setting of `config.json`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
     /// boolean, integer, string, list or phase.
@@ -409,8 +410,9 @@ pub struct Findings {
     /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`.
     #[serde(default)]
     pub answers: Vec<String>,
-    /// What a finding is that was never answered, because its review was the last one of its cycle. Without it, such a
-    /// finding stays `open`.
+    /// What a finding is whose review has no answer when its cycle is over. A cycle is over if it isn't running and no
+    /// other field of type `phase`, such as one that a pause sets, has one of its phases. Until then, and without this
+    /// key, the finding is `open`.
     pub unanswered: Option<String>,
     /// What the user can rule about a finding: the word for `taskie rule`, and what the finding is then.
     #[serde(default)]

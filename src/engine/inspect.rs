@@ -95,6 +95,11 @@ impl Inspector {
         self.names.running()
     }
 
+    /// Returns the cycle that is not over: it is running, or the user can return to it.
+    pub fn unfinished(&self) -> Option<&Cycle> {
+        self.names.unfinished()
+    }
+
     /// Returns how far along `cycle` is.
     pub fn standing(&self, cycle: &Cycle) -> Standing {
         Standing {

@@ -11,7 +11,6 @@ use std::path::Path;
 use indexmap::IndexMap;
 
 use super::file;
-use super::rulings::rulings;
 use crate::chart::Chart;
 use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::Run;
@@ -24,6 +23,9 @@ pub(crate) const OPEN: &str = "open";
 /// The most characters of a reason.
 const LENGTH: usize = 500;
 
+/// The most characters of the line of a ruling.
+const LINE: usize = 2_000;
+
 /// Comes before the reason in the line of a ruling.
 const WHY: &str = " Why: ";
 
@@ -31,10 +33,11 @@ const WHY: &str = " Why: ";
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) id: String,
-    /// The file of its review, and the review's number.
-    pub(crate) review: String,
+    /// The number of its review.
     pub(crate) n: i64,
     pub(crate) finding: Finding,
+    /// Whether the cycle of its review is not over.
+    pub(crate) is_of_cycle: bool,
     /// Whether the review before it found the same.
     pub(crate) is_again: bool,
     /// `open`, what the answer says, or what the user has ruled.
@@ -54,14 +57,14 @@ impl std::fmt::Display for Entry {
     }
 }
 
-/// Returns the findings of the reviews in `runs`, oldest first. `running` is what the reviews of the running
-/// cycle are called, with `{n}` for the number, and how many of them count: the last one can still be answered.
+/// Returns the findings of the reviews in `runs`, oldest first. `unfinished` is what the reviews of the cycle that is not
+/// over are called, with `{n}` for the number, and how many of them count: they can still be answered.
 pub(crate) fn entries(
     chart: &Chart,
     root: &Path,
     dir: &Path,
     runs: Vec<Run>,
-    running: Option<(&str, i64)>,
+    unfinished: Option<(&str, i64)>,
 ) -> Vec<Entry> {
     let words = &chart.findings;
     let rulings = rulings(chart, root, dir);
@@ -82,11 +85,11 @@ pub(crate) fn entries(
     for review in last.values() {
         let file = files.get(review.file.as_str()).copied();
         let answer = file.map_or_else(String::new, |file| answer(root, dir, file));
-        let can_be_answered = running.is_some_and(|(files, count)| {
-            review.n == count && review.file == files.replace("{n}", &review.n.to_string())
+        let is_of_cycle = unfinished.is_some_and(|(files, count)| {
+            review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
         let silent = match &words.unanswered {
-            Some(word) if answer.is_empty() && !can_be_answered => word,
+            Some(word) if answer.is_empty() && !is_of_cycle => word,
             _ => OPEN,
         };
         let before = file.and_then(|file| {
@@ -102,8 +105,8 @@ pub(crate) fn entries(
             let is_again = before.is_some_and(|before| before.found.findings.iter().any(is_same));
             entries.push(Entry {
                 id,
-                review: review.file.clone(),
                 n: review.n,
+                is_of_cycle,
                 is_again,
                 finding,
                 state,
@@ -112,6 +115,21 @@ pub(crate) fn entries(
         }
     }
     entries
+}
+
+/// Returns the rulings, one line each.
+pub(super) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
+    let Some(name) = &chart.findings.file else {
+        return Vec::new();
+    };
+    let text = file::read(root, &dir.join(name), file::LIMIT)
+        .ok()
+        .flatten();
+    let text = text.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    // Anyone may have edited the file.
+    let lines = text.lines().map(|line| plain_line(line, LINE));
+    lines.filter(|line| !line.is_empty()).collect()
 }
 
 /// Records what the user rules about a finding. It replaces an earlier ruling. The caller holds the write lock.

@@ -453,8 +453,8 @@ fn what_is_put_off_is_listed_at_the_end() {
     let ran = stop(&project, &finds("FAIL", &json!([finding("minor", "c")])));
     let passed = "code-review 2/8: FAIL: 1 minor (sonnet, $0.84), 1 of 1 clean\n\
                   Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 2.) \
-                  Found and not fixed:\n\n\
-                  - task-1-review-1.2 (minor, src/a.rs:12): b\n- task-1-review-2.1 (minor, src/a.rs:12): c";
+                  Found and put off:\n\n- task-1-review-1.2 (minor, src/a.rs:12): b\n\n\
+                  Found and not answered:\n\n- task-1-review-2.1 (minor, src/a.rs:12): c";
     assert_eq!(message(&ran), passed);
     let deferred = "fixed\n\
                     task-1-review-1.1  major, src/a.rs:12: a\n\
@@ -477,6 +477,56 @@ fn what_is_put_off_is_listed_at_the_end() {
         next.contains("All tasks are done: tell the user. Reviews found this"),
         "{next}"
     );
+}
+
+/// A finding that an answer passes over is the user's business.
+#[test]
+fn what_an_answer_does_not_name_is_listed_at_the_end() {
+    let project = project();
+    stop(&project, &finds("PASS", &json!([finding("major", "Leak")])));
+    project.write("task-1-post-review-1.md", "I fixed most of it.\n");
+    let args = ["enter", "post-code-review", "--session", "mine"];
+    assert_eq!(project.run(&args).code, 0);
+    let ran = stop(&project, &finds("PASS", &json!([])));
+    let left = "- task-1-review-1.1 (major, src/a.rs:12): Leak";
+    let passed = format!(" Reviews in this cycle: 2.) Found and not answered:\n\n{left}");
+    assert!(message(&ran).ends_with(&passed), "{}", message(&ran));
+    let listed = "open\ntask-1-review-1.1  major, src/a.rs:12: Leak\n";
+    assert_eq!(project.run(&["findings"]).stdout, listed);
+    project.write("tasks.md", "| Id | Status |\n|---|---|\n| 1 | done |\n");
+    project.set_state(json!({ "next_phase": "complete" }));
+    let said = "nobody has said what became of it; name it to the user:";
+    let end = format!("Reviews found this, and {said}\n\n{left}\n");
+    let args = ["enter", "complete", "--session", "mine"];
+    let entered = project.run(&args).stdout;
+    assert!(entered.ends_with(&end), "{entered}");
+}
+
+/// Until its cycle is over, a finding without an answer is open: also while the loop is paused.
+#[test]
+fn an_unanswered_finding_is_open_until_its_cycle_is_over() {
+    let project = project();
+    let states = || {
+        let list = project.run(&["findings", "--json"]).json();
+        let list = list["findings"].as_array().unwrap().clone();
+        let states = list.iter().map(|finding| finding["state"].as_str());
+        states
+            .map(|state| state.unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let run = |args: &[&str]| assert_eq!(project.run(args).code, 0, "{args:?}");
+    stop(&project, &finds("FAIL", &json!([finding("major", "a")])));
+    run(&["enter", "post-code-review", "--session", "mine"]);
+    stop(&project, &finds("FAIL", &json!([finding("major", "b")])));
+    assert_eq!(states(), ["open", "open"]);
+    run(&["run", "pause"]);
+    assert_eq!(states(), ["open", "open"]);
+    run(&["run", "resume"]);
+    assert_eq!(states(), ["open", "open"]);
+    run(&["run", "skip"]);
+    assert_eq!(states(), ["deferred", "deferred"]);
+    run(&["run", "pause"]);
+    assert_eq!(states(), ["deferred", "deferred"]);
 }
 
 /// `status` says which files a clean review has not seen as they are now. Progress is no change.

@@ -63,10 +63,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 fn entries(place: &Place) -> Vec<Entry> {
     let snapshot = place.snapshot();
     let view = Inspector::new(&place.chart, &snapshot.as_world());
-    let standing = view.running().map(|cycle| view.standing(cycle));
-    let running = standing.as_ref();
-    let running = running.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
-    snapshot.ledger(running)
+    let standing = view.unfinished().map(|cycle| view.standing(cycle));
+    let unfinished = standing.as_ref();
+    let unfinished =
+        unfinished.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
+    snapshot.ledger(unfinished)
 }
 
 fn to_json(entry: &Entry) -> Json {
