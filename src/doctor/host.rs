@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value as Json;
 
-use super::diagnosis::{Diagnosis, shown};
+use super::diagnosis::{Diagnosis, Level, shown};
 use super::settings::{File, Hook, Settings, is_of};
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
@@ -68,12 +68,11 @@ impl Settings {
     ) -> Vec<Diagnosis> {
         let hooks = self.stop_hooks(choice);
         let has_plugin = matches!(choice, Choice::Embedded(_));
-        let plugin = match has_plugin {
-            true => self.plugin(&chart.id),
-            false => Plugin::default(),
-        };
-        let mut found = plugin.found;
-        match (plugin.is_on, hooks.as_slice()) {
+        let plugin = has_plugin.then(|| self.plugin(&chart.id)).flatten();
+        let is_on = |plugin: &Diagnosis| plugin.level != Level::Problem;
+        let is_on = plugin.as_ref().is_some_and(is_on);
+        let mut found: Vec<Diagnosis> = plugin.into_iter().collect();
+        match (is_on, hooks.as_slice()) {
             (true, []) => {}
             (true, [hook, ..]) => {
                 let path = shown(&hook.file.path);
@@ -125,8 +124,9 @@ impl Settings {
         found
     }
 
-    /// Returns the state of the plugin of the chart `id`.
-    fn plugin(&self, id: &str) -> Plugin {
+    /// Checks the plugin of the chart `id`: a problem if it is not on, and nothing if there is none.
+    fn plugin(&self, id: &str) -> Option<Diagnosis> {
+        let off = |text: String, help: String| Some(Diagnosis::problem("plugin", text, help));
         let host = self.host.id;
         let mut switches: BTreeMap<&str, (bool, &File)> = BTreeMap::new();
         for file in &self.files {
@@ -148,7 +148,7 @@ impl Settings {
                     "the plugin {key} is enabled in {}, but not installed",
                     shown(&file.path)
                 );
-                return Plugin::off(text, format!("`{host} plugin install {key}`"));
+                return off(text, format!("`{host} plugin install {key}`"));
             };
             // Each project may have its own copy, and the project may be gone.
             let path = |copy: &'_ Json| Some(PathBuf::from(copy.get("installPath")?.as_str()?));
@@ -162,13 +162,13 @@ impl Settings {
                     "the plugin {key} is enabled, but {} is missing",
                     shown(&gone)
                 );
-                return Plugin::off(
+                return off(
                     text,
                     format!("`{host} plugin uninstall {key}`, then `{host} plugin install {key}`"),
                 );
             }
             let own = env!("CARGO_PKG_VERSION");
-            let diagnosis = match versions(copies).find(|version| *version != own) {
+            return Some(match versions(copies).find(|version| *version != own) {
                 Some(version) => Diagnosis::warning(
                     "plugin",
                     format!("the plugin {key} is version {version}, this program is {own}"),
@@ -177,13 +177,9 @@ impl Settings {
                     ),
                 ),
                 None => Diagnosis::ok("plugin", format!("the plugin {key} is enabled")),
-            };
-            return Plugin {
-                is_on: true,
-                found: vec![diagnosis],
-            };
+            });
         }
-        let off = switches.first_key_value().map(|(key, (_, file))| {
+        let disabled = switches.first_key_value().map(|(key, (_, file))| {
             let text = format!("the plugin {key} is disabled in {}", shown(&file.path));
             (*key, text)
         });
@@ -192,10 +188,8 @@ impl Settings {
             let text = format!("the plugin {key} is installed, but not enabled");
             Some((key.as_str(), text))
         };
-        match off.or_else(installed) {
-            Some((key, text)) => Plugin::off(text, format!("`{host} plugin enable {key}`")),
-            None => Plugin::default(),
-        }
+        let (key, text) = disabled.or_else(installed)?;
+        off(text, format!("`{host} plugin enable {key}`"))
     }
 
     /// Reports that nothing calls the Stop hook.
@@ -268,22 +262,6 @@ impl Settings {
     }
 }
 
-/// Whether the plugin is installed and enabled, and the problems with it.
-#[derive(Debug, Default)]
-struct Plugin {
-    is_on: bool,
-    found: Vec<Diagnosis>,
-}
-
-impl Plugin {
-    fn off(text: String, help: String) -> Self {
-        Self {
-            is_on: false,
-            found: vec![Diagnosis::problem("plugin", text, help)],
-        }
-    }
-}
-
 /// Returns the installed copies of a plugin.
 fn items(copies: &Json) -> impl Iterator<Item = &Json> {
     copies.as_array().into_iter().flatten()
@@ -321,7 +299,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::doctor::diagnosis::Level;
     use crate::host::hosts::DEFAULT;
 
     #[test]
@@ -357,6 +334,6 @@ mod tests {
         )
         .unwrap();
         assert_eq!(levels(read().hooks_on()), [Level::Problem, Level::Problem]);
-        assert!(read().plugin("x").found[0].text.contains("disabled in"));
+        assert!(read().plugin("x").unwrap().text.contains("disabled in"));
     }
 }
