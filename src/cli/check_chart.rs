@@ -139,9 +139,7 @@ fn check(
         let fixed = if is_fixed { fix(file) } else { Ok(()) };
         match fixed.and_then(|()| read(file)) {
             Ok((origin, text, beside)) => {
-                let templates = |folders: &[String]| {
-                    Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
-                };
+                let templates = |folders: &[String]| Templates::beside(&beside, folders);
                 checked.push(lint::run(&origin, &text, templates, Some(caps)));
             }
             Err(why) => tell(&format!("taskie: {}: {why}", file.display())),

@@ -30,9 +30,7 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
         }
         Choice::File(path) => {
             let beside = path.parent().unwrap_or(Path::new(""));
-            let templates = |folders: &[String]| {
-                Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
-            };
+            let templates = |folders: &[String]| Templates::beside(beside, folders);
             let linted = lint::run(&chart.origin, &text, templates, None);
             (linted, format!("check-chart {}", path.display()))
         }

@@ -16,6 +16,11 @@ pub enum Templates {
 }
 
 impl Templates {
+    /// Returns the templates in these folders, which are looked up in `dir`.
+    pub fn beside(dir: &Path, folders: &[String]) -> Self {
+        Self::Folders(folders.iter().map(|folder| dir.join(folder)).collect())
+    }
+
     /// Returns the text of template `name`; `None` if there is none.
     pub fn get(&self, name: &str) -> Result<Option<Cow<'static, str>>, Error> {
         match self {

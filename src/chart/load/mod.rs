@@ -35,12 +35,8 @@ pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
         ChartError::unreadable(&origin, format!("the chart cannot be read: {error}"))
     })?;
     let beside = path.parent().unwrap_or(Path::new("."));
-    let folders = structure::parse(&origin, &text)?
-        .templates
-        .iter()
-        .map(|folder| beside.join(folder))
-        .collect();
-    let chart = from_text(&origin, &text, Templates::Folders(folders))?;
+    let folders = structure::parse(&origin, &text)?.templates;
+    let chart = from_text(&origin, &text, Templates::beside(beside, &folders))?;
     check::check(&chart, &text)?;
     Ok(chart)
 }
