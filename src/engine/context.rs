@@ -19,6 +19,11 @@ pub fn initial(chart: &Chart) -> Context {
         .collect()
 }
 
+/// Returns the text in a field, if the chart has such a field.
+pub fn text<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str> {
+    context.get(field?)?.as_str()
+}
+
 /// Returns a JSON value as a value for expressions.
 pub fn to_value(json: &Json) -> Value {
     match json {

@@ -13,7 +13,8 @@ use super::script::{Expected, Review, Step};
 use super::stage::{Answer, Stage as _};
 use crate::chart::field::name_part;
 use crate::chart::model::PhaseType;
-use crate::chart::{Chart, Cycle, RowShape, Table};
+use crate::chart::{Cycle, RowShape, Table};
+use crate::engine::context;
 use crate::engine::decision::{self, Decision};
 use crate::files::pattern::Pattern;
 use crate::files::table::is_finished;
@@ -82,7 +83,8 @@ impl Agent {
                 false => self.enter(instance, &instance.chart.initial, Some("begin"), None),
             };
         };
-        let next = self.due(instance);
+        let (chart, context) = (&instance.chart, &instance.context);
+        let next = context::text(context, chart.next.as_ref()).map(str::to_owned);
         let cycles = &instance.chart.cycles;
         if let Some(cycle) = cycles
             .values()
@@ -94,11 +96,8 @@ impl Agent {
         if last.answer == Expected::Block {
             return self.work(instance, None, Some(last));
         }
-        let phase = instance
-            .context
-            .get(&instance.chart.state)
-            .and_then(Json::as_str);
-        let phase = phase.and_then(|phase| instance.chart.phases.get(phase));
+        let phase = context::text(context, Some(&chart.state));
+        let phase = phase.and_then(|phase| chart.phases.get(phase));
         if phase.is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final)) {
             return Err("the last phase is reached".to_owned());
         }
@@ -119,12 +118,6 @@ impl Agent {
                 None => Err("the chart does not say what comes next".to_owned()),
             },
         }
-    }
-
-    /// Returns what comes next according to the state.
-    fn due(&self, instance: &Instance) -> Option<String> {
-        let field = instance.chart.next.as_ref()?;
-        instance.context.get(field)?.as_str().map(str::to_owned)
     }
 
     /// Returns the phase that the chart names if it is asked what to do now; the error is another answer.
@@ -167,7 +160,7 @@ impl Agent {
         let entered = play(&mut trial, &step);
         if entered.is_err() {
             // Perhaps the tables of the chart must exist first.
-            step.write.extend(self.tables(&instance.chart, instance));
+            step.write.extend(self.tables(instance));
             trial = instance.clone();
             play(&mut trial, &step)?;
         }
@@ -213,7 +206,7 @@ impl Agent {
                     }
                 },
                 decision::Step::Done(decision) if decision.failure().is_some() => {
-                    self.tables(&trial.chart, &trial)
+                    self.tables(&trial)
                 }
                 decision::Step::Done(decision) => match decision.answer {
                     decision::Answer::Block(_) if last.is_some() => lone_file(&trial),
@@ -237,8 +230,8 @@ impl Agent {
     }
 
     /// Returns the tables that don't exist yet, each with its rows.
-    fn tables(&self, chart: &Chart, instance: &Instance) -> IndexMap<String, String> {
-        let tables = chart.tables.values().filter_map(|table| {
+    fn tables(&self, instance: &Instance) -> IndexMap<String, String> {
+        let tables = instance.chart.tables.values().filter_map(|table| {
             let RowShape::Columns(columns) = &table.rows else {
                 return None;
             };
@@ -265,7 +258,7 @@ impl Agent {
     /// Returns a text for a file of that name: the lines that the chart looks for in it, all done.
     fn text(&self, instance: &Instance, name: &str) -> String {
         let chart = &instance.chart;
-        if let Some(text) = self.tables(chart, instance).swap_remove(name) {
+        if let Some(text) = self.tables(instance).swap_remove(name) {
             return text;
         }
         let of_tables = chart.tables.values().filter_map(|table| match &table.rows {

@@ -12,6 +12,7 @@ use crate::cli::error::CliError;
 use crate::cli::output::{say, say_json, tell};
 use crate::cli::place;
 use crate::cli::progress::{Progress, progress, progress_json};
+use crate::engine::context;
 use crate::engine::world::World as _;
 use crate::page::{Page, width};
 use crate::shell::place::{AsWorld as _, Place};
@@ -67,8 +68,8 @@ impl Row {
         let snapshot = place.snapshot();
         let is_sound = matches!(snapshot.state, Reading::Sound { .. });
         let field = |name: Option<&String>| {
-            let value = snapshot.context().get(name?)?.as_str()?;
-            is_sound.then(|| value.to_owned())
+            let value = context::text(snapshot.context(), name).filter(|_| is_sound);
+            value.map(str::to_owned)
         };
         Self {
             name: place.instance.name.clone(),

@@ -11,7 +11,7 @@ use crate::cli::error::CliError;
 use crate::cli::history::stats::{Figures, Totals};
 use crate::cli::next;
 use crate::cli::progress::{Progress, progress, progress_json};
-use crate::engine::context::Context;
+use crate::engine::context::{self, Context};
 use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::spent::of_cycle;
@@ -213,7 +213,7 @@ impl Facts {
         let view = Inspector::new(chart, &snapshot.as_world());
         let context = snapshot.context().clone();
         let running = Running::read(&place.home(), &place.instance.name, &place.dir());
-        let phase = text_of(&context, Some(&chart.state));
+        let phase = context::text(&context, Some(&chart.state));
         let is_final = phase
             .and_then(|phase| chart.phases.get(phase))
             .is_some_and(|entry| entry.phase.kind == Some(PhaseType::Final));
@@ -288,12 +288,12 @@ impl Facts {
 
     /// Returns the current phase.
     pub(super) fn phase(&self) -> Option<&str> {
-        text_of(&self.context, Some(&self.chart.state))
+        context::text(&self.context, Some(&self.chart.state))
     }
 
     /// Returns the phase that is due.
     pub(super) fn due(&self) -> Option<&str> {
-        text_of(&self.context, self.chart.next.as_ref())
+        context::text(&self.context, self.chart.next.as_ref())
     }
 
     /// Returns the reviews of each thing that was reviewed, and the first one of them.
@@ -380,11 +380,6 @@ fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<
     };
     let stage = running.and_then(|cycle| cycle.stage.as_ref());
     stage.or_else(of_phase).or_else(of_cycle).cloned()
-}
-
-/// Returns the string in a context field.
-fn text_of<'c>(context: &'c Context, field: Option<&String>) -> Option<&'c str> {
-    context.get(field?)?.as_str()
 }
 
 /// Returns the reviews on disk, with everything that this machine knows about them; `names` are sorted.
