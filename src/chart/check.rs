@@ -4,13 +4,14 @@
 //! A user's chart must pass this before anything runs on it; the charts that are compiled in pass it in a test.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
 use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
 use super::names::{ChartNames, Uses, invoked};
-use super::{Chart, Cycle};
+use super::{Chart, Cycle, locate};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile};
 use crate::diagnostic::suggest::hint;
@@ -329,7 +330,7 @@ impl Checker<'_> {
         for name in graph.edges.keys() {
             if let Err(message) = graph.height(name, &mut Vec::new(), &mut heights) {
                 let (table, name) = name.split_once('.').unwrap_or(("let", name));
-                let place = self.document.locate(&top(table, name));
+                let place = self.place(&top(table, name));
                 self.flaws
                     .push(Flaw::new(Code::SelfReference, message).at(place));
                 return;
@@ -338,32 +339,22 @@ impl Checker<'_> {
     }
 
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
-        // A key that the cycle lacks is in the shared table.
-        let at = |key: &str| {
-            let own = to(&top("cycles", id), key);
-            if self.document.locate_exactly(&own).is_some() {
-                own
-            } else {
-                vec![Step::from("cycle"), Step::from(key)]
-            }
-        };
-        let (exit, ready, entry) = (at("exit"), at("ready"), at("entry"));
-        let (subject, text, advance) = (at("subject"), at("text"), at("advance"));
-        self.condition(&exit, &cycle.exit, names);
+        let at = |key: &str| to(&top("cycles", id), key);
+        self.condition(&at("exit"), &cycle.exit, names);
         if let Some(expr) = &cycle.ready {
-            self.condition(&ready, expr, names);
+            self.condition(&at("ready"), expr, names);
         }
-        self.assign(&entry, &cycle.entry, names);
+        self.assign(&at("entry"), &cycle.entry, names);
         for (index, item) in cycle.subject.iter().enumerate() {
             if let Some(expr) = single_expression(&item.0) {
-                self.list(&to(&subject, index), &Expr(expr.to_owned()), names);
+                self.list(&to(&at("subject"), index), &Expr(expr.to_owned()), names);
             }
         }
         for (word, item) in &cycle.text {
-            self.say(&to(&text, word), item, names);
+            self.say(&to(&at("text"), word), item, names);
         }
         for (index, target) in cycle.advance.iter().enumerate() {
-            self.guard(&to(&advance, index), target.guard.as_ref(), names);
+            self.guard(&to(&at("advance"), index), target.guard.as_ref(), names);
         }
     }
 
@@ -401,7 +392,7 @@ impl Checker<'_> {
         if let Some(name) = unknown {
             let message = format!("unknown invocation `{name}`");
             let flaw = Flaw::new(Code::UnknownInvocation, message).help(hint(name, known()));
-            self.flaws.push(flaw.at(self.document.locate(path)));
+            self.flaws.push(flaw.at(self.place(path)));
         }
     }
 
@@ -435,7 +426,7 @@ impl Checker<'_> {
                 let help = hint(name, known.iter().map(String::as_str));
                 let message = format!("unknown template `{name}`");
                 let flaw = Flaw::new(Code::UnknownTemplate, message).help(help);
-                self.flaws.push(flaw.at(self.document.locate(path)));
+                self.flaws.push(flaw.at(self.place(path)));
                 None
             }
         }
@@ -470,7 +461,7 @@ impl Checker<'_> {
                 let message =
                     format!("`{file}` has {{{{{hole}}}}}, which is not in [prompts.vars]");
                 let flaw = Flaw::new(Code::UnknownName, message).help(help);
-                self.flaws.push(flaw.at(self.document.locate(&path)));
+                self.flaws.push(flaw.at(self.place(&path)));
             }
         }
     }
@@ -559,10 +550,14 @@ impl Checker<'_> {
                 self.flaws.push(
                     Flaw::new(Code::WrongAssignment, message)
                         .help(help)
-                        .at(self.document.locate(&path)),
+                        .at(self.place(&path)),
                 );
             }
         }
+    }
+
+    fn place(&self, path: &[Step]) -> Option<Range<usize>> {
+        locate(&self.document, path)
     }
 
     /// Turns the problems of an expression into flaws of the chart or of a template.
@@ -570,7 +565,7 @@ impl Checker<'_> {
         if problems.is_empty() {
             return;
         }
-        let value = self.document.locate(path);
+        let value = self.place(path);
         for problem in problems {
             let flaw = Flaw::new(problem.code, problem.message).help(problem.help);
             self.flaws.push(match problem.template {

@@ -76,7 +76,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("files.NAME[].HOLE", "what the hole of the pattern matched", ""),
     ("files.NAME[].lines", "the lines that match, as records of the holes of `line`", "sets with `line`"),
     ("findings[].id", "the name of a finding of a review that this machine ran: `plan-review-2.1`", ""),
-    ("findings[].last", "its review is the last one of the running cycle", ""),
+    ("findings[].last", "its review is the last one of a cycle that is running or paused", ""),
     ("findings[].severity", "its severity", ""),
     ("findings[].state", "`open`, what the answer to the review says, or what the user has ruled", ""),
     ("findings[].again", "the review before found the same", ""),

@@ -42,8 +42,23 @@ pub(crate) struct Reading {
     pub(crate) text: String,
     /// Whether lines were blanked: something that seems to be missing may be in one of them.
     pub(crate) is_partial: bool,
+    /// The keys whose values were removed because of their types: they only seem to be missing.
+    pub(crate) removed: Vec<String>,
     /// The flaws found so far.
     pub(crate) flaws: Vec<Flaw>,
+}
+
+impl Reading {
+    /// Returns what is known about a text of which no chart can be read.
+    fn lost(text: &str, flaws: Vec<Flaw>) -> Self {
+        Self {
+            source: None,
+            text: text.to_owned(),
+            is_partial: true,
+            removed: Vec::new(),
+            flaws,
+        }
+    }
 }
 
 /// Reads a chart that is to run: any flaw is an error. `origin` names the chart.
@@ -71,34 +86,18 @@ pub(super) fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
 pub(crate) fn read(text: &str) -> Reading {
     let outdated = outdated::flaws(text);
     if !outdated.is_empty() {
-        return Reading {
-            source: None,
-            text: text.to_owned(),
-            is_partial: true,
-            flaws: outdated,
-        };
+        return Reading::lost(text, outdated);
     }
     let (whole, errors) = DeTable::parse_recoverable(text);
     let (mut flaws, is_lost) = syntax(text, &errors);
     if is_lost {
-        return Reading {
-            source: None,
-            text: text.to_owned(),
-            is_partial: true,
-            flaws,
-        };
+        return Reading::lost(text, flaws);
     }
     let repaired = blanked(text, &flaws);
     let (table, _) = DeTable::parse_recoverable(&repaired);
     let mut json = table_json(table.get_ref());
     // A broken line may still have a value: `home = ".x` counts as if it were closed.
     merge(&mut json, table_json(whole.get_ref()));
-    let reading = |source, flaws| Reading {
-        source,
-        text: repaired.clone(),
-        is_partial: !errors.is_empty(),
-        flaws,
-    };
     let text = repaired.as_str();
     let (validator, schema) = match &*SCHEMA {
         Ok(compiled) => compiled,
@@ -107,16 +106,13 @@ pub(crate) fn read(text: &str) -> Reading {
                 Code::WrongType,
                 format!("the schema of charts cannot be used: {error}"),
             ));
-            return reading(None, flaws);
+            return Reading::lost(text, flaws);
         }
     };
     flaws.extend(without_unknown_keys(validator, schema, text, &mut json));
-    flaws.extend(without_misfits(
-        validator,
-        text,
-        &mut json,
-        !errors.is_empty(),
-    ));
+    let is_partial = !errors.is_empty();
+    let (misfits, removed) = without_misfits(validator, text, &mut json, is_partial);
+    flaws.extend(misfits);
     // A removed part may have been required, too.
     let absent: Vec<(Vec<Step>, String)> = validator
         .iter_errors(&json)
@@ -131,7 +127,13 @@ pub(crate) fn read(text: &str) -> Reading {
     for (path, name) in absent {
         fill(&mut json, &path, &name);
     }
-    reading(serde_json::from_value(json).ok(), flaws)
+    Reading {
+        source: serde_json::from_value(json).ok(),
+        text: repaired,
+        is_partial,
+        removed,
+        flaws,
+    }
 }
 
 /// Reports and removes the keys that their tables cannot have. If it is clear which key was meant, it is renamed, and the rest
@@ -161,13 +163,13 @@ fn without_unknown_keys(
 }
 
 /// Reports the keys that are missing, and reports and removes the values of a wrong type. After a syntax error, the rest of the
-/// file is not read, so nothing is known about missing keys.
+/// file is not read, so nothing is known about missing keys. Also returns the keys of the values that were removed.
 fn without_misfits(
     validator: &Validator,
     text: &str,
     json: &mut Json,
     is_partial: bool,
-) -> Vec<Flaw> {
+) -> (Vec<Flaw>, Vec<String>) {
     let mut flaws = Vec::new();
     let mut wrong: Vec<Vec<Step>> = Vec::new();
     for error in validator.iter_errors(json) {
@@ -195,7 +197,11 @@ fn without_misfits(
     for path in wrong.iter().rev() {
         remove(json, path);
     }
-    flaws
+    let keys = wrong.iter().filter_map(|path| match path.last() {
+        Some(Step::Key(key)) => Some(key.clone()),
+        _ => None,
+    });
+    (flaws, keys.collect())
 }
 
 /// Returns the keys that their tables cannot have: the path of each, its name, and the key that was meant.
@@ -316,7 +322,7 @@ fn fill(json: &mut Json, path: &[Step], name: &str) {
         "scope" => json!({ "home": ".", "noun": "", "newest": "x/*", "touch": [] }),
         "newest" => json!("x/*"),
         "context" | "phases" => json!({}),
-        "touch" | "argv" | "severities" | "verdict" | "verdicts" => json!([]),
+        "touch" | "severities" => json!([]),
         "timeout" => json!(1),
         "type" => match default {
             Some(Json::Bool(_)) => json!("boolean"),

@@ -81,8 +81,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         say(text.trim_end());
     }
     if let Some(dir) = scenarios {
-        for chart in &checked {
-            let covered = suite::write(dir, chart, checked.len() > 1)?;
+        for covered in suite::write(dir, &checked)? {
             match format {
                 Format::Human => say(&format!("\n{covered}")),
                 // Stdout is for programs.

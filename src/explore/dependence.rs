@@ -191,7 +191,7 @@ pub fn root_of(path: &str) -> &str {
     let mut dots = path.match_indices('.').map(|(at, _)| at);
     let first = dots.next();
     match path.split('.').next().unwrap_or_default() {
-        "session" | "siblings" | "now" | "touched" | "postponed" => {
+        "session" | "siblings" | "now" | "touched" | "postponed" | "findings" | "rulings" => {
             &path[..first.unwrap_or(path.len())]
         }
         _ => &path[..dots.next().unwrap_or(path.len())],
@@ -868,7 +868,11 @@ impl Reader<'_> {
         match (path, name) {
             ("cycle", "n") | ("review", "n") => cycles(&|cycle| cycle.count.clone()),
             ("cycle", "limit") => cycles(&|cycle| cycle.limit.clone()),
-            ("cycle", "subject" | "findings") => Val::input(whole, true),
+            ("cycle", "subject") => Val::input(whole, true),
+            ("cycle", "findings") => {
+                self.looks.insert(whole.clone());
+                Val::input(whole, true)
+            }
             ("cycle", "review" | "last" | "text") | ("review", "error" | "file" | "answer") => {
                 Val::input(whole, false)
             }

@@ -659,8 +659,9 @@ fn a_counter_that_only_grows_ends() {
                 _ => None,
             });
         assert_eq!(refuted.collect::<Vec<_>>(), expected, "{rules}");
-        let cut = (!is_complete)
-            .then_some("`n` counts on: states in which it is more than 1020 were not looked at");
+        let cut = (!is_complete).then_some(
+            "`n` has no upper bound: states in which it is more than 1020 were not looked at",
+        );
         assert_eq!(report.cut.as_deref(), cut, "{rules}");
     }
 }

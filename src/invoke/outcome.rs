@@ -8,7 +8,8 @@ use serde::de::{
 use serde_json::value::RawValue;
 
 use super::zone;
-use crate::chart::model::{AnswerForm, Invoke};
+use crate::chart::Invoke;
+use crate::chart::model::AnswerForm;
 use crate::files::clock::{self, Moment};
 use crate::files::finding::Found;
 use crate::text::plain_line;

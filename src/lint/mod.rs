@@ -113,6 +113,12 @@ pub fn run(
             }
             more.extend(of_rules);
         }
+        let seems_missing = |flaw: &Flaw| {
+            let mut removed = reading.removed.iter();
+            flaw.code == Code::MissingKey
+                && removed.any(|key| flaw.message.ends_with(&format!("`{key}`")))
+        };
+        more.retain(|flaw| !seems_missing(flaw));
         let more = without_guesses(more, &flaws, reading.is_partial);
         flaws.extend(more);
         flaws = definitions::blamed(without_consequences(flaws, &reading.text), text, &words);

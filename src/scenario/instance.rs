@@ -23,6 +23,7 @@ use crate::engine::world::World;
 use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::files::finding::{Finding, Found};
 use crate::files::timestamp;
+use crate::shell::gates::without_numbers;
 use crate::shell::journal::Decided;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.
@@ -161,10 +162,13 @@ impl Instance {
         if let decision::Step::Invoke(invocation) = self.foresee(event).map_err(fault)? {
             let outcome = match (self.missing(&invocation), review) {
                 (Some(name), _) => Outcome::Failed(format!("{name} does not exist")),
-                (None, Some(Review::Crash(why))) => Outcome::Failed(match why.as_str() {
-                    "" => "it crashed".to_owned(),
-                    why => why.to_owned(),
-                }),
+                (None, Some(Review::Crash(why))) => {
+                    self.gate = None;
+                    Outcome::Failed(match why.as_str() {
+                        "" => "it crashed".to_owned(),
+                        why => why.to_owned(),
+                    })
+                }
                 (None, Some(Review::Gate(output))) => Outcome::Gate(FailedGate {
                     command: (invocation.gates.commands.first())
                         .map_or_else(|| "make check".to_owned(), Clone::clone),
@@ -231,13 +235,10 @@ impl Instance {
     fn found(&self, severities: &[String]) -> Result<Found, Failure> {
         let known = &self.chart.findings.severities;
         if let Some(odd) = severities.iter().find(|word| !known.contains(word)) {
-            return Err(Failure::Script(format!(
-                "a finding is {}, not {odd}",
-                match known.as_slice() {
-                    [] => "unknown to this chart".to_owned(),
-                    known => known.join(", "),
-                }
-            )));
+            return Err(Failure::Script(match known.as_slice() {
+                [] => "this chart has no [findings]: remove `findings`".to_owned(),
+                known => format!("a finding is {}, not {odd}", known.join(", ")),
+            }));
         }
         let finding = |severity: &String| Finding {
             severity: severity.clone(),
@@ -253,11 +254,12 @@ impl Instance {
 
     /// Counts a gate that fails: returns how many times in a row it has, with this output.
     fn failures(&mut self, output: &str) -> u64 {
+        let output = without_numbers(output);
         let times = match self.gate.take() {
             Some((last, times)) if last == output => times + 1,
             _ => 1,
         };
-        self.gate = Some((output.to_owned(), times));
+        self.gate = Some((output, times));
         times
     }
 
@@ -353,6 +355,11 @@ impl Stage for Instance {
             self.disk.postponed = some(until);
         }
         if let Some(budget) = &step.over {
+            if !["", "cycle", "instance"].contains(&budget.as_str()) {
+                return Err(Failure::Script(format!(
+                    "`over` is cycle, instance or an empty text, not {budget}"
+                )));
+            }
             self.disk.over = some(budget);
         }
         if let Some(siblings) = &step.siblings {

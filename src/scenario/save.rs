@@ -35,7 +35,8 @@ pub(crate) fn write(
     begins: Option<&Map<String, Json>>,
     steps: &[Step],
 ) -> String {
-    let mut text = format!("# {about}\n");
+    let about: Vec<String> = about.lines().map(|line| format!("# {line}\n")).collect();
+    let mut text = about.concat();
     if let Some(session) = session {
         text.push_str(&format!("\nsession = {}\n", string(session)));
     }

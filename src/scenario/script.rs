@@ -168,7 +168,8 @@ pub(crate) enum Review {
 #[derive(Debug, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a review is a verdict, or a table of one verdict with its text"
+    expecting = "a review is a verdict, or a table of one verdict with its text, and perhaps `findings` (a list) and a \
+                 `cost` (a number)"
 )]
 enum Words {
     One(String),
@@ -217,6 +218,9 @@ impl TryFrom<Words> for Review {
         match &mut review {
             Self::Verdict { findings, cost, .. } => {
                 *findings = found;
+                if dollars.is_some_and(|dollars| !dollars.is_finite() || dollars < 0.0) {
+                    return Err("the `cost` of a review is a number of dollars, at least 0");
+                }
                 *cost = dollars.map(millionths);
             }
             _ if found.is_empty() && dollars.is_none() => {}

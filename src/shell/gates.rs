@@ -130,20 +130,24 @@ pub(super) fn run(
     Ok(None)
 }
 
-/// Returns a hash of how a gate failed and of the end of its output. Numbers don't count: times, addresses and the number
-/// of a process differ from run to run.
+/// Returns a text with one `0` for each number: times, addresses and the number of a process differ from run to run of a
+/// gate that fails in the same way.
+pub(crate) fn without_numbers(text: &str) -> String {
+    let mut same = String::new();
+    for char in text.chars() {
+        match char.is_ascii_digit() {
+            true if same.ends_with('0') => {}
+            true => same.push('0'),
+            false => same.push(char),
+        }
+    }
+    same
+}
+
+/// Returns a hash of how a gate failed and of the end of its output.
 fn fingerprint(why: &str, log: &Path) -> String {
     let lines = log::last_lines(log, usize::MAX);
-    let mut hash = Sha256::new();
-    let mut last = ' ';
-    for char in why.chars().chain(['\n']).chain(lines.chars()) {
-        let char = if char.is_ascii_digit() { '0' } else { char };
-        if char != '0' || last != '0' {
-            hash.update(char.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-        last = char;
-    }
-    let hash = hash.finalize();
+    let hash = Sha256::digest(without_numbers(&format!("{why}\n{lines}")));
     hash.iter()
         .take(8)
         .map(|byte| format!("{byte:02x}"))

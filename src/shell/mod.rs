@@ -6,7 +6,7 @@ pub(crate) mod file;
 pub(crate) mod find;
 #[cfg(test)]
 mod fuzz;
-mod gates;
+pub(crate) mod gates;
 mod git;
 pub(crate) mod journal;
 pub(crate) mod ledger;

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use minijinja::value::Value;
 use walkdir::WalkDir;
@@ -444,14 +445,15 @@ impl Snapshot {
         let is_ruled = || {
             let rulings = rulings::rulings(&self.chart, &self.root, &self.dir());
             let mut named = newest.found.named(&newest.file);
-            named.any(|(id, _)| {
-                rulings
-                    .iter()
-                    .any(|line| ledger::ruled(line, &id).is_some())
+            named.any(|(id, finding)| {
+                let mut rulings = rulings.iter();
+                rulings.any(|line| ledger::ruled(line, &id, finding).is_some())
             })
         };
-        // Without rulings, nothing but the end of the cycle could answer the question.
-        let is_same = last.iter().all(|run| run.found.is_same(&newest.found))
+        // One review is always the same as itself. Without rulings, nothing but the end of the cycle could answer the
+        // question.
+        let is_same = rounds > 1
+            && last.iter().all(|run| run.found.is_same(&newest.found))
             && self.chart.findings.file.is_some();
         // Git is asked only where all of them saw the same.
         let is_unchanged = || {
@@ -462,29 +464,24 @@ impl Snapshot {
         is_same && !is_ruled() || is_unchanged()
     }
 
-    /// Returns what the reviews that this machine ran have found; `running` is as in [`ledger::entries`].
-    pub(crate) fn ledger(&self, running: Option<(&str, i64)>) -> Vec<ledger::Entry> {
+    /// Returns what the reviews that this machine ran have found; `unfinished` is as in [`ledger::entries`].
+    pub(crate) fn ledger(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::Entry> {
         let name = self.instance.shared_name(&self.chart.scope);
         // The last run counts too: it has found what it has found.
         let runs = spent::runs(&self.home(), &name, &self.instance.name);
-        ledger::entries(&self.chart, &self.root, &self.dir(), runs, running)
+        ledger::entries(&self.chart, &self.root, &self.dir(), runs, unfinished)
     }
 
-    /// Returns the findings, or those of the running cycle only, as records.
-    fn findings(&self, running: Option<(&str, i64)>, is_of_cycle: bool) -> Value {
-        let entries = self.ledger(running);
-        let is_of_it = |entry: &ledger::Entry, counts: fn(i64, i64) -> bool| {
-            running.is_some_and(|(files, count)| {
-                counts(entry.n, count) && entry.review == files.replace("{n}", &entry.n.to_string())
-            })
-        };
-        let is_asked = |entry: &_| !is_of_cycle || is_of_it(entry, |n, count| n <= count);
-        let entries = entries.into_iter().filter(is_asked);
+    /// Returns the findings, or those of the cycle that is not over only, as records.
+    fn findings(&self, unfinished: Option<(&str, i64)>, is_of_cycle: bool) -> Value {
+        let entries = self.ledger(unfinished).into_iter();
+        let entries = entries.filter(|entry| !is_of_cycle || entry.is_of_cycle);
         entries
             .map(|entry| {
+                let is_newest = unfinished.is_some_and(|(_, count)| entry.n == count);
                 Value::from_pairs([
                     ("id", Value::from(entry.id.as_str())),
-                    ("last", Value::from(is_of_it(&entry, |n, count| n == count))),
+                    ("last", Value::from(entry.is_of_cycle && is_newest)),
                     ("severity", Value::from(entry.finding.severity.as_str())),
                     ("state", Value::from(entry.state.as_str())),
                     ("again", Value::from(entry.is_again)),
@@ -543,14 +540,10 @@ impl Snapshot {
         Ok(records::table(table, &content, undecided.as_ref()))
     }
 
-    /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
-    fn modified(&self, name: &str) -> Result<Option<std::time::SystemTime>, Fault> {
-        let modified = fs::symlink_metadata(self.dir().join(name)).and_then(|meta| meta.modified());
-        match modified {
-            Ok(modified) => Ok(Some(modified)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(&self.instance.dir.join(name), &error)),
-        }
+    /// Returns when a file was modified; `None` if it does not exist.
+    fn modified(&self, name: &str) -> Result<Option<SystemTime>, Fault> {
+        file::modified(&self.dir().join(name))
+            .map_err(|error| unreadable(&self.instance.dir.join(name), &error))
     }
 }
 
@@ -623,11 +616,8 @@ impl World for Snapshot {
             Source::Files(set) => self.files(set)?,
             Source::Table(name) => self.table(name)?,
             Source::Answers { answer, review } => {
-                let newer = match (self.modified(answer)?, self.modified(review)?) {
-                    (Some(answer), Some(review)) => answer >= review,
-                    _ => false,
-                };
-                Value::from(newer)
+                let (answer, review) = (self.modified(answer)?, self.modified(review)?);
+                Value::from(file::is_as_new(answer, review))
             }
             Source::Config(name) => match self.config()?.get(name) {
                 Some(serde_json::Value::String(path))
@@ -670,8 +660,8 @@ impl World for Snapshot {
                 count,
                 is_of_cycle,
             } => {
-                let running = files.as_deref().map(|files| (files, *count));
-                self.findings(running, *is_of_cycle)
+                let unfinished = files.as_deref().map(|files| (files, *count));
+                self.findings(unfinished, *is_of_cycle)
             }
             Source::Rulings => Value::from(rulings::rulings(&self.chart, &self.root, &self.dir())),
             Source::Postponed => Value::from(postponed::read(&self.home())),

@@ -88,7 +88,8 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
         }
     }
     let invocations = table.get("invoke").and_then(toml::Value::as_table);
-    for invocation in invocations.into_iter().flat_map(toml::Table::values) {
+    let invocations = invocations.into_iter().flat_map(toml::Table::values);
+    for invocation in invocations.chain(table.get("invocation")) {
         let argv = invocation.get("argv").and_then(toml::Value::as_array);
         for file in argv.into_iter().flatten().filter_map(toml::Value::as_str) {
             // An argument is a file name, or has one as the value of an option.

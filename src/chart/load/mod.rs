@@ -5,6 +5,7 @@ pub mod compiled;
 mod cycles;
 mod fields;
 mod files;
+mod invokes;
 mod resolver;
 mod scope;
 mod targets;
@@ -104,8 +105,10 @@ impl Resolver<'_> {
         }
         self.fields(&source, &phases);
         self.targets(&source, &phases);
+        self.processes(&source);
         let files = self.files(&source);
         let (tables, broken_tables) = self.tables(&source);
+        let invokes = self.invokes(&source);
         let scope = self.scope(&source.scope);
         let is_complete = cycles.len() == source.cycles.len();
         is_complete.then(|| Chart {
@@ -117,6 +120,7 @@ impl Resolver<'_> {
             phases: phases.into(),
             cycles: cycles.into(),
             commands: commands(&source).into(),
+            invoke: invokes.into(),
             source,
             templates,
         })

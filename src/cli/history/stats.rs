@@ -1,5 +1,6 @@
 //! `taskie stats`: sums up the reviews of a project: verdicts, time and cost.
 
+use std::collections::{BTreeSet, HashMap};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::say_json;
 use crate::cli::place;
+use crate::engine::inspect;
 use crate::page::{self, PLAIN, Page, STRONG, counted, span, width};
 use crate::shell::journal::{self, Gate, Line, Review};
 use crate::text::shown;
@@ -217,15 +219,17 @@ pub(crate) fn groups(
 
 /// Returns, for each cycle and each time it ran, how many reviews it took until the first clean one.
 fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
+    let names: BTreeSet<&str> = reviews.iter().map(|review| review.file.as_str()).collect();
+    let files: HashMap<String, String> = inspect::reviews(chart, names.into_iter())
+        .into_iter()
+        .map(|file| (file.name, file.files))
+        .collect();
     let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::new();
     let mut clean: Vec<(&str, &str)> = Vec::new();
     for review in reviews.iter().filter(|review| review.error.is_none()) {
-        // What was reviewed: the part of the file name before the number.
-        let of = review
-            .file
-            .rsplit_once(&review.n.to_string())
-            .map_or("", |(of, _)| of);
-        let thing = (review.instance.as_str(), of);
+        // The reviews of the same have the same name but for the number.
+        let of = files.get(&review.file).unwrap_or(&review.file);
+        let thing = (review.instance.as_str(), of.as_str());
         if review.n <= 1 {
             clean.retain(|other| *other != thing);
         }

@@ -105,7 +105,6 @@ pub(super) struct Review {
     #[serde(rename = "answered")]
     pub(super) is_answered: bool,
     /// The files that it was about and that have changed since, if it is the last one about them and was content.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) changed: Vec<String>,
 }
 
@@ -403,7 +402,7 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
                 .flatten()
                 .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),
         };
-        Review {
+        let review = Review {
             verdict,
             stated,
             by: ended.and_then(|ended| ended.by.clone()),
@@ -419,25 +418,19 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
             base: file.base,
             n: file.n,
             changed: Vec::new(),
-        }
-    };
-    let mut reviews: Vec<Review> = files.into_iter().map(with_ending).collect();
-    for group in reviews.chunk_by_mut(|a, b| a.cycle == b.cycle && a.base == b.base) {
-        let Some(last) = group.last_mut() else {
-            continue;
         };
-        let is_best = |verdict: &String| place.chart.is_best_verdict(verdict);
-        if last.verdict.as_ref().is_some_and(is_best) {
-            let is_it = |ended: &&journal::Review| {
-                ended.error.is_none() && last.file.ends_with(&format!("/{}", ended.file))
-            };
-            let ended = journal.iter().rfind(is_it);
-            last.changed = ended.map_or_else(Vec::new, |ended| {
-                seen::changed(&place.chart, &place.root, &dir, &ended.subject)
-            });
+        (review, ended)
+    };
+    let mut reviews: Vec<_> = files.into_iter().map(with_ending).collect();
+    for group in reviews.chunk_by_mut(|(a, _), (b, _)| a.cycle == b.cycle && a.base == b.base) {
+        if let Some((last, Some(ended))) = group.last_mut()
+            && let Some(verdict) = &last.verdict
+            && place.chart.is_best_verdict(verdict)
+        {
+            last.changed = seen::changed(&place.chart, &place.root, &dir, &ended.subject);
         }
     }
-    reviews
+    reviews.into_iter().map(|(review, _)| review).collect()
 }
 
 /// Returns the verdict that the text of a review states: the only one on its last line about a verdict, or on the line
