@@ -77,7 +77,8 @@ pub(super) fn is_as_new(answer: Option<SystemTime>, review: Option<SystemTime>) 
     review.is_some() && answer >= review
 }
 
-/// Replaces the contents of `path` with `text`. The caller holds the lock that covers the file.
+/// Replaces the contents of `path` with `text`. The caller holds the lock that covers the file. After a power failure, the
+/// file may have its old contents, but never a part of the new ones.
 pub(super) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     replace_with(path, |file| file.write_all(text))
 }
@@ -87,9 +88,7 @@ pub(super) fn replace_with(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    replace_for_now(path, |file| fill(file).and_then(|()| file.sync_all()))?;
-    sync_folder(path.parent().unwrap_or(Path::new(".")));
-    Ok(())
+    replace_for_now(path, |file| fill(file).and_then(|()| file.sync_all()))
 }
 
 /// Does the same, but does not wait until the disk has it: after a power failure, the file may be gone or empty.
@@ -116,11 +115,13 @@ pub(super) fn replace_for_now(
 
 /// Creates a file; an error if it exists.
 pub(super) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
-    create_with(path, |file| file.write_all(text))
+    create_for_now(path, |file| {
+        file.write_all(text).and_then(|()| file.sync_all())
+    })
 }
 
-/// Does the same with a file that `fill` writes.
-pub(super) fn create_with(
+/// Does the same with a file that `fill` writes, but does not wait until the disk has it.
+pub(super) fn create_for_now(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -133,9 +134,7 @@ pub(super) fn create_with(
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
     fill(new.as_file_mut())?;
-    new.as_file().sync_all()?;
     new.persist_noclobber(path)?;
-    sync_folder(folder);
     Ok(())
 }
 

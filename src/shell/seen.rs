@@ -8,7 +8,7 @@ use std::path::Path;
 use indexmap::IndexMap;
 use sha2::{Digest as _, Sha256};
 
-use super::rulings::rulings;
+use super::ledger::rulings;
 use super::{file, git};
 use crate::chart::Chart;
 use crate::engine::records;
