@@ -82,8 +82,7 @@ pub(crate) struct Search {
     plain: FxHashMap<(usize, u32), u32>,
     /// The edges of each move, and the parameters that it looks at.
     known: Vec<Memo<(Rc<[u32]>, u128)>>,
-    /// Kept for their memory: the key of a look-up, and the state that a move leads to.
-    key: Vec<u32>,
+    /// Kept for its memory: the state that a move leads to.
     after: Situation,
 }
 
@@ -108,7 +107,6 @@ impl Search {
             ends: vec![0],
             numbers: FxHashMap::default(),
             plain: FxHashMap::default(),
-            key: Vec::new(),
             after: Situation::unstarted(std::iter::empty()),
         };
         search.begin(chart);
@@ -198,9 +196,8 @@ impl Search {
     }
 
     fn edges_of(&mut self, mover: usize, at: usize) -> (Rc<[u32]>, u128) {
-        let known = self.known[mover].get(self.states.get(at), &[], &mut self.key);
-        if let Some(edges) = known {
-            return edges;
+        if let Some((edges, _)) = self.known[mover].get(self.states.get(at), &[]) {
+            return edges.clone();
         }
         let state = self.states.get(at).to_situation();
         let mut looks = Looks::default();
