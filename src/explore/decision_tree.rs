@@ -135,6 +135,7 @@ type Groups = IndexMap<(u32, Vec<(u32, u32, u32)>), Option<(Vec<u32>, u32)>, FxB
 /// What a walk through the tree of a part begins with.
 struct Walk<'w> {
     segment: Segment,
+    place: Arc<str>,
     root: u32,
     trigger: &'w Trigger,
     state: StateRef<'w>,
@@ -196,7 +197,8 @@ pub(crate) struct Tree {
     /// The same for settings, too: the number of the field, and the question.
     settings: Vec<(usize, u32)>,
     nodes: Vec<Node>,
-    roots: FxHashMap<Segment, u32>,
+    /// The first node of each part, and the part in words.
+    roots: FxHashMap<Segment, (u32, Arc<str>)>,
     /// What comes of parts, by what they look at.
     ends: FxHashMap<Segment, Memo<Ends>>,
     /// The nodes at which a value is not known that the engine needs, and why.
@@ -437,16 +439,17 @@ impl Tree {
             looks.add_behind(own, &[]);
             return Rc::clone(ends);
         }
-        let root = match self.roots.get(&segment) {
-            Some(root) => *root,
+        let (root, place) = match self.roots.get(&segment) {
+            Some(root) => root.clone(),
             None => {
-                let root = self.unknown();
-                self.roots.insert(segment, root);
+                let root = (self.unknown(), format!("{segment:?}").into());
+                self.roots.insert(segment, root.clone());
                 root
             }
         };
         let walk = Walk {
             segment,
+            place,
             root,
             trigger,
             state,
@@ -720,7 +723,7 @@ impl Tree {
             walk.trigger,
             chosen,
             assumed,
-            Some(format!("{segment:?}")),
+            Some(Arc::clone(&walk.place)),
         );
         let leaf = self.leaf(segment, walk.trigger, &fork);
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
