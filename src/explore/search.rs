@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::budget::{Budget, Caps, Cut};
 use super::domain::config_path;
 use super::moves::{Edge, Ending, Moves};
-use super::state::{Looks, Memo, Situation, StateRef, States, number};
+use super::state::{Look, Looks, Memo, Situation, StateRef, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use rustc_hash::FxHashMap;
@@ -203,7 +203,16 @@ impl Search {
         let mut looks = Looks::default();
         let mut edges: IndexSet<u32> = IndexSet::new();
         for ending in self.moves.endings_of(mover, state.as_ref(), &mut looks) {
-            edges.insert(self.number(mover, state.as_ref(), ending));
+            let edge = self.number(mover, state.as_ref(), ending);
+            edges.insert(edge);
+            // The file that answers a review has a name of its own.
+            let tree = &self.moves.tree;
+            let review = self.edges[edge as usize].review;
+            let cycle = review.map(|review| &tree.runs[review as usize].invocation.cycle);
+            if let Some(cycle) = cycle.and_then(|cycle| tree.chart.cycles.get(cycle)) {
+                let fields = tree.fields_of_names(cycle).into_iter();
+                fields.for_each(|field| looks.add(Look::field(field)));
+            }
         }
         let edges: Rc<[u32]> = edges.into_iter().collect();
         edges.iter().for_each(|edge| self.keep(at, *edge));
