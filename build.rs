@@ -98,6 +98,31 @@ fn node(value: &toml::Value) -> Result<String, String> {
     })
 }
 
+/// The other keys of a host: texts, which may be empty, and lists.
+const HOST_TEXTS: &[&str] = &[
+    "block_cap",
+    "tested",
+    "unasked",
+    "sandbox",
+    "folder",
+    "home",
+    "since",
+    "plugins",
+    "enabled",
+    "off",
+    "only",
+    "trusted",
+    "install",
+];
+const HOST_LISTS: &[&str] = &[
+    "variables",
+    "fields",
+    "sessions",
+    "hooks",
+    "local",
+    "managed",
+];
+
 /// Writes the table of hosts as Rust: a hook answers in the way of its host, and has no time to read TOML.
 fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
     watch(path);
@@ -114,33 +139,29 @@ fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
             let items = list.into_iter().flatten();
             items.filter_map(toml::Value::as_str).collect()
         };
-        writeln!(
+        let context = match text("context", "text") {
+            "text" => "Text",
+            "nested" => "Nested",
+            "top" => "Top",
+            other => return Err(format!("{id}: unknown context {other}").into()),
+        };
+        let blocks = host.get("blocks").and_then(toml::Value::as_integer);
+        let always = host.get("is_active_always");
+        let always = always.is_some_and(|always| always.as_bool() == Some(true));
+        write!(
             rows,
-            "    Host {{ id: {id:?}, name: {:?}, variables: &{:?}, fields: &{:?}, sessions: &{:?}, context: Context::{}, \
-             command: {:?}, blocks: {:?}, is_active_always: {}, folder: {:?}, home: {:?}, since: {:?}, plugins: {:?}, \
-             hooks: &{:?}, trusted: {:?}, install: {:?} }},",
+            "    Host {{ id: {id:?}, name: {:?}, command: {:?}, context: Context::{context}, blocks: {blocks:?}, \
+             is_active_always: {always}",
             text("name", id),
-            list("variables"),
-            list("fields"),
-            list("sessions"),
-            match text("context", "text") {
-                "text" => "Text",
-                "nested" => "Nested",
-                "top" => "Top",
-                other => return Err(format!("{id}: unknown context {other}").into()),
-            },
             text("command", "/PLUGIN:"),
-            host.get("blocks").and_then(toml::Value::as_integer),
-            host.get("is_active_always")
-                .is_some_and(|always| always.as_bool() == Some(true)),
-            text("folder", ""),
-            text("home", ""),
-            text("since", ""),
-            text("plugins", ""),
-            list("hooks"),
-            text("trusted", ""),
-            text("install", ""),
         )?;
+        for key in HOST_TEXTS {
+            write!(rows, ", {key}: {:?}", text(key, ""))?;
+        }
+        for key in HOST_LISTS {
+            write!(rows, ", {key}: &{:?}", list(key))?;
+        }
+        rows.push_str(" },\n");
     }
     let caps = hosts
         .values()
@@ -151,7 +172,8 @@ fn compile_hosts(path: &Path) -> Result<(), Box<dyn Error>> {
          pub const BLOCKS: usize = {blocks};\n\
          /// The hosts, in the order in which an event is held against their marks.\n\
          pub static HOSTS: &[Host] = &[\n{rows}];\n\
-         static DEFAULT: &Host = &HOSTS[{}];\n",
+         /// The host of an event without marks: the one that taskie is made for.\n\
+         pub static DEFAULT: &Host = &HOSTS[{}];\n",
         hosts.len() - 1
     );
     fs::write(Path::new(&env::var("OUT_DIR")?).join("hosts.rs"), code)?;

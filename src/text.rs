@@ -53,8 +53,10 @@ pub fn cut(text: String, most: usize) -> String {
 
 /// Returns a value for a person: a string without quotes, everything else as JSON.
 pub fn in_words(value: &Json) -> String {
-    let text = value.as_str().map(|text| shown(text).into_owned());
-    text.unwrap_or_else(|| value.to_string())
+    match value.as_str() {
+        Some(text) => shown(text).into_owned(),
+        None => shown(&value.to_string()).into_owned(),
+    }
 }
 
 /// Returns a line with a `?` for each byte of a harmful character, so that every other byte stays where it is.

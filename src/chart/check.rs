@@ -4,15 +4,16 @@
 //! A user's chart must pass this before anything runs on it; the charts that are compiled in pass it in a test.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
 use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
 use super::names::{ChartNames, Uses, invoked};
-use super::{Chart, Cycle};
+use super::{Chart, Cycle, locate};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile};
+use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, unique};
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Step, token};
 use crate::expr::Expressions;
@@ -43,13 +44,7 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
         uses: Uses::default(),
     };
     checker.chart();
-    let mut flaws: Vec<Flaw> = Vec::new();
-    for flaw in checker.flaws {
-        // A phase or a cycle made from a shared table has the flaws of that table.
-        if !flaws.contains(&flaw) {
-            flaws.push(flaw);
-        }
-    }
+    let mut flaws = unique(checker.flaws);
     flaws.sort_by_key(|flaw| {
         (
             flaw.file.is_some(),
@@ -171,48 +166,9 @@ impl Checker<'_> {
         self.uses
             .borrow_mut()
             .extend(settings.map(|name| format!("config.{name}")));
-        for (name, arg) in &chart.args {
-            let path = top("args", name);
-            if let Some(one_of) = &arg.one_of {
-                self.list(&to(&path, "one_of"), one_of, &names);
-            }
-            if let Some(Literal::Text(default)) = &arg.default {
-                self.value(&to(&path, "default"), default, &names);
-            }
-        }
-        for (name, checks) in &chart.checks {
-            for (index, check) in checks.iter().enumerate() {
-                let path = to(&top("checks", name), index);
-                let it = check
-                    .each
-                    .as_ref()
-                    .map(|each| self.list(&to(&path, "each"), each, &names));
-                let names = it.map_or_else(
-                    || ChartNames::new(chart, &self.uses),
-                    |it| ChartNames::with_it(chart, &self.uses, it),
-                );
-                self.guard(&path, check.guard.as_ref(), &names);
-                self.say(&to(&path, "say"), &check.say, &names);
-            }
-        }
-        for (name, entry) in &chart.phases {
-            // A phase whose name has a hole is checked once for each cycle; equal findings are reported once.
-            let cycle = entry
-                .cycle
-                .as_ref()
-                .map_or(Type::None, |cycle| Type::word([cycle.clone()]));
-            let names = ChartNames::with_it(
-                chart,
-                &self.uses,
-                Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]),
-            );
-            let path = top("phases", &entry.key);
-            self.guard(&path, entry.phase.guard.as_ref(), &names);
-            if let Some(text) = &entry.phase.otherwise {
-                self.say(&to(&path, "else"), text, &names);
-            }
-            self.assign(&to(&path, "entry"), &entry.phase.entry, &names);
-        }
+        self.options(&names);
+        self.checks(&names);
+        self.phases();
         self.prompts(&names);
         for (id, cycle) in &chart.cycles {
             self.cycle(id, cycle, &names);
@@ -223,32 +179,7 @@ impl Checker<'_> {
                 self.value(&top("budget", key), text, &names);
             }
         }
-        if let Some(gates) = &chart.gates {
-            let path = |key: &str| vec![Step::from("gates"), Step::from(key)];
-            self.list(&path("commands"), &gates.commands, &names);
-            if let Seconds::Setting(text) = &gates.timeout {
-                self.value(&path("timeout"), text, &names);
-            }
-        }
-        for (name, invoke) in &chart.invoke {
-            for (index, text) in invoke.argv.iter().enumerate() {
-                let path = to(&to(&top("invoke", name), "argv"), index);
-                // A list becomes one argument for each item.
-                let is_list = single_expression(&text.0)
-                    .is_some_and(|expr| matches!(infer::expression(expr, &names).0, Type::List(_)));
-                if is_list {
-                    self.value(&path, text, &names);
-                } else {
-                    self.say(&path, text, &names);
-                }
-            }
-            if let Seconds::Setting(text) = &invoke.timeout {
-                self.value(&to(&top("invoke", name), "timeout"), text, &names);
-            }
-            if let Some(by) = &invoke.by {
-                self.say(&to(&top("invoke", name), "by"), by, &names);
-            }
-        }
+        self.processes(&names);
         for (event, rules) in &chart.on {
             for (index, rule) in rules.iter().enumerate() {
                 self.rule(&to(&top("on", event), index), rule, &names);
@@ -265,6 +196,85 @@ impl Checker<'_> {
             let path = vec![Step::from("properties"), Step::from(index)];
             for (key, expr) in property.claims() {
                 self.condition(&to(&path, key), expr, &names);
+            }
+        }
+    }
+
+    fn options(&mut self, names: &ChartNames<'_>) {
+        let chart = self.chart;
+        for (name, arg) in &chart.args {
+            let path = top("args", name);
+            if let Some(one_of) = &arg.one_of {
+                self.list(&to(&path, "one_of"), one_of, names);
+            }
+            if let Some(Literal::Text(default)) = &arg.default {
+                self.value(&to(&path, "default"), default, names);
+            }
+        }
+    }
+
+    fn checks(&mut self, names: &ChartNames<'_>) {
+        let chart = self.chart;
+        for (name, checks) in &chart.checks {
+            for (index, check) in checks.iter().enumerate() {
+                let path = to(&top("checks", name), index);
+                let it = check
+                    .each
+                    .as_ref()
+                    .map(|each| self.list(&to(&path, "each"), each, names));
+                let with_it = it.map(|it| ChartNames::with_it(chart, &self.uses, it));
+                let names = with_it.as_ref().unwrap_or(names);
+                self.guard(&path, check.guard.as_ref(), names);
+                self.say(&to(&path, "say"), &check.say, names);
+            }
+        }
+    }
+
+    fn phases(&mut self) {
+        let chart = self.chart;
+        for (name, entry) in &chart.phases {
+            // A phase whose name has a hole is checked once for each cycle; equal findings are reported once.
+            let cycle = entry
+                .cycle
+                .as_ref()
+                .map_or(Type::None, |cycle| Type::word([cycle.clone()]));
+            let it = Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]);
+            let names = ChartNames::with_it(chart, &self.uses, it);
+            let path = top("phases", &entry.key);
+            self.guard(&path, entry.phase.guard.as_ref(), &names);
+            if let Some(text) = &entry.phase.otherwise {
+                self.say(&to(&path, "else"), text, &names);
+            }
+            self.assign(&to(&path, "entry"), &entry.phase.entry, &names);
+        }
+    }
+
+    fn processes(&mut self, names: &ChartNames<'_>) {
+        let chart = self.chart;
+        if let Some(gates) = &chart.gates {
+            let path = |key: &str| vec![Step::from("gates"), Step::from(key)];
+            self.list(&path("commands"), &gates.commands, names);
+            if let Seconds::Setting(text) = &gates.timeout {
+                self.value(&path("timeout"), text, names);
+            }
+        }
+        for (name, invoke) in &chart.invoke {
+            for (index, text) in invoke.argv.iter().enumerate() {
+                let path = to(&to(&top("invoke", name), "argv"), index);
+                // A list becomes one argument for each item.
+                let is_list = single_expression(&text.0)
+                    .is_some_and(|expr| matches!(infer::expression(expr, names).0, Type::List(_)));
+                if is_list {
+                    self.value(&path, text, names);
+                } else {
+                    self.say(&path, text, names);
+                }
+            }
+            if let Seconds::Setting(text) = &invoke.timeout {
+                self.value(&to(&top("invoke", name), "timeout"), text, names);
+            }
+            if let Some(by) = &invoke.by {
+                self.say(&to(&top("invoke", name), "by"), by, names);
             }
         }
     }
@@ -329,7 +339,7 @@ impl Checker<'_> {
         for name in graph.edges.keys() {
             if let Err(message) = graph.height(name, &mut Vec::new(), &mut heights) {
                 let (table, name) = name.split_once('.').unwrap_or(("let", name));
-                let place = self.document.locate(&top(table, name));
+                let place = self.place(&top(table, name));
                 self.flaws
                     .push(Flaw::new(Code::SelfReference, message).at(place));
                 return;
@@ -338,32 +348,22 @@ impl Checker<'_> {
     }
 
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
-        // A key that the cycle lacks is in the shared table.
-        let at = |key: &str| {
-            let own = to(&top("cycles", id), key);
-            if self.document.locate_exactly(&own).is_some() {
-                own
-            } else {
-                vec![Step::from("cycle"), Step::from(key)]
-            }
-        };
-        let (exit, ready, entry) = (at("exit"), at("ready"), at("entry"));
-        let (subject, text, advance) = (at("subject"), at("text"), at("advance"));
-        self.condition(&exit, &cycle.exit, names);
+        let at = |key: &str| to(&top("cycles", id), key);
+        self.condition(&at("exit"), &cycle.exit, names);
         if let Some(expr) = &cycle.ready {
-            self.condition(&ready, expr, names);
+            self.condition(&at("ready"), expr, names);
         }
-        self.assign(&entry, &cycle.entry, names);
+        self.assign(&at("entry"), &cycle.entry, names);
         for (index, item) in cycle.subject.iter().enumerate() {
             if let Some(expr) = single_expression(&item.0) {
-                self.list(&to(&subject, index), &Expr(expr.to_owned()), names);
+                self.list(&to(&at("subject"), index), &Expr(expr.to_owned()), names);
             }
         }
         for (word, item) in &cycle.text {
-            self.say(&to(&text, word), item, names);
+            self.say(&to(&at("text"), word), item, names);
         }
         for (index, target) in cycle.advance.iter().enumerate() {
-            self.guard(&to(&advance, index), target.guard.as_ref(), names);
+            self.guard(&to(&at("advance"), index), target.guard.as_ref(), names);
         }
     }
 
@@ -401,7 +401,7 @@ impl Checker<'_> {
         if let Some(name) = unknown {
             let message = format!("unknown invocation `{name}`");
             let flaw = Flaw::new(Code::UnknownInvocation, message).help(hint(name, known()));
-            self.flaws.push(flaw.at(self.document.locate(path)));
+            self.flaws.push(flaw.at(self.place(path)));
         }
     }
 
@@ -435,7 +435,7 @@ impl Checker<'_> {
                 let help = hint(name, known.iter().map(String::as_str));
                 let message = format!("unknown template `{name}`");
                 let flaw = Flaw::new(Code::UnknownTemplate, message).help(help);
-                self.flaws.push(flaw.at(self.document.locate(path)));
+                self.flaws.push(flaw.at(self.place(path)));
                 None
             }
         }
@@ -470,7 +470,7 @@ impl Checker<'_> {
                 let message =
                     format!("`{file}` has {{{{{hole}}}}}, which is not in [prompts.vars]");
                 let flaw = Flaw::new(Code::UnknownName, message).help(help);
-                self.flaws.push(flaw.at(self.document.locate(&path)));
+                self.flaws.push(flaw.at(self.place(&path)));
             }
         }
     }
@@ -559,10 +559,14 @@ impl Checker<'_> {
                 self.flaws.push(
                     Flaw::new(Code::WrongAssignment, message)
                         .help(help)
-                        .at(self.document.locate(&path)),
+                        .at(self.place(&path)),
                 );
             }
         }
+    }
+
+    fn place(&self, path: &[Step]) -> Option<Range<usize>> {
+        locate(&self.document, path)
     }
 
     /// Turns the problems of an expression into flaws of the chart or of a template.
@@ -570,7 +574,7 @@ impl Checker<'_> {
         if problems.is_empty() {
             return;
         }
-        let value = self.document.locate(path);
+        let value = self.place(path);
         for problem in problems {
             let flaw = Flaw::new(problem.code, problem.message).help(problem.help);
             self.flaws.push(match problem.template {

@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::model::{Arg, Field, FieldType, Trust, Words};
+use super::model::{Arg, Field, FieldType, Words};
 use super::{Chart, PhaseEntry};
 use crate::expr::source::Literal;
 use crate::expr::{has_holes, single_expression};
@@ -79,6 +79,9 @@ impl Field {
                 (None, None) => "an integer".to_owned(),
             },
             FieldType::String => match (&self.one_of, &self.pattern) {
+                (Some(words), _) if words.list().is_empty() => {
+                    "a word of its `one_of`, which has none".to_owned()
+                }
                 (Some(words), _) => format!("one of {}", words.list().join(", ")),
                 (None, Some(pattern)) => format!("a string that fits {pattern}"),
                 (None, None) => "a string".to_owned(),
@@ -93,7 +96,7 @@ impl Field {
             FieldType::Phase => "a phase of the chart".to_owned(),
         };
         if let Some(prefix) = &self.prefix {
-            words.push_str("; what stands before a `:` is one of ");
+            words.push_str("; an item with a `:` begins with one of ");
             words.push_str(&prefix.list().join(", "));
         }
         if self.nullable {
@@ -132,17 +135,8 @@ impl Arg {
     pub fn field(&self) -> Field {
         Field {
             kind: self.kind,
-            about: None,
             minimum: self.minimum,
-            maximum: None,
-            one_of: None,
-            prefix: None,
-            pattern: None,
-            default: None,
-            nullable: false,
-            optional: false,
-            trust: Trust::default(),
-            file: false,
+            ..Field::default()
         }
     }
 }

@@ -14,17 +14,20 @@ pub mod outdated;
 pub mod part;
 pub mod schema;
 pub mod sources;
+pub(crate) mod structure;
 
-use std::ops::Deref;
+use std::num::NonZeroUsize;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use indexmap::{IndexMap, IndexSet};
 
+use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
-use crate::files::pattern::Pattern;
-use model::{Advance, Assign, Phase, Rule, Source};
+use crate::files::pattern::{Captures, Pattern};
+use model::{Advance, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Seconds, Source};
 use part::Part;
 
 /// A chart whose names are all resolved. What needs no resolving is as in its source.
@@ -41,6 +44,7 @@ pub struct Chart {
     pub phases: Part<IndexMap<String, PhaseEntry>>,
     pub cycles: Part<IndexMap<String, Cycle>>,
     pub commands: Part<IndexMap<String, Command>>,
+    pub invoke: Part<IndexMap<String, Invoke>>,
     pub templates: Templates,
 }
 
@@ -153,6 +157,25 @@ impl Chart {
     }
 }
 
+/// The tables of tables that share the keys of another table.
+const SHARED: [(&str, &str); 2] = [("cycles", "cycle"), ("invoke", "invocation")];
+
+/// Returns the place of the value at `path` in a chart; if it is absent, that of the nearest table above. A key that a
+/// cycle or a process lacks is in the table that all of them share.
+pub fn locate(document: &Document<'_>, path: &[Step]) -> Option<Range<usize>> {
+    let shared = match path {
+        [Step::Key(table), Step::Key(_), rest @ ..]
+            if !rest.is_empty() && document.locate_exactly(&path[..3]).is_none() =>
+        {
+            let shared = SHARED.iter().find(|(own, _)| own == table);
+            shared.map(|(_, shared)| [at![*shared], rest].concat())
+        }
+        _ => None,
+    };
+    let shared = shared.and_then(|path| document.locate_exactly(&path));
+    shared.or_else(|| document.locate(path))
+}
+
 /// Where instances live.
 #[derive(Debug)]
 pub struct Scope {
@@ -199,7 +222,7 @@ pub struct FileSet {
 
 impl FileSet {
     /// Returns the captures of the first pattern that includes `name`; `None` if none does or one excludes it.
-    pub fn matches(&self, name: &str) -> Option<Vec<(&str, crate::files::pattern::Capture)>> {
+    pub fn matches(&self, name: &str) -> Option<Captures<'_>> {
         let captures = self.with.iter().find_map(|pattern| pattern.matches(name))?;
         let taken = self
             .without
@@ -257,10 +280,28 @@ pub struct Cycle {
     pub subject: Vec<Text>,
     pub ready: Option<Expr>,
     pub resume: Option<String>,
-    pub stall: Option<usize>,
+    pub stall: Option<NonZeroUsize>,
     pub stage: Option<String>,
     pub text: IndexMap<String, Text>,
     pub advance: Vec<Advance>,
+}
+
+/// A process, what all processes share filled in.
+#[derive(Debug)]
+pub struct Invoke {
+    pub argv: Vec<Text>,
+    pub answer: AnswerForm,
+    pub verdicts: Vec<String>,
+    pub verdict: Vec<String>,
+    pub findings: Vec<String>,
+    pub error: Option<String>,
+    pub reason: Vec<String>,
+    pub cost: Option<String>,
+    pub tokens: Vec<String>,
+    pub postpone: Option<Postpone>,
+    pub by: Option<Text>,
+    pub timeout: Seconds,
+    pub log: FilePattern,
 }
 
 /// A command: one rule, and a message if it does not apply.

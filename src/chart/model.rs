@@ -3,6 +3,8 @@
 //! Nothing here is resolved or checked: [`super::load`] turns a [`Source`] into a [`super::Chart`],
 //! whose names are all resolved. A doc comment here is what an editor shows for the key.
 
+use std::num::NonZeroUsize;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -79,9 +81,12 @@ pub struct Source {
     pub budget: Part<Budget>,
     /// Commands that must succeed before a rule starts a process.
     pub gates: Option<GateCommands>,
+    /// Defaults that all processes share.
+    #[serde(default)]
+    pub invocation: Part<InvokeSource>,
     /// Processes that a rule can start.
     #[serde(default)]
-    pub invoke: Part<IndexMap<String, Invoke>>,
+    pub invoke: Part<IndexMap<String, InvokeSource>>,
     /// The rules for each event, in order of priority.
     #[serde(default)]
     pub on: IndexMap<String, Part<Vec<Rule>>>,
@@ -157,9 +162,10 @@ pub struct Prompts {
 }
 
 /// The type of a context field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldType {
+    #[default]
     Boolean,
     Integer,
     String,
@@ -170,7 +176,7 @@ pub enum FieldType {
 }
 
 /// One field of `state.json`, or one setting of `config.json`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
     /// boolean, integer, string, list or phase.
@@ -383,9 +389,9 @@ pub struct CycleSource {
     pub ready: Option<Expr>,
     /// The phase to resume if there is nothing to review yet: `cycle.resume`.
     pub resume: Option<String>,
-    /// How many reviews in a row may find something in exactly the same work, or exactly the same in any work, before
-    /// `cycle.stalled` is true. Without it, it is never true.
-    pub stall: Option<usize>,
+    /// How many reviews in a row may find something in exactly the same work, or (of at least two) exactly the same in
+    /// any work, before `cycle.stalled` is true. Without it, it is never true.
+    pub stall: Option<NonZeroUsize>,
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
     /// Texts for templates: `cycle.text.NAME`.
@@ -404,8 +410,9 @@ pub struct Findings {
     /// What the answer to a review can say of a finding: `plan-review-2.1: fixed`.
     #[serde(default)]
     pub answers: Vec<String>,
-    /// What a finding is that was never answered, because its review was the last one of its cycle. Without it, such a
-    /// finding stays `open`.
+    /// What a finding is whose review has no answer when its cycle is over. A cycle is over if it isn't running and no
+    /// other field of type `phase`, such as one that a pause sets, has one of its phases. Until then, and without this
+    /// key, the finding is `open`.
     pub unanswered: Option<String>,
     /// What the user can rule about a finding: the word for `taskie rule`, and what the finding is then.
     #[serde(default)]
@@ -486,42 +493,39 @@ pub struct GateCommands {
     pub log: FilePattern,
 }
 
-/// A process: what to run, and where to find its verdict.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+/// A process: what to run, and where to find its verdict. Or what all processes share.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Invoke {
-    /// The program, looked up on PATH, and its arguments. There is no shell.
-    pub argv: Vec<Text>,
+pub struct InvokeSource {
+    /// Required in one of the two tables. The program, looked up on PATH, and its arguments. There is no shell.
+    pub argv: Option<Vec<Text>>,
     /// What the process prints on stdout.
-    #[serde(default)]
-    pub answer: AnswerForm,
-    /// The verdicts that the process may give.
-    pub verdicts: Vec<String>,
-    /// JSON pointers into its stdout: the first one that points to a verdict counts. A string on the way is parsed as
-    /// JSON; if it is another text, its last JSON object counts.
-    pub verdict: Vec<String>,
+    pub answer: Option<AnswerForm>,
+    /// Required in one of the two tables. The verdicts that the process may give.
+    pub verdicts: Option<Vec<String>>,
+    /// Required in one of the two tables. JSON pointers into its stdout: the first one that points to a verdict counts. A
+    /// string on the way is parsed as JSON; if it is another text, its last JSON object counts.
+    pub verdict: Option<Vec<String>>,
     /// JSON pointers to what it found: a list of records with `severity` and `title`, and often `file` and `line`. The
     /// first one that exists counts. What cannot be read is ignored.
-    #[serde(default)]
-    pub findings: Vec<String>,
+    pub findings: Option<Vec<String>>,
     /// A JSON pointer to a boolean that is true if the run failed.
     pub error: Option<String>,
     /// JSON pointers to the reason of a failure: the first one that exists is reported.
-    #[serde(default)]
-    pub reason: Vec<String>,
+    pub reason: Option<Vec<String>>,
     /// A JSON pointer to the cost of the run, in US dollars.
     pub cost: Option<String>,
     /// JSON pointers to the numbers of tokens that it used; those that exist are added up.
-    #[serde(default)]
-    pub tokens: Vec<String>,
+    pub tokens: Option<Vec<String>>,
     /// When a run that failed means that no other one can succeed for a while.
     pub postpone: Option<Postpone>,
     /// Who reviews, for `taskie status`.
     pub by: Option<Text>,
-    /// The time limit of the process in seconds: a number, or `{{ config.NAME }}`.
-    pub timeout: Seconds,
-    /// The file for its stderr, in the instance's directory. It is removed after a run that succeeds.
-    pub log: FilePattern,
+    /// Required in one of the two tables. The time limit of the process in seconds: a number, or `{{ config.NAME }}`.
+    pub timeout: Option<Seconds>,
+    /// Required in one of the two tables. The file for its stderr, in the instance's directory. It is removed after a run
+    /// that succeeds.
+    pub log: Option<FilePattern>,
 }
 
 /// What a process prints on stdout.

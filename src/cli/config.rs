@@ -12,6 +12,7 @@ use super::place;
 use crate::chart::Chart;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::settings::{self, Origin};
+use crate::text::shown;
 
 /// Prints the settings of the project; outside a project, those that a new one would have.
 pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
@@ -47,9 +48,10 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             false => "",
         };
         let from = origin(&setting.origin);
+        let value = setting.value.to_string();
         say(&format!(
             "{name:width$}  {}  ({from}{ignored})",
-            setting.value
+            shown(&value)
         ));
     }
     if read.settings.is_empty() {

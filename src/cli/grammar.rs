@@ -277,7 +277,7 @@ fn check_chart() -> Command {
                 .default_value("human")
                 .value_parser(words(Format::NAMES)),
         )
-        .arg(arg!(--fix "Rewrite syntax of earlier versions, then check").requires("file"))
+        .arg(arg!(--fix "Rename keys of earlier versions, then check").requires("file"))
         .arg(
             arg!(--"max-states" <N> "Explore at most this many states of a chart [default: 100000]")
                 .value_parser(value_parser!(u32).range(1..)),

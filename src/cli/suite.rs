@@ -1,5 +1,6 @@
 //! `taskie check-chart --scenarios DIR`: writes a scenario for each part of a chart that a walk reaches.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -7,14 +8,17 @@ use std::path::{Path, PathBuf};
 use super::enter;
 use super::error::CliError;
 use super::test::uncovered;
-use crate::lint::report::Checked;
-use crate::page::{self, PLAIN, Page};
+use crate::lint::Checked;
+use crate::page::{self, PLAIN, Page, counted};
 use crate::scenario::coverage::share;
 use crate::scenario::walk::Author;
 
 /// Refuses a folder in which something would be overwritten, or mixed with what is there.
 pub(super) fn is_free(dir: &Path) -> Result<(), CliError> {
-    let unusable = |error: io::Error| CliError::new(format!("{}: {error}", dir.display()));
+    let unusable = |error: io::Error| {
+        let message = format!("scenarios cannot be written to {}: {error}", dir.display());
+        CliError::with_help(message, "name a new folder")
+    };
     match fs::read_dir(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(unusable(error)),
@@ -28,18 +32,36 @@ pub(super) fn is_free(dir: &Path) -> Result<(), CliError> {
     }
 }
 
-/// Writes the scenarios of a chart, and returns what they cover, and what they don't. If there are several charts, each
-/// has a folder of its own.
-pub(super) fn write(dir: &Path, checked: &Checked, has_own: bool) -> Result<String, CliError> {
-    let (Some(chart), Some(explored)) = (&checked.chart, &checked.explored) else {
-        return Err(CliError::with_help(
-            format!("{} was not explored, so there are no walks", checked.origin),
-            "fix the findings first",
-        ));
+/// Writes the scenarios of charts, and returns for each what they cover, and what they don't. Each of several charts has
+/// a folder of its own.
+pub(super) fn write(dir: &Path, charts: &[Checked]) -> Result<Vec<String>, CliError> {
+    let mut folders = HashSet::new();
+    let folder = |checked: &Checked| match (&checked.chart, charts) {
+        (Some(chart), [_, _, ..]) => dir.join(&chart.id),
+        _ => dir.to_owned(),
     };
-    let dir = match has_own {
-        true => dir.join(&chart.id),
-        false => dir.to_owned(),
+    let known = charts.iter().filter(|checked| checked.chart.is_some());
+    if let Some(twin) = known
+        .map(folder)
+        .find(|folder| !folders.insert(folder.clone()))
+    {
+        return Err(CliError::with_help(
+            format!("two charts have their scenarios in {}", twin.display()),
+            "give each chart an `id` of its own, or check one at a time",
+        ));
+    }
+    charts
+        .iter()
+        .map(|checked| write_one(&folder(checked), checked))
+        .collect()
+}
+
+fn write_one(dir: &Path, checked: &Checked) -> Result<String, CliError> {
+    let (Some(chart), Some(explored)) = (&checked.chart, &checked.explored) else {
+        let origin = &checked.origin;
+        return Ok(format!(
+            "No scenarios for {origin}: fix the findings first."
+        ));
     };
     let author = Author {
         chart,
@@ -63,11 +85,12 @@ pub(super) fn write(dir: &Path, checked: &Checked, has_own: bool) -> Result<Stri
     page.text(
         PLAIN,
         &format!(
-            "{written} scenarios in {}; covered: {covered}",
+            "{} in {}; covered: {covered}",
+            counted(written, "scenario"),
             dir.display()
         ),
     );
-    let missing = uncovered(chart, "No walk was found to:", &missing);
+    let missing = uncovered(chart, "No scenario could be written for:", &missing);
     let lines = page.into_lines().into_iter().chain(missing.into_lines());
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }

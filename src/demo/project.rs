@@ -170,7 +170,8 @@ impl Stage for Project {
             && step.config.is_empty()
             && step.says.is_empty()
             && (step.driver, step.dirty, &step.siblings, &step.session)
-                == (None, None, &None, &None);
+                == (None, None, &None, &None)
+            && (&step.postponed, &step.over, step.stalled) == (&None, &None, None);
         match is_plain {
             true => Ok(()),
             false => Err(Failure::Script(

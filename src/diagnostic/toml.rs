@@ -40,6 +40,20 @@ pub fn locate(text: &str, path: &[Step]) -> Option<Range<usize>> {
     Document::parse(text).locate(path)
 }
 
+/// Returns the place of the last key of `path` in the TOML text; if it is absent, that of the nearest table above.
+pub fn locate_key(text: &str, path: &[Step]) -> Option<Range<usize>> {
+    Document::parse(text).walk(path).key
+}
+
+/// How far a text follows a path.
+#[derive(Default)]
+struct Walk {
+    /// The places of the last key or item, and of its value. That of a table is its key.
+    key: Option<Range<usize>>,
+    value: Option<Range<usize>>,
+    steps: usize,
+}
+
 /// The places of a TOML text, parsed once.
 #[derive(Debug)]
 pub struct Document<'t> {
@@ -56,21 +70,21 @@ impl<'t> Document<'t> {
 
     /// Returns the place of the value at `path`; if it is absent, that of the nearest table above.
     pub fn locate(&self, path: &[Step]) -> Option<Range<usize>> {
-        self.walk(path).0
+        self.walk(path).value
     }
 
     /// Returns the place of the value at `path`; `None` if it is absent.
     pub fn locate_exactly(&self, path: &[Step]) -> Option<Range<usize>> {
-        let (span, found) = self.walk(path);
-        span.filter(|_| found == path.len())
+        let walk = self.walk(path);
+        walk.value.filter(|_| walk.steps == path.len())
     }
 
-    /// Follows `path` as far as the text does; returns the last place, and the number of steps.
-    fn walk(&self, path: &[Step]) -> (Option<Range<usize>>, usize) {
+    /// Follows `path` as far as the text does.
+    fn walk(&self, path: &[Step]) -> Walk {
+        let mut walk = Walk::default();
         let mut table: Option<&DeTable<'_>> = Some(&self.table);
         let mut value: Option<&DeValue<'_>> = None;
-        let mut span = None;
-        for (index, step) in path.iter().enumerate() {
+        for step in path {
             let next = match (step, table, value) {
                 (Step::Key(key), Some(table), _) => table
                     .get_key_value(key.as_str())
@@ -80,19 +94,23 @@ impl<'t> Document<'t> {
                 }
                 _ => None,
             };
-            let Some((key_span, found)) = next else {
-                return (span, index);
+            let Some((key, found)) = next else {
+                break;
             };
             let is_container = matches!(found.get_ref(), DeValue::Table(_) | DeValue::Array(_));
-            span = Some(if is_container && matches!(step, Step::Key(_)) {
-                key_span
-            } else {
-                found.span()
-            });
+            walk = Walk {
+                value: Some(if is_container {
+                    key.clone()
+                } else {
+                    found.span()
+                }),
+                key: Some(key),
+                steps: walk.steps + 1,
+            };
             value = Some(found.get_ref());
             table = found.get_ref().as_table();
         }
-        (span, path.len())
+        walk
     }
 }
 

@@ -13,18 +13,6 @@ use crate::host::hosts::Host;
 use crate::invoke::process::{self, End};
 use crate::invoke::spec::Spec;
 
-/// The host's program.
-const HOST: &str = "claude";
-
-/// The oldest version of the host that was tested.
-const TRIED_FROM: Version = Version([2, 1, 197]);
-
-/// The option without which a reviewer could run nothing, and which the host refuses to root.
-const UNASKED: &str = "--dangerously-skip-permissions";
-
-/// The variable that makes the host accept it from root.
-const SANDBOX: &str = "IS_SANDBOX";
-
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -128,17 +116,21 @@ pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
         }
         seen.push(program);
         found.push(program_on_path(program));
+        let host = Host::named(program).filter(|host| !host.unasked.is_empty());
+        let Some(Host { unasked, .. }) = host else {
+            continue;
+        };
         // In the argument itself, or in a name that it uses.
         let lets = chart.lets.iter();
-        let unasked: Vec<&String> = lets
-            .filter(|(_, expr)| expr.0.contains(UNASKED))
+        let names: Vec<&String> = lets
+            .filter(|(_, expr)| expr.0.contains(unasked))
             .map(|(name, _)| name)
             .collect();
         let is_unasked = invoke.argv.iter().any(|arg| {
-            arg.0.contains(UNASKED) || unasked.iter().any(|name| arg.0.contains(name.as_str()))
+            arg.0.contains(unasked) || names.iter().any(|name| arg.0.contains(name.as_str()))
         });
-        if program == HOST && is_unasked && rustix::process::geteuid().is_root() {
-            found.extend(as_root());
+        if is_unasked && rustix::process::geteuid().is_root() {
+            found.extend(host.and_then(as_root));
         }
     }
     found
@@ -186,19 +178,21 @@ fn program_on_path(program: &str) -> Diagnosis {
         );
     };
     // Any other program may do anything when it is asked for its version.
-    if Host::named(program).is_none() {
+    let Some(host) = Host::named(program) else {
         return Diagnosis::ok("program", format!("{program}, {}", shown(&path)));
-    }
+    };
     let printed = version_of(&path);
     match printed.as_deref().map(Version::find) {
-        Ok(Some(version)) if program == HOST && version < TRIED_FROM => Diagnosis::warning(
-            "program",
-            format!(
-                "{program} {version}, {}: older than all versions that taskie was tested with",
-                shown(&path)
-            ),
-            format!("`{program} update` (tested from {TRIED_FROM} on)"),
-        ),
+        Ok(Some(version)) if Version::find(host.tested).is_some_and(|tested| version < tested) => {
+            Diagnosis::warning(
+                "program",
+                format!(
+                    "{program} {version}, {}: older than all versions that taskie was tested with",
+                    shown(&path)
+                ),
+                format!("`{program} update` (tested from {} on)", host.tested),
+            )
+        }
         Ok(Some(version)) => {
             Diagnosis::ok("program", format!("{program} {version}, {}", shown(&path)))
         }
@@ -215,13 +209,20 @@ fn program_on_path(program: &str) -> Diagnosis {
     }
 }
 
-fn as_root() -> Option<Diagnosis> {
-    let is_sandbox = std::env::var_os(SANDBOX).is_some_and(|value| value == "1");
+/// Reports that root may not use the option that reviews need.
+fn as_root(host: &Host) -> Option<Diagnosis> {
+    let Host {
+        id,
+        unasked,
+        sandbox,
+        ..
+    } = host;
+    let is_sandbox = std::env::var_os(sandbox).is_some_and(|value| value == "1");
     (!is_sandbox).then(|| {
         Diagnosis::problem(
             "program",
-            format!("`{HOST} {UNASKED}`, which reviews need, does not run as root"),
-            format!("work as another user, or in a sandbox set {SANDBOX}=1"),
+            format!("`{id} {unasked}`, which reviews need, does not run as root"),
+            format!("work as another user, or in a sandbox set {sandbox}=1"),
         )
     })
 }
@@ -245,15 +246,15 @@ pub(super) fn version_of(program: &Path) -> Result<String, String> {
         program.to_string_lossy().into_owned(),
         "--version".to_owned(),
     ];
-    let end = process::run(&Spec {
-        argv: &argv,
-        cwd: &std::env::current_dir().unwrap_or_default(),
-        env: &[],
-        log: log.path(),
+    let spec = Spec {
+        argv: argv.to_vec(),
+        cwd: std::env::current_dir().unwrap_or_default(),
+        env: Vec::new(),
+        log: log.path().to_owned(),
         logs_stdout: false,
         timeout: PATIENCE,
-        owner: None,
-    });
+    };
+    let end = process::run(&spec, None);
     match end {
         End::Exited {
             code: Some(0),
@@ -291,6 +292,8 @@ mod tests {
         for (text, version) in cases {
             assert_eq!(Version::find(text), version.map(Version), "{text}");
         }
-        assert!(Version([2, 1, 99]) < TRIED_FROM && Version([2, 2, 0]) > TRIED_FROM);
+        assert!(
+            Version([2, 1, 99]) < Version([2, 1, 197]) && Version([2, 1, 197]) < Version([2, 2, 0])
+        );
     }
 }

@@ -1,143 +1,18 @@
-//! Checks the settings of Claude Code about hooks, plugins and blocked stops.
-//!
-//! Settings are merged key by key: the user's, the project's, the project's local ones, the administrator's. Each one
-//! overrides the previous ones.
+//! Checks the settings of the host that taskie is made for: hooks, plugins and blocked stops.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use indexmap::IndexSet;
 use serde_json::Value as Json;
 
 use super::diagnosis::{Diagnosis, shown};
+use super::settings::{File, Hook, Settings, is_of};
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
 use crate::engine::context::{Context, initial};
-use crate::host::hosts::BLOCKS;
-
-/// Where the settings are that the user cannot change.
-#[cfg(target_os = "macos")]
-const MANAGED: &str = "/Library/Application Support/ClaudeCode";
-#[cfg(not(target_os = "macos"))]
-const MANAGED: &str = "/etc/claude-code";
-
-/// The variable that limits how many stops in a row may be blocked; 0: no limit.
-const BLOCK_CAP: &str = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP";
-
-/// All settings, and the installed plugins.
-#[derive(Debug, Default)]
-pub(super) struct Settings {
-    /// The files in order of precedence; the last one wins.
-    files: Vec<File>,
-    /// Plugin and marketplace (`a@b`) → its installed copies.
-    installed: BTreeMap<String, Vec<Copy>>,
-    /// Files that could not be read, and why.
-    unreadable: Vec<(PathBuf, String)>,
-}
-
-/// An installed copy of a plugin, as the client's file describes it.
-#[derive(Debug)]
-struct Copy {
-    version: Option<String>,
-    path: Option<PathBuf>,
-}
-
-#[derive(Debug)]
-struct File {
-    path: PathBuf,
-    is_managed: bool,
-    json: Json,
-}
-
-/// A Stop hook in a settings file that calls this program.
-#[derive(Debug)]
-struct Hook<'s> {
-    file: &'s File,
-    timeout: Option<u64>,
-}
+use crate::host::hosts::{BLOCKS, Host};
 
 impl Settings {
-    /// Reads the settings of the user, of `dirs`, and of the machine.
-    pub(super) fn read(dirs: &[PathBuf]) -> Self {
-        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let user = set("CLAUDE_CONFIG_DIR")
-            .map(PathBuf::from)
-            .or_else(|| Some(PathBuf::from(set("HOME")?).join(".claude")));
-        Self::read_in(user.as_deref(), dirs, Path::new(MANAGED))
-    }
-
-    fn read_in(user: Option<&Path>, dirs: &[PathBuf], managed: &Path) -> Self {
-        let mut settings = Self::default();
-        let of_dirs = |name| dirs.iter().map(move |dir| dir.join(".claude").join(name));
-        let paths = user.map(|user| user.join("settings.json")).into_iter();
-        let paths = paths
-            .chain(of_dirs("settings.json"))
-            .chain(of_dirs("settings.local.json"));
-        // The home directory itself may be a project.
-        for path in paths.collect::<IndexSet<PathBuf>>() {
-            settings.add(&path, false);
-        }
-        settings.add(&managed.join("managed-settings.json"), true);
-        let more = fs::read_dir(managed.join("managed-settings.d"));
-        let more = more
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path());
-        let is_json = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
-        let mut more: Vec<PathBuf> = more.filter(is_json).collect();
-        more.sort();
-        for path in &more {
-            settings.add(path, true);
-        }
-        if let Some(user) = user {
-            settings.add_installed(&user.join("plugins/installed_plugins.json"));
-        }
-        settings
-    }
-
-    fn add(&mut self, path: &Path, is_managed: bool) {
-        if let Some(json) = self.json(path) {
-            self.files.push(File {
-                path: path.to_owned(),
-                is_managed,
-                json,
-            });
-        }
-    }
-
-    fn add_installed(&mut self, path: &Path) {
-        let json = self.json(path).unwrap_or_default();
-        for (name, places) in fields(&json, "plugins") {
-            let text = |place: &Json, key: &str| place.get(key)?.as_str().map(str::to_owned);
-            let copies = places.as_array().into_iter().flatten().map(|place| Copy {
-                version: text(place, "version"),
-                path: text(place, "installPath").map(PathBuf::from),
-            });
-            self.installed.insert(name.clone(), copies.collect());
-        }
-    }
-
-    fn json(&mut self, path: &Path) -> Option<Json> {
-        let why = match read(path) {
-            Ok(bytes) => match serde_json::from_slice(&bytes) {
-                Ok(json @ Json::Object(_)) => return Some(json),
-                Ok(_) => "it is not a JSON object".to_owned(),
-                Err(error) => format!("it is not valid JSON: {error}"),
-            },
-            Err(error)
-                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
-            {
-                return None;
-            }
-            Err(error) => error.to_string(),
-        };
-        self.unreadable.push((path.to_owned(), why));
-        None
-    }
-
     /// Returns the files that cannot be read.
     pub(super) fn unreadable(&self) -> Vec<Diagnosis> {
         let files = self.unreadable.iter();
@@ -146,7 +21,10 @@ impl Settings {
                 Diagnosis::warning(
                     "settings",
                     format!("{} cannot be read: {why}", shown(path)),
-                    "fix it: taskie cannot read it, and Claude Code may ignore it",
+                    format!(
+                        "fix it: taskie cannot read it, and {} may ignore it",
+                        self.host.name
+                    ),
                 )
             })
             .collect()
@@ -154,17 +32,17 @@ impl Settings {
 
     /// Checks whether hooks run at all.
     pub(super) fn hooks_on(&self) -> Vec<Diagnosis> {
-        let is_true =
-            |file: &File, key: &str| file.json.get(key).and_then(Json::as_bool) == Some(true);
+        let Host { off, only, .. } = self.host;
+        let is_true = |file: &File, key: &str| file.json.get(key) == Some(&Json::Bool(true));
         let mut found = Vec::new();
         for file in &self.files {
             let path = shown(&file.path);
-            if is_true(file, "disableAllHooks") {
+            if is_true(file, off) {
                 let text = format!("{path} turns all hooks off, so nothing is reviewed");
-                let help = "remove \"disableAllHooks\" from it";
+                let help = format!("remove \"{off}\" from it");
                 found.push(Diagnosis::problem("hooks", text, help));
             }
-            if file.is_managed && is_true(file, "allowManagedHooksOnly") {
+            if file.is_managed && is_true(file, only) {
                 let text = format!("{path} allows only its own hooks, so nothing is reviewed");
                 let help = "ask the administrator of this machine";
                 found.push(Diagnosis::problem("hooks", text, help));
@@ -204,7 +82,7 @@ impl Settings {
                 found.push(Diagnosis::warning("plugin", text, help));
             }
             (false, []) if found.is_empty() && !other_calls => {
-                found.push(nobody(has_plugin, &chart.id));
+                found.push(self.nobody(has_plugin, &chart.id));
             }
             (false, []) => {}
             (false, hooks) => {
@@ -226,35 +104,34 @@ impl Settings {
     /// Returns the installed plugins of this program, and how to update them.
     pub(super) fn plugins(&self) -> Vec<Diagnosis> {
         let mut found = Vec::new();
-        for (key, copies) in &self.installed {
-            let (id, market) = key.split_once('@').unwrap_or((key, ""));
-            if !CHARTS.iter().any(|chart| chart.id == id) {
+        let Host { id, name, .. } = self.host;
+        for (key, copies) in &self.plugins {
+            let (plugin, market) = key.split_once('@').unwrap_or((key, ""));
+            if !CHARTS.iter().any(|chart| chart.id == plugin) {
                 continue;
             }
-            let mut versions: Vec<&str> = copies
-                .iter()
-                .filter_map(|copy| copy.version.as_deref())
-                .collect();
+            let mut versions: Vec<&str> = versions(copies).collect();
             versions.dedup();
-            let text = format!("{key} {} in Claude Code", versions.join(", "));
+            let text = format!("{key} {} in {name}", versions.join(", "));
             let update = format!(
-                "`claude plugin marketplace update {market}`, then `claude plugin update {key}`"
+                "`{id} plugin marketplace update {market}`, then `{id} plugin update {key}`"
             );
             found.push(Diagnosis::ok("plugin", text).and(update));
         }
         if found.is_empty() {
-            found.push(Diagnosis::ok("plugin", "none is installed in Claude Code"));
+            let text = format!("none is installed in {name}");
+            found.push(Diagnosis::ok("plugin", text));
         }
         found
     }
 
-    /// Returns the state of the plugin `id`.
+    /// Returns the state of the plugin of the chart `id`.
     fn plugin(&self, id: &str) -> Plugin {
-        let is_ours = |key: &str| key.split('@').next() == Some(id);
+        let host = self.host.id;
         let mut switches: BTreeMap<&str, (bool, &File)> = BTreeMap::new();
         for file in &self.files {
-            let keys = fields(&file.json, "enabledPlugins");
-            for (key, value) in keys.filter(|(key, _)| is_ours(key)) {
+            let keys = file.json.get(self.host.enabled).and_then(Json::as_object);
+            for (key, value) in keys.into_iter().flatten().filter(|(key, _)| is_of(key, id)) {
                 // A list of versions enables it as well.
                 let is_on = !matches!(value, Json::Bool(false) | Json::Null);
                 switches.insert(key, (is_on, file));
@@ -262,37 +139,41 @@ impl Settings {
         }
         let on = switches.iter().find(|(_, (is_on, _))| *is_on);
         if let Some((key, (_, file))) = on {
-            let Some(copies) = self.installed.get(*key).filter(|copies| !copies.is_empty()) else {
+            let Some(copies) = self
+                .plugins
+                .get(*key)
+                .filter(|list| items(list).count() > 0)
+            else {
                 let text = format!(
                     "the plugin {key} is enabled in {}, but not installed",
                     shown(&file.path)
                 );
-                return Plugin::off(text, format!("`claude plugin install {key}`"));
+                return Plugin::off(text, format!("`{host} plugin install {key}`"));
             };
             // Each project may have its own copy, and the project may be gone.
-            let is_there = |copy: &Copy| copy.path.as_ref().is_none_or(|path| path.is_dir());
-            let gone = match copies.iter().any(is_there) {
+            let path = |copy: &'_ Json| Some(PathBuf::from(copy.get("installPath")?.as_str()?));
+            let is_there = |copy: &Json| path(copy).is_none_or(|path| path.is_dir());
+            let gone = match items(copies).any(is_there) {
                 true => None,
-                false => copies.iter().find_map(|copy| copy.path.as_ref()),
+                false => items(copies).find_map(path),
             };
             if let Some(gone) = gone {
                 let text = format!(
                     "the plugin {key} is enabled, but {} is missing",
-                    shown(gone)
+                    shown(&gone)
                 );
                 return Plugin::off(
                     text,
-                    format!("`claude plugin uninstall {key}`, then `claude plugin install {key}`"),
+                    format!("`{host} plugin uninstall {key}`, then `{host} plugin install {key}`"),
                 );
             }
             let own = env!("CARGO_PKG_VERSION");
-            let mut versions = copies.iter().filter_map(|copy| copy.version.as_deref());
-            let diagnosis = match versions.find(|version| *version != own) {
+            let diagnosis = match versions(copies).find(|version| *version != own) {
                 Some(version) => Diagnosis::warning(
                     "plugin",
                     format!("the plugin {key} is version {version}, this program is {own}"),
                     format!(
-                        "bring both to the same version: `claude plugin update {key}`, or install the program again"
+                        "bring both to the same version: `{host} plugin update {key}`, or install the program again"
                     ),
                 ),
                 None => Diagnosis::ok("plugin", format!("the plugin {key} is enabled")),
@@ -302,42 +183,49 @@ impl Settings {
                 found: vec![diagnosis],
             };
         }
-        if let Some((key, (_, file))) = switches.first_key_value() {
+        let off = switches.first_key_value().map(|(key, (_, file))| {
             let text = format!("the plugin {key} is disabled in {}", shown(&file.path));
-            return Plugin::off(text, format!("`claude plugin enable {key}`"));
-        }
-        if let Some(key) = self.installed.keys().find(|key| is_ours(key)) {
+            (*key, text)
+        });
+        let installed = || {
+            let key = self.plugins.keys().find(|key| is_of(key, id))?;
             let text = format!("the plugin {key} is installed, but not enabled");
-            return Plugin::off(text, format!("`claude plugin enable {key}`"));
+            Some((key.as_str(), text))
+        };
+        match off.or_else(installed) {
+            Some((key, text)) => Plugin::off(text, format!("`{host} plugin enable {key}`")),
+            None => Plugin::default(),
         }
-        Plugin::default()
     }
 
-    /// Returns the Stop hooks that call this program for the chart that was chosen.
-    fn stop_hooks(&self, choice: &Choice<'_>) -> Vec<Hook<'_>> {
-        let mut found = Vec::new();
-        for file in &self.files {
-            let groups = items(file.json.pointer("/hooks/Stop"));
-            for hook in groups.flat_map(|group| items(group.get("hooks"))) {
-                let words = hook
-                    .get("command")
-                    .into_iter()
-                    .chain(items(hook.get("args")));
-                let words: Vec<&str> = words.filter_map(Json::as_str).collect();
-                let line = words.join(" ");
-                if calls(&line, choice) {
-                    found.push(Hook {
-                        file,
-                        timeout: hook.get("timeout").and_then(Json::as_u64),
-                    });
-                }
-            }
-        }
-        found
+    /// Reports that nothing calls the Stop hook.
+    fn nobody(&self, has_plugin: bool, id: &str) -> Diagnosis {
+        let host = self.host;
+        let (text, help) = match has_plugin {
+            true => (
+                format!(
+                    "nothing calls the Stop hook: the plugin {id} is not installed, and no settings file has the hook"
+                ),
+                format!(
+                    "in a clone of the repository: {}",
+                    host.install.replace("PLUGIN", id)
+                ),
+            ),
+            false => (
+                "no settings file calls the Stop hook for this chart".to_owned(),
+                format!(
+                    "add `{} --chart PATH hook stop` to the Stop hooks of {}/settings.json",
+                    env!("CARGO_PKG_NAME"),
+                    host.folder
+                ),
+            ),
+        };
+        Diagnosis::problem("plugin", text, help)
     }
 
     /// Checks whether the host allows as many blocks in a row as a cycle may need.
     pub(super) fn blocks(&self, chart: &Chart, context: Option<&Context>) -> Vec<Diagnosis> {
+        let variable = self.host.block_cap;
         let initial = initial(chart);
         let context = context.unwrap_or(&initial);
         let limits = chart.cycles.values().filter_map(|cycle| {
@@ -348,17 +236,17 @@ impl Settings {
             return Vec::new();
         };
         let of_files = self.files.iter().rev().find_map(|file| {
-            let value = file.json.get("env")?.get(BLOCK_CAP)?;
+            let value = file.json.get("env")?.get(variable)?;
             Some(
                 value
                     .as_str()
                     .map_or_else(|| value.to_string(), str::to_owned),
             )
         });
-        let given = of_files.or_else(|| std::env::var(BLOCK_CAP).ok());
+        let given = of_files.or_else(|| std::env::var(variable).ok());
         let given = given.unwrap_or_else(|| BLOCKS.to_string());
         let Ok(cap) = given.trim().parse::<i64>() else {
-            let text = format!("{BLOCK_CAP} is {given:?}, which is not a number");
+            let text = format!("{variable} is {given:?}, which is not a number");
             let help = "set it to a number; 0: no limit";
             return vec![Diagnosis::warning("blocks", text, help)];
         };
@@ -375,25 +263,8 @@ impl Settings {
         let text = format!(
             "a cycle may have {limit} reviews ({field}), but an agent that uses no tool in between may stop after {cap} blocks"
         );
-        let help = format!("set {BLOCK_CAP} to {limit} under \"env\" in settings.json");
+        let help = format!("set {variable} to {limit} under \"env\" in settings.json");
         vec![Diagnosis::warning("blocks", text, help)]
-    }
-}
-
-fn fields<'j>(json: &'j Json, key: &str) -> impl Iterator<Item = (&'j String, &'j Json)> {
-    let fields = json.get(key).and_then(Json::as_object);
-    fields.into_iter().flatten()
-}
-
-fn items(json: Option<&Json>) -> impl Iterator<Item = &Json> {
-    json.and_then(Json::as_array).into_iter().flatten()
-}
-
-/// Reads a regular file. (Reading from a pipe might never end.)
-pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    match fs::metadata(path)?.is_file() {
-        true => fs::read(path),
-        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 
@@ -413,54 +284,14 @@ impl Plugin {
     }
 }
 
-/// Returns whether a shell line is `taskie hook stop`, for the chart that was chosen.
-pub(super) fn calls(line: &str, choice: &Choice<'_>) -> bool {
-    let words: Vec<&str> = line
-        .split_whitespace()
-        .map(|word| word.trim_matches(['"', '\'']))
-        .collect();
-    let is_own = |word: &&str| {
-        Path::new(word)
-            .file_name()
-            .is_some_and(|name| name == env!("CARGO_PKG_NAME"))
-    };
-    let Some(at) = words.iter().position(is_own) else {
-        return false;
-    };
-    let rest = &words[at + 1..];
-    let chart = rest.iter().enumerate().find_map(|(at, word)| match *word {
-        "--chart" => rest.get(at + 1).copied(),
-        word => word.strip_prefix("--chart="),
-    });
-    let is_same = match (choice, Choice::of(chart)) {
-        (Choice::Embedded(wanted), Choice::Embedded(called)) => wanted.id == called.id,
-        // The path may depend on the directory from which it is called.
-        (Choice::File(wanted), Choice::File(called)) => wanted.file_name() == called.file_name(),
-        _ => false,
-    };
-    is_same && rest.windows(2).any(|pair| pair == ["hook", "stop"])
+/// Returns the installed copies of a plugin.
+fn items(copies: &Json) -> impl Iterator<Item = &Json> {
+    copies.as_array().into_iter().flatten()
 }
 
-fn nobody(has_plugin: bool, id: &str) -> Diagnosis {
-    let market = env!("CARGO_PKG_NAME");
-    match has_plugin {
-        true => Diagnosis::problem(
-            "plugin",
-            format!(
-                "nothing calls the Stop hook: the plugin {id} is not installed, and no settings file has the hook"
-            ),
-            format!(
-                "in a clone of the repository: `claude plugin marketplace add ./` and `claude plugin install {id}@{market}`"
-            ),
-        ),
-        false => Diagnosis::problem(
-            "plugin",
-            "no settings file calls the Stop hook for this chart",
-            format!(
-                "add `{market} --chart PATH hook stop` to the Stop hooks of .claude/settings.json"
-            ),
-        ),
-    }
+/// Returns the versions of the installed copies of a plugin.
+fn versions(copies: &Json) -> impl Iterator<Item = &str> {
+    items(copies).filter_map(|copy| copy.get("version")?.as_str())
 }
 
 /// Reports a hook whose time limit is shorter than a review's.
@@ -487,8 +318,11 @@ fn too_short(hook: &Hook<'_>, chart: &Chart) -> Option<Diagnosis> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::doctor::diagnosis::Level;
+    use crate::host::hosts::DEFAULT;
 
     #[test]
     fn the_managed_settings_win() {
@@ -496,7 +330,9 @@ mod tests {
         let (user, managed) = (dir.path().join("user"), dir.path().join("managed"));
         fs::create_dir_all(managed.join("managed-settings.d")).unwrap();
         fs::create_dir_all(&user).unwrap();
-        let read = || Settings::read_in(Some(&user), &[dir.path().to_owned()], &managed);
+        let files = ["managed-settings.json", "managed-settings.d"].map(|name| managed.join(name));
+        let dirs = [dir.path().to_owned()];
+        let read = || Settings::read_in(DEFAULT, Some(user.clone()), &dirs, &files);
         let levels =
             |found: Vec<Diagnosis>| found.iter().map(|found| found.level).collect::<Vec<_>>();
         assert_eq!(levels(read().hooks_on()), [Level::Ok]);
@@ -522,31 +358,5 @@ mod tests {
         .unwrap();
         assert_eq!(levels(read().hooks_on()), [Level::Problem, Level::Problem]);
         assert!(read().plugin("x").found[0].text.contains("disabled in"));
-    }
-
-    #[test]
-    fn the_lines_that_call_the_hook() {
-        let ours = Choice::of(None);
-        for line in [
-            "taskie hook stop",
-            "\"/a b/bin/taskie\" hook stop",
-            "PATH=$HOME/bin:$PATH taskie hook stop 2>/dev/null",
-            "taskie --chart=taskie hook stop",
-        ] {
-            assert!(calls(line, &ours), "{line}");
-        }
-        for line in [
-            "taskie hook session-start",
-            "other hook stop",
-            "taskie --chart my.toml hook stop",
-            "taskie stop",
-            "",
-        ] {
-            assert!(!calls(line, &ours), "{line}");
-        }
-        assert!(calls(
-            "taskie --chart ./my.toml hook stop",
-            &Choice::of(Some("x/my.toml"))
-        ));
     }
 }

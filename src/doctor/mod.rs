@@ -1,6 +1,6 @@
 //! `taskie doctor`: checks that everything a workflow needs is there, and that nothing prevents it from working.
 //!
-//! [`binary`] checks programs, [`installed`] where they came from, [`host`] the settings of Claude Code, [`others`]
+//! [`binary`] checks programs, [`installed`] where they came from, [`host`] the [`settings`] of Claude Code, [`others`]
 //! those of the other hosts, [`workflow`] the chart and the instance. Each returns [`Diagnosis`] lines. They change
 //! nothing, and run other programs only with `--version`.
 
@@ -9,6 +9,7 @@ mod diagnosis;
 mod host;
 mod installed;
 mod others;
+mod settings;
 mod workflow;
 
 use std::path::{Path, PathBuf};
@@ -18,10 +19,12 @@ use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::engine::world::World as _;
 use crate::host::events::REVIEWER;
+use crate::host::hosts::DEFAULT;
 use crate::shell;
 use crate::shell::find::{self, Surroundings};
 use crate::shell::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
+use settings::Settings;
 
 /// Checks everything for this chart and, if there is one, this instance; `warnings` are about instances that were
 /// skipped.
@@ -34,7 +37,7 @@ pub(crate) fn examine(
     let snapshot = place.map(Place::snapshot);
     let context = snapshot.as_ref().map(|snapshot| snapshot.context());
     let dirs = settings_dirs(chart, place);
-    let settings = host::Settings::read(&dirs);
+    let settings = Settings::read(DEFAULT, &dirs);
     let others = others::check(choice, &dirs);
     let mut found = binary::own();
     if std::env::var_os(REVIEWER).is_some() {
@@ -67,7 +70,7 @@ pub(crate) fn installed(chart: &Chart) -> Vec<Diagnosis> {
     let mut found = vec![installed::program()];
     let on_path = binary::own().into_iter().skip(1);
     found.extend(on_path.filter(|found| found.level != Level::Ok));
-    found.extend(host::Settings::read(&settings_dirs(chart, None)).plugins());
+    found.extend(Settings::read(DEFAULT, &settings_dirs(chart, None)).plugins());
     found
 }
 

@@ -42,6 +42,8 @@ pub struct ReviewFile {
     pub base: String,
     pub n: u64,
     pub name: String,
+    /// The name of all reviews of the same, with `{n}` for the number.
+    pub files: String,
     /// The name of its answer.
     pub answer: String,
 }
@@ -91,6 +93,11 @@ impl Inspector {
     /// Returns the running cycle.
     pub fn running(&self) -> Option<&Cycle> {
         self.names.running()
+    }
+
+    /// Returns the cycle that is not over: it is running, or the user can return to it.
+    pub fn unfinished(&self) -> Option<&Cycle> {
+        self.names.unfinished()
     }
 
     /// Returns how far along `cycle` is.
@@ -172,16 +179,23 @@ pub fn reviews<'n>(chart: &Chart, names: impl Iterator<Item = &'n str>) -> Vec<R
             Capture::Integer(number) if *name == "n" => Some(*number),
             _ => None,
         })?;
-        let answer = cycle.answer.render(|hole| match hole {
+        let named = |hole: &str| match hole {
             "base" => Ok(base.clone()),
             other => filled(other),
+        };
+        let files = cycle.review.render(|hole| match hole {
+            "n" => Ok("{n}".to_owned()),
+            other => named(other),
         });
+        let answer = cycle.answer.render(named);
+        let (files, answer) = (files.ok()?, answer.ok()?);
         let file = ReviewFile {
             cycle: cycle.id.clone(),
             base,
             n,
             name: name.to_owned(),
-            answer: answer.ok()?,
+            files,
+            answer,
         };
         Some((at, file))
     });

@@ -34,11 +34,11 @@ pub enum Source {
     },
     /// `findings`, or `cycle.findings`: a list of records with `id`, `last`, `severity`, `state`, `again` and `text`.
     Findings {
-        /// The name of the reviews of the running cycle, with `{n}` for the number.
+        /// The name of the reviews of the cycle that is not over, with `{n}` for the number.
         files: Option<String>,
         /// How many of them count.
         count: i64,
-        /// Only those of the running cycle.
+        /// Only those of this cycle.
         is_of_cycle: bool,
     },
     /// `rulings`: what the user has ruled about findings, a list of texts.

@@ -75,7 +75,7 @@ impl fmt::Display for Cut {
             ),
             Self::Count(field, far) => write!(
                 out,
-                "`{field}` counts on: states in which it is more than {far} were not looked at"
+                "`{field}` has no upper bound: states in which it is more than {far} were not looked at"
             ),
             Self::Lost(why) => out.write_str(why),
         }

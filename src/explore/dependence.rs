@@ -191,7 +191,7 @@ pub fn root_of(path: &str) -> &str {
     let mut dots = path.match_indices('.').map(|(at, _)| at);
     let first = dots.next();
     match path.split('.').next().unwrap_or_default() {
-        "session" | "siblings" | "now" | "touched" | "postponed" => {
+        "session" | "siblings" | "now" | "touched" | "postponed" | "findings" | "rulings" => {
             &path[..first.unwrap_or(path.len())]
         }
         _ => &path[..dots.next().unwrap_or(path.len())],
@@ -868,7 +868,11 @@ impl Reader<'_> {
         match (path, name) {
             ("cycle", "n") | ("review", "n") => cycles(&|cycle| cycle.count.clone()),
             ("cycle", "limit") => cycles(&|cycle| cycle.limit.clone()),
-            ("cycle", "subject" | "findings") => Val::input(whole, true),
+            ("cycle", "subject") => Val::input(whole, true),
+            ("cycle", "findings") => {
+                self.looks.insert(whole.clone());
+                Val::input(whole, true)
+            }
             ("cycle", "review" | "last" | "text") | ("review", "error" | "file" | "answer") => {
                 Val::input(whole, false)
             }
@@ -1427,9 +1431,9 @@ impl Reader<'_> {
             },
             "default" | "d" => given.into_iter().fold(input, Val::join),
             // What never fails on what it can be given, which types have been checked for.
-            "after" | "brief" | "join" | "lower" | "upper" | "title" | "capitalize" | "replace"
-            | "string" | "list" | "trim" | "indent" | "lines" | "split" | "safe" | "escape"
-            | "e" | "tojson" => self.made_of(&all),
+            "after" | "brief" | "join" | "surround" | "lower" | "upper" | "title"
+            | "capitalize" | "replace" | "string" | "list" | "trim" | "indent" | "lines"
+            | "split" | "safe" | "escape" | "e" | "tojson" => self.made_of(&all),
             _ => self.may_fail(&all),
         }
     }

@@ -464,6 +464,11 @@ fn a_command_hides_no_cycle_that_does_not_end() {
         "approve = { about = \"Approve\", assign = { clean = true } }\nskip = {",
     );
     assert_findings(&[stays, approve], &[]);
+    let named = [
+        ("exit = \"clean\"", "exit = \"approved\""),
+        ("[let]\n", "[let]\napproved = \"clean\"\n"),
+    ];
+    assert_findings(&[&[stays, approve], &named[..]].concat(), &[]);
 }
 
 #[test]
@@ -1210,8 +1215,9 @@ fn a_counter_that_only_grows_ends() {
                 _ => None,
             });
         assert_eq!(refuted.collect::<Vec<_>>(), expected, "{rules}");
-        let cut = (!is_complete)
-            .then_some("`n` counts on: states in which it is more than 1020 were not looked at");
+        let cut = (!is_complete).then_some(
+            "`n` has no upper bound: states in which it is more than 1020 were not looked at",
+        );
         assert_eq!(report.cut.as_deref(), cut, "{rules}");
     }
 }

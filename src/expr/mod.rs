@@ -83,9 +83,13 @@ impl Eq for Cause {}
 impl ExprError {
     /// Tells that `source` may fail for some values of what it looks at.
     pub fn open(source: &str) -> Self {
+        Self::new(source, "it may have no value".to_owned())
+    }
+
+    fn new(source: &str, detail: String) -> Self {
         Self {
             source: source.to_owned(),
-            detail: "it may have no value".to_owned(),
+            detail,
             line: None,
             cause: None,
             span: None,
@@ -196,13 +200,7 @@ impl Expressions {
     /// Returns the items of a list expression.
     pub fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
         let value = self.value(expr, names)?;
-        items(&value).map_err(|detail| ExprError {
-            source: expr.to_owned(),
-            detail,
-            line: None,
-            cause: None,
-            span: None,
-        })
+        items(&value).map_err(|detail| ExprError::new(expr, detail))
     }
 
     /// Returns a text with its holes filled.
@@ -266,6 +264,7 @@ fn prepared(mut env: Environment<'static>, templates: &Templates) -> Environment
     env.add_filter("brief", brief);
     env.add_filter("flatten", flatten);
     env.add_filter("set", set);
+    env.add_filter("surround", surround);
     env
 }
 
@@ -302,16 +301,10 @@ fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
         ValueKind::Seq | ValueKind::Iterable => Ok(value
             .try_iter()
             .is_ok_and(|mut items| items.next().is_some())),
-        other => Err(ExprError {
-            source: expr.to_owned(),
-            detail: format!(
-                "a condition must be a boolean or a list, but this is {}",
-                article(other)
-            ),
-            line: None,
-            cause: None,
-            span: None,
-        }),
+        other => {
+            let why = "a condition must be a boolean or a list, but this is";
+            Err(ExprError::new(expr, format!("{why} {}", article(other))))
+        }
     }
 }
 
@@ -325,6 +318,11 @@ fn items(value: &Value) -> Result<Vec<Value>, String> {
     }
 }
 
+/// Returns the items of a list that a filter is given.
+fn given(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
+    items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))
+}
+
 fn article(kind: ValueKind) -> String {
     match kind {
         ValueKind::Undefined => "undefined".to_owned(),
@@ -333,10 +331,14 @@ fn article(kind: ValueKind) -> String {
     }
 }
 
+/// Returns the items of the list that a filter is given.
+fn input(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
+    given(list)
+}
+
 /// Implements the filter `brief(separator)`: joins a list, and ends it with "and N more" before it gets too long.
 fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
-    let list =
-        items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
+    let list = input(list)?;
     let mut text = String::new();
     let mut length = 0;
     for (index, item) in list.iter().enumerate() {
@@ -355,18 +357,21 @@ fn brief(list: &Value, separator: &str) -> Result<String, minijinja::Error> {
 
 /// Implements the filter `flatten`: the items of the lists in a list.
 fn flatten(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
-    let items = |list: &Value| {
-        items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))
-    };
-    let lists = items(list)?;
-    let parts = lists.iter().map(items).collect::<Result<Vec<_>, _>>()?;
+    let lists = input(list)?;
+    let parts = lists.iter().map(input).collect::<Result<Vec<_>, _>>()?;
     Ok(parts.into_iter().flatten().collect())
+}
+
+/// Implements the filter `surround`: each item of a list as a string between two others.
+fn surround(list: &Value, before: &str, after: &str) -> Result<Vec<String>, minijinja::Error> {
+    let list = input(list)?;
+    let items = list.iter().map(|item| format!("{before}{item}{after}"));
+    Ok(items.collect())
 }
 
 /// Implements the filter `after`: the item of a list that comes after this one, or the first one if there is none.
 fn after(value: &Value, list: &Value) -> Result<Value, minijinja::Error> {
-    let mut items =
-        items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
+    let mut items = input(list)?;
     if items.is_empty() {
         return Ok(Value::from(()));
     }
@@ -377,9 +382,7 @@ fn after(value: &Value, list: &Value) -> Result<Value, minijinja::Error> {
 
 /// Implements the filter `set`: the items of a list as a set, in which `in` is fast even with many items.
 fn set(list: &Value) -> Result<Value, minijinja::Error> {
-    let items =
-        items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))?;
-    Ok(Value::from_object(Set(items.into_iter().collect())))
+    Ok(Value::from_object(Set(input(list)?.into_iter().collect())))
 }
 
 /// The result of the filter `set`.

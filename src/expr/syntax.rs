@@ -11,7 +11,7 @@ pub const MAX_LENGTH: usize = 2_000;
 
 /// Returns the longest `{{ … }}` or `{% … %}` of a text.
 pub fn longest_hole(text: &str) -> Option<Range<usize>> {
-    let holes = text.match_indices(['{']).filter_map(|(start, _)| {
+    let holes = text.match_indices('{').filter_map(|(start, _)| {
         let close = match text.as_bytes().get(start + 1)? {
             b'{' => "}}",
             b'%' => "%}",

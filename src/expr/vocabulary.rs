@@ -31,6 +31,7 @@ pub const FILTERS: &[(&str, &str)] = &[
     ("sort", "the items in order"),
     ("split(separator)", "the parts of a string"),
     ("string", "the value as a string"),
+    ("surround(before, after)", "each item of a list as a string between two others"),
     ("title", "the string with each word capitalized"),
     ("trim", "the string without whitespace at both ends"),
     ("unique", "the items without duplicates"),

@@ -25,17 +25,34 @@ pub struct Host {
     pub blocks: Option<usize>,
     /// Whether `stop_hook_active` is true at every stop, which makes it useless.
     pub is_active_always: bool,
-    /// The folder with the user's settings, in the home directory; empty if `taskie doctor` checks the host in other ways.
+    /// The variable that replaces that number, if there is one; 0: no limit.
+    pub block_cap: &'static str,
+    /// The oldest version that was tested, if it was recorded.
+    pub tested: &'static str,
+    /// The option without which a reviewer could run nothing, and the variable that has to be 1 for root to use it.
+    pub unasked: &'static str,
+    pub sandbox: &'static str,
+    /// The folder with the settings, in the home directory and in projects.
     pub folder: &'static str,
-    /// The variable that names another folder.
+    /// The variable that names another folder for the user's.
     pub home: &'static str,
     /// The first version that runs the hooks of plugins, if older ones exist.
     pub since: &'static str,
-    /// In that folder: the file and the table in it (`FILE#/POINTER`) with the installed plugins, or the folder of the
-    /// plugin `PLUGIN`.
+    /// In the user's folder: the file and the table in it (`FILE#/POINTER`) with the installed plugins, or the folder with
+    /// a folder for each of them.
     pub plugins: &'static str,
-    /// Other files that may have hooks, and folders of them, in the home directory and in the project.
+    /// The key in the settings that says which plugins are on.
+    pub enabled: &'static str,
+    /// The files that may have hooks, and folders of them, below `folder`; each one overrides the previous ones.
     pub hooks: &'static [&'static str],
+    /// Those that only projects have.
+    pub local: &'static [&'static str],
+    /// Those of the administrator.
+    pub managed: &'static [&'static str],
+    /// The key in the settings that turns all hooks off.
+    pub off: &'static str,
+    /// The key in the administrator's settings that turns all other hooks off.
+    pub only: &'static str,
     /// The file and the table in it with the hooks that the user trusts; empty if it asks for no trust.
     pub trusted: &'static str,
     /// How to install the plugin `PLUGIN`.

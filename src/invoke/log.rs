@@ -23,7 +23,7 @@ pub(crate) fn last_line(log: &Path) -> Option<String> {
     tail(log)?
         .rsplit(['\n', '\r'])
         .map(plain)
-        .find(|line| !line.chars().all(|char| char.is_ascii_punctuation()))
+        .find(|line| line.contains(|char: char| !char.is_ascii_punctuation() && char != ' '))
         .map(|line| line.chars().take(MAX_LINE).collect())
 }
 

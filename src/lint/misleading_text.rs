@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::subject::Subject;
 use super::words::Toml;
+use crate::chart::embedded::{CHARTS, Embedded};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{Flaw, SourceFile};
 use crate::diagnostic::suggest::hint;
@@ -30,27 +31,47 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     own.chain(of_templates).collect()
 }
 
-/// The unknown names in a text, and where they stand. Only what is quoted as a command is one.
+/// Returns the unknown names in a text, and where they stand. Only what is quoted as a command is one.
 fn unknown(subject: &Subject<'_>, text: &str) -> Vec<(Flaw, Range<usize>)> {
     let chart = subject.chart;
-    let commands: Vec<&str> = chart.commands.keys().map(String::as_str).collect();
-    let phases: Vec<&str> = chart.phases.keys().map(String::as_str).collect();
-    let kinds = [("`taskie run ", "command", commands), ("`taskie enter ", "phase", phases)];
-    let found = kinds.into_iter().flat_map(|(call, what, known)| {
-        let calls = text.match_indices(call).map(|(at, _)| at + call.len());
-        calls.filter_map(move |start| {
-            let is_of_name = |sign: char| sign.is_alphanumeric() || "_-".contains(sign);
-            let rest = &text[start..];
-            let end = rest.find(|sign| !is_of_name(sign)).unwrap_or(rest.len());
-            let (name, behind) = rest.split_at(end);
-            // An option, a placeholder such as NAME, or a name with a hole.
-            let is_name = name.starts_with(|sign: char| sign.is_lowercase()) && !behind.starts_with('{');
-            if !is_name || known.contains(&name) {
-                return None;
-            }
-            let flaw = Flaw::new(Code::MisleadingText, format!("unknown {what} `{name}`"));
-            Some((flaw.help(hint(name, known.iter().copied())), start..start + end))
-        })
+    let calls = text.match_indices("`taskie ").map(|(at, _)| at + 1);
+    let found = calls.filter_map(|start| {
+        let call = text[start..].split(['`', '\n']).next()?;
+        // Another workflow has its own commands and phases.
+        let is_of = |other: &Embedded| call.contains(&format!(" --chart {} ", other.id));
+        if CHARTS.iter().any(|other| other.id != chart.id && is_of(other)) {
+            return None;
+        }
+        let mut words = words_without_options(call).skip(1);
+        let (what, known): (_, Vec<&str>) = match words.next()?.1 {
+            "run" => ("command", chart.commands.keys().map(String::as_str).collect()),
+            "enter" => ("phase", chart.phases.keys().map(String::as_str).collect()),
+            _ => return None,
+        };
+        let (at, name) = words.next()?;
+        // A placeholder such as NAME, or a name with a hole.
+        let is_name = name.starts_with(char::is_lowercase) && !name.contains(['{', '<']);
+        if !is_name || known.contains(&name) {
+            return None;
+        }
+        let flaw = Flaw::new(Code::MisleadingText, format!("unknown {what} `{name}`"));
+        let place = start + at..start + at + name.len();
+        Some((flaw.help(hint(name, known.iter().copied())), place))
     });
     found.collect()
+}
+
+/// Returns the words of a command line and where they stand, without options and the values that may follow them.
+fn words_without_options(call: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut is_value = false;
+    let mut at = 0;
+    call.split_inclusive(' ').filter_map(move |part| {
+        let (start, word) = (at, part.trim_end());
+        at += part.len();
+        let is_option = word.starts_with('-');
+        let is_word = !is_option && !is_value && !word.is_empty();
+        // Only an option of a value has no `=` in front of the verb or the name.
+        is_value = is_option && !word.contains('=');
+        is_word.then_some((start, word))
+    })
 }

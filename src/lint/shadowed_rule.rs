@@ -20,13 +20,13 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
             .map_or(rules.len(), |index| index + 1);
         for (index, rule) in rules.iter().enumerate().take(end) {
             // Behind a rule that changes something, the same guard can be true.
-            let start = rules[..index].iter().rposition(changes);
-            let earlier = &rules[..index];
-            let since = |at: &usize| start.is_none_or(|start| *at >= start);
-            if let Some(shadow) = earlier
-                .iter()
-                .position(|earlier| answers(earlier) && earlier.guard == rule.guard)
-                .filter(since)
+            let start = rules[..index].iter().rposition(changes).unwrap_or(0);
+            let first = |is_it: &dyn Fn(&Rule) -> bool| {
+                let found = rules[start..index].iter().position(is_it);
+                found.map(|at| start + at)
+            };
+            if let Some(shadow) =
+                first(&|earlier| answers(earlier) && earlier.guard == rule.guard)
             {
                 let message = format!(
                     "rule {} of {event} is never tried: rule {} answers before it",
@@ -38,11 +38,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
                     message,
                     "rules are tried in order: put this one first, or give the other a narrower guard",
                 );
-            } else if let Some(twin) = earlier
-                .iter()
-                .position(|earlier| earlier == rule)
-                .filter(since)
-            {
+            } else if let Some(twin) = first(&|earlier| earlier == rule) {
                 report(
                     index,
                     format!("rule {} of {event} repeats rule {}", index + 1, twin + 1),

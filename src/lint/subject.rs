@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::words::Words;
-use crate::chart::Chart;
 use crate::chart::model::Rule;
+use crate::chart::{Chart, locate};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::toml::{Document, Step, at};
@@ -22,21 +22,11 @@ pub(super) struct Subject<'c> {
 }
 
 impl Subject<'_> {
-    /// Returns a flaw at a place in the chart. A key that a cycle doesn't have itself is in the shared table.
+    /// Returns a flaw at a place in the chart.
     pub(super) fn flaw(&self, code: Code, path: &[Step], message: String, help: &str) -> Flaw {
-        let document = Document::parse(self.text);
-        let place = match path {
-            [Step::Key(table), Step::Key(_), rest @ ..]
-                if table == "cycles" && document.locate_exactly(path).is_none() =>
-            {
-                let shared = [at!["cycle"], rest].concat();
-                document.locate_exactly(&shared)
-            }
-            _ => None,
-        };
         Flaw::new(code, message)
             .help(Some(help.to_owned()))
-            .at(place.or_else(|| document.locate(path)))
+            .at(locate(&Document::parse(self.text), path))
     }
 
     /// Returns every rule with its event and its number there, in order.

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::structure;
 use crate::chart::names::BUILT_IN;
+use crate::chart::structure;
 use crate::diagnostic::suggest::is_slip;
 use crate::expr::templates::Templates;
 use crate::expr::vocabulary::{FILTERS, TESTS, names};

@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::script::{self, Expected, Review, Script, Step};
 use super::stage::{Answer, Call, Stage, State};
 use crate::chart::Chart;
+use crate::chart::model::Field;
 use crate::engine::context::{self, Context};
 use crate::engine::decide::decide;
 use crate::engine::decision::{self, Decision, Effect, Ended, FailedGate, Invocation, Outcome};
@@ -23,6 +24,7 @@ use crate::engine::world::World;
 use crate::explore::possible_world::{Disk, INSTANCE, PossibleWorld, Sibling};
 use crate::files::finding::{Finding, Found};
 use crate::files::timestamp;
+use crate::shell::gates::without_numbers;
 use crate::shell::journal::Decided;
 
 /// Parses a command line into its events, in order. The second argument is its stdin.
@@ -125,17 +127,26 @@ impl Instance {
 
     fn set(&mut self, fields: &Map<String, Json>) -> Result<(), Failure> {
         for (name, value) in fields {
-            let Some(field) = self.chart.context.get(name) else {
-                return Err(Failure::Script(format!("there is no field `{name}`")));
-            };
-            field
-                .accepts(&self.chart.phases, value)
-                .map_err(|expected| {
-                    Failure::Script(format!("`{name}` is {expected}, not {value}"))
-                })?;
+            self.fits("field", self.chart.context.get(name), name, value)?;
             self.context.insert(name.clone(), value.clone());
         }
         Ok(())
+    }
+
+    /// Checks the value of a field of the state or of a setting; `what` is the word for it.
+    fn fits(
+        &self,
+        what: &str,
+        field: Option<&Field>,
+        name: &str,
+        value: &Json,
+    ) -> Result<(), Failure> {
+        let flaw = match field.map(|field| field.accepts(&self.chart.phases, value)) {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(expected)) => format!("`{name}` is {expected}, not {value}"),
+            None => format!("there is no {what} `{name}`"),
+        };
+        Err(Failure::Script(flaw))
     }
 
     fn tick(&mut self) -> u64 {
@@ -161,10 +172,13 @@ impl Instance {
         if let decision::Step::Invoke(invocation) = self.foresee(event).map_err(fault)? {
             let outcome = match (self.missing(&invocation), review) {
                 (Some(name), _) => Outcome::Failed(format!("{name} does not exist")),
-                (None, Some(Review::Crash(why))) => Outcome::Failed(match why.as_str() {
-                    "" => "it crashed".to_owned(),
-                    why => why.to_owned(),
-                }),
+                (None, Some(Review::Crash(why))) => {
+                    self.gate = None;
+                    Outcome::Failed(match why.as_str() {
+                        "" => "it crashed".to_owned(),
+                        why => why.to_owned(),
+                    })
+                }
                 (None, Some(Review::Gate(output))) => Outcome::Gate(FailedGate {
                     command: (invocation.gates.commands.first())
                         .map_or_else(|| "make check".to_owned(), Clone::clone),
@@ -231,13 +245,10 @@ impl Instance {
     fn found(&self, severities: &[String]) -> Result<Found, Failure> {
         let known = &self.chart.findings.severities;
         if let Some(odd) = severities.iter().find(|word| !known.contains(word)) {
-            return Err(Failure::Script(format!(
-                "a finding is {}, not {odd}",
-                match known.as_slice() {
-                    [] => "unknown to this chart".to_owned(),
-                    known => known.join(", "),
-                }
-            )));
+            return Err(Failure::Script(match known.as_slice() {
+                [] => "this chart has no [findings]: remove `findings`".to_owned(),
+                known => format!("a finding is {}, not {odd}", known.join(", ")),
+            }));
         }
         let finding = |severity: &String| Finding {
             severity: severity.clone(),
@@ -253,11 +264,12 @@ impl Instance {
 
     /// Counts a gate that fails: returns how many times in a row it has, with this output.
     fn failures(&mut self, output: &str) -> u64 {
+        let output = without_numbers(output);
         let times = match self.gate.take() {
             Some((last, times)) if last == output => times + 1,
             _ => 1,
         };
-        self.gate = Some((output.to_owned(), times));
+        self.gate = Some((output, times));
         times
     }
 
@@ -325,14 +337,7 @@ impl Stage for Instance {
     fn arrange(&mut self, step: &Step) -> Result<(), Failure> {
         self.set(&step.set)?;
         for (name, value) in &step.config {
-            let Some(setting) = self.chart.config.get(name) else {
-                return Err(Failure::Script(format!("there is no setting `{name}`")));
-            };
-            setting
-                .accepts(&self.chart.phases, value)
-                .map_err(|expected| {
-                    Failure::Script(format!("`{name}` is {expected}, not {value}"))
-                })?;
+            self.fits("setting", self.chart.config.get(name), name, value)?;
             self.disk.config.insert(name.clone(), value.clone());
         }
         if !self.started {
@@ -353,6 +358,11 @@ impl Stage for Instance {
             self.disk.postponed = some(until);
         }
         if let Some(budget) = &step.over {
+            if !["", "cycle", "instance"].contains(&budget.as_str()) {
+                return Err(Failure::Script(format!(
+                    "`over` is cycle, instance or an empty text, not {budget}"
+                )));
+            }
             self.disk.over = some(budget);
         }
         if let Some(siblings) = &step.siblings {

@@ -35,7 +35,8 @@ pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Resul
         filled: BTreeSet::new(),
     };
     let result = place.carry_out(effects);
-    // Once for each folder, however many files were renamed into it.
+    // What happens after this, such as a new state, must not reach the disk before the names of the files do. Once for
+    // each folder, however many files were put into it.
     place
         .filled
         .iter()
@@ -70,7 +71,7 @@ pub(super) fn in_words(effect: &Effect) -> String {
 struct Files<'p> {
     root: &'p Path,
     scope: &'p Scope,
-    /// The folders that files were renamed into.
+    /// The folders that files were put into.
     filled: BTreeSet<PathBuf>,
 }
 
@@ -126,11 +127,18 @@ impl Files<'_> {
         Ok(path)
     }
 
-    fn write(&self, path: &str, text: &str) -> io::Result<()> {
-        file::create(&self.new_path(path)?, text.as_bytes())
+    fn filled(&mut self, path: &Path) {
+        self.filled.extend(path.parent().map(Path::to_owned));
     }
 
-    fn ensure(&self, path: &str, line: &str) -> io::Result<()> {
+    fn write(&mut self, path: &str, text: &str) -> io::Result<()> {
+        let path = self.new_path(path)?;
+        file::create(&path, text.as_bytes())?;
+        self.filled(&path);
+        Ok(())
+    }
+
+    fn ensure(&mut self, path: &str, line: &str) -> io::Result<()> {
         let path = self.new_path(path)?;
         if path.is_symlink() {
             return Err(io::Error::other("it is a symbolic link"));
@@ -145,7 +153,9 @@ impl Files<'_> {
         }
         text.extend_from_slice(line.as_bytes());
         text.push(b'\n');
-        file::replace(&path, &text)
+        file::replace(&path, &text)?;
+        self.filled(&path);
+        Ok(())
     }
 
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
@@ -161,10 +171,9 @@ impl Files<'_> {
             }
             other => Ok(other?),
         };
-        if renamed.is_ok() {
-            self.filled.extend(to.parent().map(Path::to_owned));
-        }
-        renamed
+        renamed?;
+        self.filled(&to);
+        Ok(())
     }
 
     fn remove(&self, path: &str) -> io::Result<()> {

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::OFlags;
 
@@ -63,7 +63,22 @@ pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>
     Ok(Some(bytes))
 }
 
-/// Replaces the contents of `path` with `text`. The caller holds the lock that covers the file.
+/// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
+pub(super) fn modified(path: &Path) -> io::Result<Option<SystemTime>> {
+    match fs::symlink_metadata(path).and_then(|meta| meta.modified()) {
+        Ok(modified) => Ok(Some(modified)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns whether an answer and its review exist and the answer is not older, by when they were modified.
+pub(super) fn is_as_new(answer: Option<SystemTime>, review: Option<SystemTime>) -> bool {
+    review.is_some() && answer >= review
+}
+
+/// Replaces the contents of `path` with `text`. The caller holds the lock that covers the file. After a power failure, the
+/// file may have its old contents, but never a part of the new ones.
 pub(super) fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     replace_with(path, |file| file.write_all(text))
 }
@@ -73,9 +88,7 @@ pub(super) fn replace_with(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    replace_for_now(path, |file| fill(file).and_then(|()| file.sync_all()))?;
-    sync_folder(path.parent().unwrap_or(Path::new(".")));
-    Ok(())
+    replace_for_now(path, |file| fill(file).and_then(|()| file.sync_all()))
 }
 
 /// Does the same, but does not wait until the disk has it: after a power failure, the file may be gone or empty.
@@ -102,11 +115,13 @@ pub(super) fn replace_for_now(
 
 /// Creates a file; an error if it exists.
 pub(super) fn create(path: &Path, text: &[u8]) -> io::Result<()> {
-    create_with(path, |file| file.write_all(text))
+    create_for_now(path, |file| {
+        file.write_all(text).and_then(|()| file.sync_all())
+    })
 }
 
-/// Does the same with a file that `fill` writes.
-pub(super) fn create_with(
+/// Does the same with a file that `fill` writes, but does not wait until the disk has it.
+pub(super) fn create_for_now(
     path: &Path,
     fill: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -119,9 +134,7 @@ pub(super) fn create_with(
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
     fill(new.as_file_mut())?;
-    new.as_file().sync_all()?;
     new.persist_noclobber(path)?;
-    sync_folder(folder);
     Ok(())
 }
 
@@ -260,7 +273,7 @@ mod tests {
         for path in [&old, &young] {
             fs::write(path, "").unwrap();
         }
-        let long_ago = std::time::SystemTime::now() - 2 * LEFT_BEHIND;
+        let long_ago = SystemTime::now() - 2 * LEFT_BEHIND;
         File::options()
             .write(true)
             .open(&old)

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 
+use super::effects;
+use super::journal::{self, Gate, Line};
 use super::lock::ReviewLock;
 use super::place::Place;
 use super::reviews::{Note, Running};
 use super::stuck::Stuck;
-use super::{effects, journal};
 use crate::engine::decision::{FailedGate, Invocation, Outcome};
 use crate::files::clock;
 use crate::invoke::process::End;
@@ -49,55 +50,42 @@ pub(super) fn run(
         }
         let began = Instant::now();
         let argv = shlex::split(command).filter(|argv| !argv.is_empty());
-        let end = match &argv {
+        let end = match argv {
             None => End::NotStarted("it is empty, or a quote in it is not closed".to_owned()),
-            Some(argv) => supervisor::run(
-                &Spec {
+            Some(argv) => {
+                let spec = Spec {
                     argv,
-                    cwd: &place.root,
-                    env: &[],
-                    log: &log,
+                    cwd: place.root.clone(),
+                    env: Vec::new(),
+                    log: log.clone(),
                     logs_stdout: true,
                     timeout: limit.saturating_sub(start.elapsed()),
-                    owner: None,
-                },
-                lock.file(),
-            ),
+                };
+                supervisor::run(&spec, lock.file())
+            }
         };
-        let (exit, error) = match end {
-            End::Interrupted { signal } => {
-                let _ = std::fs::remove_file(&log);
-                return Err(Stuck::Interrupted { signal });
-            }
-            End::Abandoned => {
-                let _ = std::fs::remove_file(&log);
-                return Err(Stuck::Abandoned);
-            }
-            End::Exited { code: Some(0), .. } => (Some(0), None),
-            End::Exited {
-                code: Some(code), ..
-            } => (Some(code), Some(format!("exited with code {code}"))),
-            End::Exited { signal, .. } => {
-                let signal = signal.unwrap_or_default();
-                (None, Some(format!("was killed by signal {signal}")))
-            }
+        if let Some(stuck) = Stuck::after(&end) {
+            let _ = std::fs::remove_file(&log);
+            return Err(stuck);
+        }
+        let error = match &end {
             End::TimedOut => {
-                let all = span(limit);
-                let own = span(began.elapsed());
+                let (all, own) = (span(limit), span(began.elapsed()));
                 let why = format!("was killed after {own}: all gates together may take {all}");
-                (None, Some(why))
+                Some(why)
             }
-            End::TooMuchOutput => {
-                let why = "was killed: it wrote more than 64 MiB";
-                (None, Some(why.to_owned()))
-            }
-            End::NotStarted(why) => {
+            _ => end.failure(),
+        };
+        let exit = match end {
+            End::Exited { code, .. } => code,
+            End::NotStarted(_) => {
                 // Nothing of it was run, so what is there is from another gate.
                 let _ = std::fs::remove_file(&log);
-                (None, Some(format!("could not be started: {why}")))
+                None
             }
+            _ => None,
         };
-        let line = journal::Gate {
+        let line = Gate {
             at: journal::now(),
             instance: place.instance.name.clone(),
             cycle: invocation.cycle.clone(),
@@ -109,7 +97,7 @@ pub(super) fn run(
             seconds: began.elapsed().as_secs(),
         };
         let times = journal::times(place, &line) + 1;
-        let written = journal::add_gate(place, line);
+        let written = journal::add(place, &Line::Gate(line));
         let Some(why) = error else {
             continue;
         };
@@ -130,20 +118,24 @@ pub(super) fn run(
     Ok(None)
 }
 
-/// Returns a hash of how a gate failed and of the end of its output. Numbers don't count: times, addresses and the number
-/// of a process differ from run to run.
+/// Returns a text with one `0` for each number: times, addresses and the number of a process differ from run to run of a
+/// gate that fails in the same way.
+pub(crate) fn without_numbers(text: &str) -> String {
+    let mut same = String::new();
+    for char in text.chars() {
+        match char.is_ascii_digit() {
+            true if same.ends_with('0') => {}
+            true => same.push('0'),
+            false => same.push(char),
+        }
+    }
+    same
+}
+
+/// Returns a hash of how a gate failed and of the end of its output.
 fn fingerprint(why: &str, log: &Path) -> String {
     let lines = log::last_lines(log, usize::MAX);
-    let mut hash = Sha256::new();
-    let mut last = ' ';
-    for char in why.chars().chain(['\n']).chain(lines.chars()) {
-        let char = if char.is_ascii_digit() { '0' } else { char };
-        if char != '0' || last != '0' {
-            hash.update(char.encode_utf8(&mut [0; 4]).as_bytes());
-        }
-        last = char;
-    }
-    let hash = hash.finalize();
+    let hash = Sha256::digest(without_numbers(&format!("{why}\n{lines}")));
     hash.iter()
         .take(8)
         .map(|byte| format!("{byte:02x}"))

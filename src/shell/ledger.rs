@@ -4,15 +4,15 @@
 //! The findings are in the journal of this machine. The rulings are a file of the instance, one line each, so that
 //! they are versioned with it, and a reviewer on another machine gets them too.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
 use indexmap::IndexMap;
 
 use super::file;
-use super::rulings::rulings;
 use crate::chart::Chart;
-use crate::engine::inspect;
+use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::Run;
 use crate::files::finding::Finding;
 use crate::text::plain_line;
@@ -23,6 +23,9 @@ pub(crate) const OPEN: &str = "open";
 /// The most characters of a reason.
 const LENGTH: usize = 500;
 
+/// The most characters of the line of a ruling.
+const LINE: usize = 2_000;
+
 /// Comes before the reason in the line of a ruling.
 const WHY: &str = " Why: ";
 
@@ -30,10 +33,11 @@ const WHY: &str = " Why: ";
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) id: String,
-    /// The file of its review, and the review's number.
-    pub(crate) review: String,
+    /// The number of its review.
     pub(crate) n: i64,
     pub(crate) finding: Finding,
+    /// Whether the cycle of its review is not over.
+    pub(crate) is_of_cycle: bool,
     /// Whether the review before it found the same.
     pub(crate) is_again: bool,
     /// `open`, what the answer says, or what the user has ruled.
@@ -53,14 +57,14 @@ impl std::fmt::Display for Entry {
     }
 }
 
-/// Returns the findings of the reviews in `runs`, oldest first. `running` is what the reviews of the running
-/// cycle are called, with `{n}` for the number, and how many of them count: the last one can still be answered.
+/// Returns the findings of the reviews in `runs`, oldest first. `unfinished` is what the reviews of the cycle that is not
+/// over are called, with `{n}` for the number, and how many of them count: they can still be answered.
 pub(crate) fn entries(
     chart: &Chart,
     root: &Path,
     dir: &Path,
     runs: Vec<Run>,
-    running: Option<(&str, i64)>,
+    unfinished: Option<(&str, i64)>,
 ) -> Vec<Entry> {
     let words = &chart.findings;
     let rulings = rulings(chart, root, dir);
@@ -72,19 +76,28 @@ pub(crate) fn entries(
             last.insert(review.file.clone(), review);
         }
     }
+    let files = inspect::reviews(chart, last.keys().map(String::as_str));
+    let files: HashMap<&str, &ReviewFile> = files
+        .iter()
+        .map(|file| (file.name.as_str(), file))
+        .collect();
     let mut entries = Vec::new();
     for review in last.values() {
-        let answer = answer(chart, root, dir, &review.file);
-        let can_be_answered = running.is_some_and(|(files, count)| {
-            review.n == count && review.file == files.replace("{n}", &review.n.to_string())
+        let file = files.get(review.file.as_str()).copied();
+        let answer = file.map_or_else(String::new, |file| answer(root, dir, file));
+        let is_of_cycle = unfinished.is_some_and(|(files, count)| {
+            review.n <= count && review.file == files.replace("{n}", &review.n.to_string())
         });
         let silent = match &words.unanswered {
-            Some(word) if answer.is_empty() && !can_be_answered => word,
+            Some(word) if answer.is_empty() && !is_of_cycle => word,
             _ => OPEN,
         };
-        let before = before(&review.file, review.n).and_then(|file| last.get(&file));
+        let before = file.and_then(|file| {
+            let n = (review.n - 1).to_string();
+            last.get(&file.files.replace("{n}", &n))
+        });
         for (id, finding) in review.found.named(&review.file) {
-            let ruled = rulings.iter().find_map(|line| ruled(line, &id));
+            let ruled = rulings.iter().find_map(|line| ruled(line, &id, finding));
             let said = ruled.or_else(|| said(&answer, &id, &words.answers));
             let (state, why) = said.unwrap_or_else(|| (silent.to_owned(), None));
             let finding = finding.clone();
@@ -92,8 +105,8 @@ pub(crate) fn entries(
             let is_again = before.is_some_and(|before| before.found.findings.iter().any(is_same));
             entries.push(Entry {
                 id,
-                review: review.file.clone(),
                 n: review.n,
+                is_of_cycle,
                 is_again,
                 finding,
                 state,
@@ -102,6 +115,21 @@ pub(crate) fn entries(
         }
     }
     entries
+}
+
+/// Returns the rulings, one line each.
+pub(super) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
+    let Some(name) = &chart.findings.file else {
+        return Vec::new();
+    };
+    let text = file::read(root, &dir.join(name), file::LIMIT)
+        .ok()
+        .flatten();
+    let text = text.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    // Anyone may have edited the file.
+    let lines = text.lines().map(|line| plain_line(line, LINE));
+    lines.filter(|line| !line.is_empty()).collect()
 }
 
 /// Records what the user rules about a finding. It replaces an earlier ruling. The caller holds the write lock.
@@ -115,7 +143,7 @@ pub(crate) fn rule(
     let name = chart.findings.file.as_ref();
     let path = dir.join(name.ok_or(io::ErrorKind::NotFound)?);
     let mut lines = rulings(chart, root, dir);
-    lines.retain(|line| ruled(line, &entry.id).is_none());
+    lines.retain(|line| ruled(line, &entry.id, &entry.finding).is_none());
     let place = entry.finding.place();
     let place = place.map(|place| format!(", {place}")).unwrap_or_default();
     lines.push(format!(
@@ -128,26 +156,28 @@ pub(crate) fn rule(
     file::replace(&path, format!("{}\n", lines.join("\n")).as_bytes())
 }
 
-/// Returns the text of the answer to a review; empty if there is none.
-fn answer(chart: &Chart, root: &Path, dir: &Path, review: &str) -> String {
-    let file = inspect::reviews(chart, std::iter::once(review)).pop();
-    let path = file.map(|file| dir.join(file.answer));
-    let text = path.and_then(|path| file::read(root, &path, file::LIMIT).ok().flatten());
+/// Returns the text of the answer to a review; empty if there is none. When a cycle starts over, the name of a review
+/// comes back, and the answer to the one before it is still there.
+fn answer(root: &Path, dir: &Path, review: &ReviewFile) -> String {
+    let path = dir.join(&review.answer);
+    let modified = |path: &Path| file::modified(path).ok().flatten();
+    if !file::is_as_new(modified(&path), modified(&dir.join(&review.name))) {
+        return String::new();
+    }
+    let text = file::read(root, &path, file::LIMIT).ok().flatten();
     String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
 }
 
-/// Returns what the file of the review before is called.
-fn before(file: &str, n: i64) -> Option<String> {
-    let (stem, end) = file.rsplit_once(&n.to_string())?;
-    Some(format!("{stem}{}{end}", n - 1))
-}
-
-/// Returns the ruling in a line, if it is about this finding, and its reason.
-pub(super) fn ruled(line: &str, id: &str) -> Option<(String, Option<String>)> {
+/// Returns the ruling in a line, if it is about this finding, and its reason. An id can come back with another finding.
+pub(super) fn ruled(line: &str, id: &str, finding: &Finding) -> Option<(String, Option<String>)> {
     let rest = line.strip_prefix(id)?.strip_prefix(' ')?;
-    let (word, rest) = rest.split_once(' ')?;
-    let why = rest.rsplit_once(WHY).map(|(_, why)| why.to_owned());
-    Some((word.to_owned(), why))
+    let (word, rest) = rest.split_once(" (")?;
+    let rest = rest.strip_prefix(&finding.severity)?;
+    let (place, why) = rest.split_once(&format!("): {}", finding.title))?;
+    let is_it = place.is_empty() || place.starts_with(", ");
+    let is_whole = why.is_empty() || why.starts_with(WHY);
+    let why = why.strip_prefix(WHY).map(str::to_owned);
+    (is_it && is_whole).then(|| (word.to_owned(), why))
 }
 
 /// Returns what an answer says of a finding, and why: the last line that begins with its id and one of the `words`,
@@ -170,6 +200,35 @@ fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rulings_of_all_shapes() {
+        let finding = |severity: &str, title: &str| Finding {
+            severity: severity.to_owned(),
+            file: None,
+            line: None,
+            title: title.to_owned(),
+        };
+        let leak = finding("minor", "Leak");
+        let cases = [
+            ("a-1.2 rejected (minor): Leak Why: no", Some(Some("no"))),
+            (
+                "a-1.2 rejected (minor, a.rs:3): Leak Why: no Why: x",
+                Some(Some("no Why: x")),
+            ),
+            ("a-1.2 rejected (minor): Leak", Some(None)),
+            ("a-1.21 rejected (minor): Leak Why: no", None),
+            ("a-1.2 rejected (major): Leak Why: no", None),
+            ("a-1.2 rejected (minority): Leak Why: no", None),
+            ("a-1.2 rejected (minor): Leaks Why: no", None),
+            ("a-1.2 rejected (minor): A Leak Why: no", None),
+            ("a-1.2 rejected", None),
+        ];
+        for (line, expected) in cases {
+            let expected = expected.map(|why| ("rejected".to_owned(), why.map(str::to_owned)));
+            assert_eq!(ruled(line, "a-1.2", &leak), expected, "{line}");
+        }
+    }
 
     #[test]
     fn answers_of_all_shapes() {

@@ -101,7 +101,7 @@ fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
 /// Creates the file with its first line; if another process creates it at the same time, that file will do.
 fn make(home: &Path, path: &Path) -> io::Result<()> {
     lock::make_folder(home)?;
-    let made = file::create_with(path, |file| {
+    let made = file::create_for_now(path, |file| {
         let inode = file.metadata()?.ino();
         file.write_all(&serde_json::to_vec(&Head { inode })?)
     });

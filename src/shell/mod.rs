@@ -6,7 +6,7 @@ pub(crate) mod file;
 pub(crate) mod find;
 #[cfg(test)]
 mod fuzz;
-mod gates;
+pub(crate) mod gates;
 mod git;
 pub(crate) mod journal;
 pub(crate) mod ledger;
@@ -20,7 +20,6 @@ pub(crate) mod postponed;
 mod record;
 mod review;
 pub(crate) mod reviews;
-mod rulings;
 pub(crate) mod seen;
 pub(crate) mod settings;
 pub(crate) mod snapshot;

@@ -10,7 +10,7 @@ use super::driver;
 use super::effects;
 use super::gates;
 use super::git::Git;
-use super::journal;
+use super::journal::{self, Line};
 use super::lock::ReviewLock;
 use super::performed::Performed;
 use super::place::{AsWorld as _, Place};
@@ -112,10 +112,8 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     effort.by.clone_from(&announced.by);
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
-        let _ = journal::add_review(
-            place,
-            ended(place, announced, (seen, subject), &outcome, &effort),
-        );
+        let review = ended(place, announced, (seen, subject), &outcome, &effort);
+        let _ = journal::add(place, &Line::Review(review));
     }
     Ok(Reviewed::Ran(Box::new(Run {
         ended: Ended {
@@ -226,13 +224,12 @@ fn run(
     // The log of a failed run stays, and nobody wants to commit it. If this fails, the run is the same.
     let _ = effects::ignore_logs(&place.root, &place.chart.scope, &invoke.log.0);
     let spec = Spec {
-        argv: &invocation.argv,
-        cwd: &place.root,
-        env: &[(REVIEWER.to_owned(), "1".to_owned())],
-        log: &log_file,
+        argv: invocation.argv.clone(),
+        cwd: place.root.clone(),
+        env: vec![(REVIEWER.to_owned(), "1".to_owned())],
+        log: log_file.clone(),
         logs_stdout: false,
         timeout: Duration::from_secs(timeout),
-        owner: None,
     };
     let end = supervisor::run(&spec, running.file());
     let program = invocation.argv.first().map_or("", String::as_str);
@@ -247,15 +244,13 @@ fn run(
         let log = format!("; its log is {}", log.display());
         Ok(Outcome::Failed(format!("{why}{last}{log}")))
     };
-    let (code, signal, stdout) = match end {
-        End::Interrupted { signal } => {
-            remove_empty(&log_file);
-            return Err(Stuck::Interrupted { signal });
-        }
-        End::Abandoned => {
-            remove_empty(&log_file);
-            return Err(Stuck::Abandoned);
-        }
+    if let Some(stuck) = Stuck::after(&end) {
+        remove_empty(&log_file);
+        return Err(stuck);
+    }
+    let failure = end.failure();
+    let (code, stdout) = match end {
+        End::Exited { code, stdout, .. } => (code, stdout),
         End::NotStarted(why) => {
             // Nothing was started, so the log is empty.
             let _ = std::fs::remove_file(&log_file);
@@ -269,34 +264,22 @@ fn run(
             };
             return failed(format!("`{program}` was killed after {limit}{cut}"));
         }
-        End::TooMuchOutput => {
-            return failed(format!("`{program}` was killed: it wrote more than 64 MiB"));
-        }
-        End::Exited {
-            code,
-            signal,
-            stdout,
-        } => (code, signal, stdout),
+        _ => (None, Vec::new()),
     };
     effort.cost = outcome::cost(invoke, &stdout);
     effort.tokens = outcome::tokens(invoke, &stdout);
     let verdict = outcome::verdict(invoke, &stdout);
-    if code != Some(0) || verdict.is_err() {
+    if failure.is_some() || verdict.is_err() {
         effort.until = outcome::postponed(invoke, &stdout);
     }
-    let verdict = match (code, verdict) {
-        (Some(0), Ok(verdict)) => verdict,
-        (Some(0), Err(why)) => return failed(format!("`{program}` failed: {why}")),
-        (Some(code), _) => {
-            let why = outcome::reason_in(invoke, &stdout)
-                .map(|why| format!(": {why}"))
-                .unwrap_or_default();
-            return failed(format!("`{program}` exited with code {code}{why}"));
-        }
-        (None, _) => {
-            let signal = signal.unwrap_or_default();
-            return failed(format!("`{program}` was killed by signal {signal}"));
-        }
+    if let Some(how) = failure {
+        let reason = code.and_then(|_| outcome::reason_in(invoke, &stdout));
+        let reason = reason.map(|why| format!(": {why}")).unwrap_or_default();
+        return failed(format!("`{program}` {how}{reason}"));
+    }
+    let verdict = match verdict {
+        Ok(verdict) => verdict,
+        Err(why) => return failed(format!("`{program}` failed: {why}")),
     };
     if Writing::of(&file).is_none_or(|after| after.len == 0 || Some(after) == before) {
         return failed(format!("`{program}` did not write {}", shown.display()));

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use indexmap::IndexMap;
 
-use super::rulings::rulings;
+use super::ledger::rulings;
 use super::{file, git};
 use crate::chart::Chart;
 use crate::engine::records;

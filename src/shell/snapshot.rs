@@ -6,7 +6,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::SystemTime;
 
 use minijinja::value::Value;
 use walkdir::WalkDir;
@@ -15,7 +16,7 @@ use super::git::Git;
 use super::ledger;
 use super::spent;
 use super::state_file::{self, Reading};
-use super::{driver, file, postponed, rulings, seen, settings};
+use super::{driver, file, postponed, seen, settings};
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
@@ -27,8 +28,6 @@ use crate::engine::spent::{Run, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::folder::{Entry, Folder};
-use crate::files::pattern::{Capture, Pattern};
-use crate::files::table;
 use crate::files::timestamp;
 use crate::shell::find::{self, Instance};
 use crate::text::{full_stop, shown};
@@ -159,22 +158,16 @@ impl Snapshot {
 
     /// Returns the problems with everything that has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        self.warnings
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        locked(&self.warnings).clone()
     }
 
     /// Returns the possible problems with everything that has been read so far.
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.notes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        locked(&self.notes).clone()
     }
 
     fn warn(&self, warning: String) {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warnings = locked(&self.warnings);
         // The same thing may be read more than once.
         if !warnings.contains(&warning) {
             warnings.push(warning);
@@ -257,41 +250,15 @@ impl Snapshot {
                 ));
                 continue;
             }
-            let path = format!("{}/{name}", dir.to_string_lossy());
-            let fixed = [
-                ("name", Value::from(shown(name).into_owned())),
-                ("path", Value::from(shown(&path).into_owned())),
-            ];
-            let captured = captures.into_iter().map(|(hole, capture)| {
-                let value = match capture {
-                    Capture::Text(text) => Value::from(text),
-                    Capture::Integer(number) => Value::from(number),
-                };
-                (hole, value)
-            });
-            let lines = match &set.line {
-                Some(line) => Some(("lines", Value::from(self.lines(&dir.join(name), line)?))),
-                None => None,
+            let path = dir.join(name);
+            let text = || {
+                let text = file::read(&self.root, &self.root.join(&path), file::LIMIT);
+                let text = text.map_err(|error| unreadable(&path, &error))?;
+                Ok::<_, Fault>(text.unwrap_or_default())
             };
-            let record = fixed.into_iter().chain(captured).chain(lines);
-            files.push(Value::from_pairs(record));
+            files.push(records::file(set, dir, name, captures, text)?);
         }
         Ok(Value::from(files))
-    }
-
-    /// Returns the lines of a file that match, as records.
-    fn lines(&self, path: &Path, line: &Pattern) -> Result<Vec<Value>, Fault> {
-        let text = file::read(&self.root, &self.root.join(path), file::LIMIT)
-            .map_err(|error| unreadable(path, &error))?
-            .unwrap_or_default();
-        let content = table::read_lines(&String::from_utf8_lossy(&text), line);
-        let record = |row: &table::Row| {
-            let fields = row.fields.iter();
-            Value::from_pairs(
-                fields.map(|(name, value)| (name.as_str(), Value::from(value.as_str()))),
-            )
-        };
-        Ok(content.rows.iter().map(record).collect())
     }
 
     /// Returns who drives the instance, from the point of view of `session`.
@@ -329,7 +296,7 @@ impl Snapshot {
         let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
         let vars = &self.chart.prompts.vars;
         let known = || vars.keys().map(String::as_str);
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = locked(&self.notes);
         for hole in prompt::names(&text).filter(|hole| !vars.contains_key(*hole)) {
             let hint = suggest(hole, known()).map_or_else(
                 || format!("the names are {}", known().collect::<Vec<_>>().join(", ")),
@@ -442,16 +409,17 @@ impl Snapshot {
             return false;
         }
         let is_ruled = || {
-            let rulings = rulings::rulings(&self.chart, &self.root, &self.dir());
+            let rulings = ledger::rulings(&self.chart, &self.root, &self.dir());
             let mut named = newest.found.named(&newest.file);
-            named.any(|(id, _)| {
-                rulings
-                    .iter()
-                    .any(|line| ledger::ruled(line, &id).is_some())
+            named.any(|(id, finding)| {
+                let mut rulings = rulings.iter();
+                rulings.any(|line| ledger::ruled(line, &id, finding).is_some())
             })
         };
-        // Without rulings, nothing but the end of the cycle could answer the question.
-        let is_same = last.iter().all(|run| run.found.is_same(&newest.found))
+        // One review is always the same as itself. Without rulings, nothing but the end of the cycle could answer the
+        // question.
+        let is_same = rounds > 1
+            && last.iter().all(|run| run.found.is_same(&newest.found))
             && self.chart.findings.file.is_some();
         // Git is asked only where all of them saw the same.
         let is_unchanged = || {
@@ -462,29 +430,24 @@ impl Snapshot {
         is_same && !is_ruled() || is_unchanged()
     }
 
-    /// Returns what the reviews that this machine ran have found; `running` is as in [`ledger::entries`].
-    pub(crate) fn ledger(&self, running: Option<(&str, i64)>) -> Vec<ledger::Entry> {
+    /// Returns what the reviews that this machine ran have found; `unfinished` is as in [`ledger::entries`].
+    pub(crate) fn ledger(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::Entry> {
         let name = self.instance.shared_name(&self.chart.scope);
         // The last run counts too: it has found what it has found.
         let runs = spent::runs(&self.home(), &name, &self.instance.name);
-        ledger::entries(&self.chart, &self.root, &self.dir(), runs, running)
+        ledger::entries(&self.chart, &self.root, &self.dir(), runs, unfinished)
     }
 
-    /// Returns the findings, or those of the running cycle only, as records.
-    fn findings(&self, running: Option<(&str, i64)>, is_of_cycle: bool) -> Value {
-        let entries = self.ledger(running);
-        let is_of_it = |entry: &ledger::Entry, counts: fn(i64, i64) -> bool| {
-            running.is_some_and(|(files, count)| {
-                counts(entry.n, count) && entry.review == files.replace("{n}", &entry.n.to_string())
-            })
-        };
-        let is_asked = |entry: &_| !is_of_cycle || is_of_it(entry, |n, count| n <= count);
-        let entries = entries.into_iter().filter(is_asked);
+    /// Returns the findings, or those of the cycle that is not over only, as records.
+    fn findings(&self, unfinished: Option<(&str, i64)>, is_of_cycle: bool) -> Value {
+        let entries = self.ledger(unfinished).into_iter();
+        let entries = entries.filter(|entry| !is_of_cycle || entry.is_of_cycle);
         entries
             .map(|entry| {
+                let is_newest = unfinished.is_some_and(|(_, count)| entry.n == count);
                 Value::from_pairs([
                     ("id", Value::from(entry.id.as_str())),
-                    ("last", Value::from(is_of_it(&entry, |n, count| n == count))),
+                    ("last", Value::from(entry.is_of_cycle && is_newest)),
                     ("severity", Value::from(entry.finding.severity.as_str())),
                     ("state", Value::from(entry.state.as_str())),
                     ("again", Value::from(entry.is_again)),
@@ -495,7 +458,7 @@ impl Snapshot {
     }
 
     fn table(&self, name: &str) -> Result<Value, Fault> {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = locked(&self.tables);
         if let Some(value) = tables.get(name) {
             return value.clone();
         }
@@ -526,7 +489,7 @@ impl Snapshot {
             _ => None,
         };
         if let Ok(file) = &file {
-            let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut warnings = locked(&self.warnings);
             warnings.extend(
                 content
                     .warnings
@@ -543,14 +506,10 @@ impl Snapshot {
         Ok(records::table(table, &content, undecided.as_ref()))
     }
 
-    /// Returns when a file was modified; `None` if it does not exist. The target of a link does not count.
-    fn modified(&self, name: &str) -> Result<Option<std::time::SystemTime>, Fault> {
-        let modified = fs::symlink_metadata(self.dir().join(name)).and_then(|meta| meta.modified());
-        match modified {
-            Ok(modified) => Ok(Some(modified)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(&self.instance.dir.join(name), &error)),
-        }
+    /// Returns when a file was modified; `None` if it does not exist.
+    fn modified(&self, name: &str) -> Result<Option<SystemTime>, Fault> {
+        file::modified(&self.dir().join(name))
+            .map_err(|error| unreadable(&self.instance.dir.join(name), &error))
     }
 }
 
@@ -580,6 +539,10 @@ impl Listing {
         listing.files.sort_unstable();
         Ok(listing)
     }
+}
+
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns whether a name is not UTF-8, or would change the text around it.
@@ -623,11 +586,8 @@ impl World for Snapshot {
             Source::Files(set) => self.files(set)?,
             Source::Table(name) => self.table(name)?,
             Source::Answers { answer, review } => {
-                let newer = match (self.modified(answer)?, self.modified(review)?) {
-                    (Some(answer), Some(review)) => answer >= review,
-                    _ => false,
-                };
-                Value::from(newer)
+                let (answer, review) = (self.modified(answer)?, self.modified(review)?);
+                Value::from(file::is_as_new(answer, review))
             }
             Source::Config(name) => match self.config()?.get(name) {
                 Some(serde_json::Value::String(path))
@@ -670,10 +630,10 @@ impl World for Snapshot {
                 count,
                 is_of_cycle,
             } => {
-                let running = files.as_deref().map(|files| (files, *count));
-                self.findings(running, *is_of_cycle)
+                let unfinished = files.as_deref().map(|files| (files, *count));
+                self.findings(unfinished, *is_of_cycle)
             }
-            Source::Rulings => Value::from(rulings::rulings(&self.chart, &self.root, &self.dir())),
+            Source::Rulings => Value::from(ledger::rulings(&self.chart, &self.root, &self.dir())),
             Source::Postponed => Value::from(postponed::read(&self.home())),
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
 use super::file;
+use super::find::user_folder;
 use crate::chart::embedded::CHARTS;
 
 /// The name of a project's own chart, in the home.
@@ -88,7 +89,8 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
         }
     }
     let invocations = table.get("invoke").and_then(toml::Value::as_table);
-    for invocation in invocations.into_iter().flat_map(toml::Table::values) {
+    let invocations = invocations.into_iter().flat_map(toml::Table::values);
+    for invocation in invocations.chain(table.get("invocation")) {
         let argv = invocation.get("argv").and_then(toml::Value::as_array);
         for file in argv.into_iter().flatten().filter_map(toml::Value::as_str) {
             // An argument is a file name, or has one as the value of an option.
@@ -163,13 +165,7 @@ pub(crate) fn forget(root: &Path) -> Result<bool, String> {
 /// Returns the file that records what the user trusts in the project at `root`. It is in the user's state directory,
 /// which no repository can fill. `None` if there is no such directory, or if it is inside the project.
 fn ledger(root: &Path) -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let state =
-        absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    let state = user_folder("XDG_STATE_HOME", ".local/state")?;
     let root = root.canonicalize().ok()?;
     let real = state
         .ancestors()

@@ -1374,7 +1374,7 @@ fn charts_that_cannot_be_used() {
     let whole =
         fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("statechart.toml")).unwrap();
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
-        ("empty", Vec::new(), ":1:1: missing field `id`"),
+        ("empty", Vec::new(), ": the chart has no `id`, and 5 more"),
         ("prose", b"not toml".to_vec(), ":1:"),
         (
             "not-utf8",
@@ -1400,7 +1400,7 @@ fn charts_that_cannot_be_used() {
         (
             "unknown-key",
             format!("surprise = 1\n{whole}").into_bytes(),
-            ":1:1: unknown field `surprise`",
+            ":1:1: unknown key `surprise`",
         ),
         (
             "no-such-phase",

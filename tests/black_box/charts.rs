@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::{Project, feed};
 
 /// Taskie's chart with the first occurrence of a text replaced, in a folder with its templates.
-fn chart(project: &Project, from: &str, to: &str) -> String {
+pub fn chart(project: &Project, from: &str, to: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join("statechart.toml")).unwrap();
     assert!(text.contains(from), "{from}");
@@ -217,7 +217,7 @@ fn keys_that_would_be_ignored() {
             "verdicts = [\"PASS\", \"FAIL\"]",
             "verdicts = []",
             "missing-key",
-            "`verdicts` of `claude` is empty",
+            "`verdicts` of `invocation` is empty",
         ),
         case(
             "\"/is_error\"",
@@ -229,7 +229,7 @@ fn keys_that_would_be_ignored() {
             "default = 8\n",
             "default = 8.5\n",
             "wrong-type",
-            "invalid type: floating point `8.5`, expected a boolean, an integer, a string or a list of strings",
+            "expected a boolean, an integer, a string or a list, found `8.5`",
         ),
     ]);
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, Reviewer, git, timeless};
+use crate::charts::chart;
+use crate::support::{Project, Ran, Reviewer, feed, git, timeless};
 
 /// A reviewer that finds this.
 fn finds(verdict: &'static str, findings: &Value) -> Reviewer {
@@ -280,9 +281,8 @@ fn a_loop_with_the_same_findings_ends_with_a_question() {
         }
         (project.calls().len(), message(&ran))
     };
-    let one = finding("major", "`a` leaks 12 bytes");
-    let moved =
-        json!({ "severity": "major", "file": "src/a.rs", "line": 40, "title": "A leaks 9 bytes." });
+    let one = finding("major", "`a` leaks in line 12");
+    let moved = json!({ "severity": "major", "file": "src/a.rs", "line": 40, "title": "A leaks in line 40." });
     let other = finding("minor", "b");
     assert_eq!(round(&json!([one, other]), 1).0, 1);
     // One that is gone or new is progress.
@@ -291,7 +291,7 @@ fn a_loop_with_the_same_findings_ends_with_a_question() {
     assert_eq!(round(&json!([other, moved]), 4).0, 4);
     assert_eq!(round(&json!([one, other]), 5).0, 5);
     let question = "The last two code-reviews found the same: what should happen?\n\n\
-                    - task-1-review-5.1 (major, src/a.rs:12): `a` leaks 12 bytes\n\
+                    - task-1-review-5.1 (major, src/a.rs:12): `a` leaks in line 12\n\
                     - task-1-review-5.2 (minor, src/a.rs:12): b\n\n\
                     Decide about one of them (`taskie rule ID accept|reject WHY`), and the next stop runs another \
                     review. (`taskie run skip` moves on to complete-task without one.)";
@@ -299,6 +299,143 @@ fn a_loop_with_the_same_findings_ends_with_a_question() {
     let rule = ["rule", "task-1-review-5.2", "reject", "it is right"];
     assert_eq!(project.run(&rule).code, 0);
     assert_eq!(round(&json!([one]), 6).0, 6);
+}
+
+/// One review is no loop, whatever it finds: only one that would read exactly the same again is a question.
+#[test]
+fn one_review_can_stall_if_nothing_changes() {
+    let cases = [("fn a() {}\n", 1), ("fn b() {}\n", 2)];
+    for (code, calls) in cases {
+        let project = project();
+        let chart = chart(&project, "stall  = 2 ", "stall  = 1 ");
+        git(&project.root, &["init", "-q"]);
+        std::fs::write(project.root.join("code.rs"), "fn a() {}\n").unwrap();
+        let stop = || {
+            project.reviewer(&finds("FAIL", &json!([finding("major", "a")])));
+            let event =
+                json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "mine" });
+            let hook = project.command(["--chart", &chart, "hook", "stop"]);
+            assert_eq!(feed(hook, event.to_string()).code, 0);
+        };
+        stop();
+        project.write("task-1-post-review-1.md", "nothing to do\n");
+        let enter = ["--chart", &chart, "enter", "post-code-review"];
+        assert_eq!(
+            project
+                .run(&[&enter[..], &["--session", "mine"]].concat())
+                .code,
+            0
+        );
+        std::fs::write(project.root.join("code.rs"), code).unwrap();
+        stop();
+        assert_eq!(project.calls().len(), calls, "{code}");
+    }
+}
+
+/// The number of a review need not be the last one in its name.
+#[test]
+fn reviews_with_another_number_in_their_names() {
+    let project = project();
+    let review = "review = \"{base}-review-{n}";
+    let chart = chart(
+        &project,
+        &format!("{review}.md"),
+        &format!("{review}-v2.md"),
+    );
+    let run = |args: &[&str]| project.run(&[&["--chart", &chart], args].concat());
+    let round = |verdict, findings: &Value, n: usize| {
+        project.reviewer(&finds(verdict, findings));
+        let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "mine" });
+        let hook = project.command(["--chart", &chart, "hook", "stop"]);
+        let ran = feed(hook, event.to_string());
+        assert_eq!(project.calls().len(), n, "{}", ran.stdout);
+        project.write(&format!("task-1-post-review-{n}.md"), "Fixed.\n");
+        run(&["enter", "post-code-review", "--session", "mine"]);
+        message(&ran)
+    };
+    let (one, other) = (finding("major", "a"), finding("minor", "b"));
+    round("FAIL", &json!([one]), 1);
+    round("FAIL", &json!([one]), 2);
+    let asked = round("FAIL", &json!([other]), 2);
+    let question = "The last two code-reviews found the same: what should happen?\n\n- task-1-review-2-v2.1 (major, ";
+    assert!(asked.starts_with(question), "{asked}");
+    let rule = ["rule", "task-1-review-2-v2.1", "accept", "it is right"];
+    assert_eq!(run(&rule).code, 0);
+    round("FAIL", &json!([other]), 3);
+    round("PASS", &json!([]), 4);
+    round("PASS", &json!([]), 5);
+    let stats: Value = serde_json::from_str(&run(&["stats", "--json"]).stdout).unwrap();
+    assert_eq!(stats["rounds_until_clean"], json!({ "code-review": [4] }));
+}
+
+/// Ids come back when a cycle starts over. What was said about another finding then says nothing.
+#[test]
+fn a_cycle_that_starts_over_has_new_findings() {
+    let reject = &["rule", "tasks-review-1.1", "reject", "fine as is"][..];
+    let accept = &["rule", "tasks-review-1.1", "accept", "it is right"][..];
+    let cases = [
+        ("tasks-review-1.1: fixed\n", None, "fixed"),
+        ("I fixed most of it.\n", Some(reject), "rejected"),
+    ];
+    for (answer, ruling, before) in cases {
+        let project = project();
+        project.set_state(json!({ "phase": "create-tasks", "next_phase": "tasks-review" }));
+        let listed = || {
+            let list = project.run(&["findings", "--json"]).json();
+            let first = &list["findings"][0];
+            assert_eq!(list["findings"].as_array().unwrap().len(), 1);
+            [&first["title"], &first["state"]].map(|text| text.as_str().unwrap().to_owned())
+        };
+        let run = |args: &[&str]| assert_eq!(project.run(args).code, 0, "{args:?}");
+        stop(
+            &project,
+            &finds("FAIL", &json!([finding("minor", "Old nit")])),
+        );
+        assert_eq!(listed(), ["Old nit", "open"]);
+        project.write("tasks-post-review-1.md", answer);
+        run(&["enter", "post-tasks-review", "--session", "mine"]);
+        if let Some(ruling) = ruling {
+            run(ruling);
+        }
+        run(&["run", "skip"]);
+        assert_eq!(listed(), ["Old nit", before]);
+        run(&["enter", "create-tasks", "--session", "mine"]);
+        let title = "Deletes the database";
+        stop(
+            &project,
+            &finds("FAIL", &json!([finding("critical", title)])),
+        );
+        assert_eq!(listed(), [title, "open"]);
+        run(&["run", "skip"]);
+        assert_eq!(listed(), [title, "deferred"]);
+        run(accept);
+        assert_eq!(listed(), [title, "accepted"]);
+        let rulings = project.read("rulings");
+        assert_eq!(rulings.lines().count(), 1 + usize::from(ruling.is_some()));
+    }
+}
+
+/// Each state has one heading, whoever said it.
+#[test]
+fn findings_are_listed_by_state() {
+    let project = project();
+    let found = ["a", "b", "c", "d"].map(|title| finding("minor", title));
+    stop(&project, &finds("FAIL", &json!(found)));
+    project.write("task-1-post-review-1.md", "task-1-review-1.4: deferred\n");
+    for (n, word) in [(1, "accept"), (2, "reject"), (3, "accept")] {
+        let id = format!("task-1-review-1.{n}");
+        assert_eq!(project.run(&["rule", &id, word, "I say so"]).code, 0);
+    }
+    let list = "\
+deferred
+task-1-review-1.4  minor, src/a.rs:12: d
+accepted
+task-1-review-1.1  minor, src/a.rs:12: a (I say so)
+task-1-review-1.3  minor, src/a.rs:12: c (I say so)
+rejected
+task-1-review-1.2  minor, src/a.rs:12: b (I say so)
+";
+    assert_eq!(project.run(&["findings"]).stdout, list);
 }
 
 /// What nobody has fixed when a cycle ends is listed then, and when the plan is complete.
@@ -316,8 +453,8 @@ fn what_is_put_off_is_listed_at_the_end() {
     let ran = stop(&project, &finds("FAIL", &json!([finding("minor", "c")])));
     let passed = "code-review 2/8: FAIL: 1 minor (sonnet, $0.84), 1 of 1 clean\n\
                   Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 2.) \
-                  Found and not fixed:\n\n\
-                  - task-1-review-1.2 (minor, src/a.rs:12): b\n- task-1-review-2.1 (minor, src/a.rs:12): c";
+                  Found and put off:\n\n- task-1-review-1.2 (minor, src/a.rs:12): b\n\n\
+                  Found and not answered:\n\n- task-1-review-2.1 (minor, src/a.rs:12): c";
     assert_eq!(message(&ran), passed);
     let deferred = "fixed\n\
                     task-1-review-1.1  major, src/a.rs:12: a\n\
@@ -340,6 +477,56 @@ fn what_is_put_off_is_listed_at_the_end() {
         next.contains("All tasks are done: tell the user. Reviews found this"),
         "{next}"
     );
+}
+
+/// A finding that an answer passes over is the user's business.
+#[test]
+fn what_an_answer_does_not_name_is_listed_at_the_end() {
+    let project = project();
+    stop(&project, &finds("PASS", &json!([finding("major", "Leak")])));
+    project.write("task-1-post-review-1.md", "I fixed most of it.\n");
+    let args = ["enter", "post-code-review", "--session", "mine"];
+    assert_eq!(project.run(&args).code, 0);
+    let ran = stop(&project, &finds("PASS", &json!([])));
+    let left = "- task-1-review-1.1 (major, src/a.rs:12): Leak";
+    let passed = format!(" Reviews in this cycle: 2.) Found and not answered:\n\n{left}");
+    assert!(message(&ran).ends_with(&passed), "{}", message(&ran));
+    let listed = "open\ntask-1-review-1.1  major, src/a.rs:12: Leak\n";
+    assert_eq!(project.run(&["findings"]).stdout, listed);
+    project.write("tasks.md", "| Id | Status |\n|---|---|\n| 1 | done |\n");
+    project.set_state(json!({ "next_phase": "complete" }));
+    let said = "nobody has said what became of it; name it to the user:";
+    let end = format!("Reviews found this, and {said}\n\n{left}\n");
+    let args = ["enter", "complete", "--session", "mine"];
+    let entered = project.run(&args).stdout;
+    assert!(entered.ends_with(&end), "{entered}");
+}
+
+/// Until its cycle is over, a finding without an answer is open: also while the loop is paused.
+#[test]
+fn an_unanswered_finding_is_open_until_its_cycle_is_over() {
+    let project = project();
+    let states = || {
+        let list = project.run(&["findings", "--json"]).json();
+        let list = list["findings"].as_array().unwrap().clone();
+        let states = list.iter().map(|finding| finding["state"].as_str());
+        states
+            .map(|state| state.unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let run = |args: &[&str]| assert_eq!(project.run(args).code, 0, "{args:?}");
+    stop(&project, &finds("FAIL", &json!([finding("major", "a")])));
+    run(&["enter", "post-code-review", "--session", "mine"]);
+    stop(&project, &finds("FAIL", &json!([finding("major", "b")])));
+    assert_eq!(states(), ["open", "open"]);
+    run(&["run", "pause"]);
+    assert_eq!(states(), ["open", "open"]);
+    run(&["run", "resume"]);
+    assert_eq!(states(), ["open", "open"]);
+    run(&["run", "skip"]);
+    assert_eq!(states(), ["deferred", "deferred"]);
+    run(&["run", "pause"]);
+    assert_eq!(states(), ["deferred", "deferred"]);
 }
 
 /// `status` says which files a clean review has not seen as they are now. Progress is no change.

@@ -48,11 +48,6 @@ const fn mutant(
     }
 }
 
-// The time limits of the reviewers but for the first.
-const CODEX: &str = "last JSON object counts\nverdicts = [\"PASS\", \"FAIL\"]\nverdict = [\"/verdict\"]\nfindings = [\"/findings\"]\nby = \"{{ by }}\"\ntimeout";
-const COPILOT: &str = "answer = \"text\"\nverdicts = [\"PASS\", \"FAIL\"]\nverdict = [\"/verdict\"]\nfindings = [\"/findings\"]\nby = \"{{ by }}\"\ntimeout";
-const GEMINI: &str = "findings = [\"/response/findings\"]\nby = \"{{ by }}\"\ntimeout";
-
 #[rustfmt::skip]
 const MUTANTS: &[Mutant] = &[
     // Misspelled keys.
@@ -142,7 +137,7 @@ const MUTANTS: &[Mutant] = &[
     mutant("minimum = 0\npositional = true", 1, "minimum = 0\none_of = \"names\"\npositional = true", &[("wrong-type", Line(r#"one_of = "names""#))]),
     mutant("{base}-review-{n}.md\"\nanswer", 1, "{base}-review.md\"\nanswer", &[("bad-pattern", Edit)]),
     mutant(r#"base = "tasks""#, 1, r#"base = "plan""#, &[("bad-pattern", Edit)]),
-    mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "timeout = true", &[("wrong-type", Edit)]),
+    mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "timeout = true", &[("unused-name", Line("[config.review_timeout]")), ("wrong-type", Edit)]),
     mutant("advance = true", 1, r#"advance = "yes""#, &[("wrong-type", Edit)]),
     mutant(r#"subject = ["plan.md"]"#, 1, r#"subject = "plan.md""#, &[("wrong-type", Edit)]),
     mutant(r#"home = ".taskie""#, 1, "home = 3", &[("wrong-type", Edit)]),
@@ -181,11 +176,15 @@ const MUTANTS: &[Mutant] = &[
     mutant("[[cycles.plan-review.advance]]\ntarget = \"create-tasks\"\n", 1, "", &[("missing-key", Line("[cycles.plan-review]"))]),
     mutant(r#"exit = "consecutive"#, 1, r#"# "consecutive"#, &[("missing-key", Line("[cycle]"))]),
     mutant("argv = [", 1, "argvv = [", &[("unknown-key", Edit)]),
-    mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "#", &[("missing-key", Line("[invoke.clau"))]),
+    mutant("log = \".review-{n}.log\"", 1, "log = \".review-{m}.log\"", &[("bad-pattern", Edit)]),
+    mutant("by = \"{{ by }}\"", 1, "by = \"{{ byy }}\"", &[("unknown-name", Edit)]),
+    mutant("verdict = [\"/response/verdict\"]", 1, "", &[("missing-key", Line("[invoke.gemini]"))]),
+    mutant(r#"timeout = "{{ config.review_timeout }}""#, 1, "#", &[("unused-name", Line("[config.review_timeout]")), ("missing-key", Line("[invocation]"))]),
     mutant("columns = { id = [\"Id\", \"Task ID\", \"Task #\", \"#\", \"Task\"], status = \"Status\" }\n", 1, "", &[("missing-key", Line("[tables.tasks]"))]),
     mutant("about = \"Leave the loop for now\"\n", 1, "", &[("missing-key", Line("[commands.pause]"))]),
     mutant("default = 0\n\n[context.tdd]", 1, "nullable = false\n\n[context.tdd]", &[("bad-default", Line("[context.consecutive_clean]"))]),
     mutant("default = \"opus\"\n", 1, "", &[("bad-default", Line("[context.review_model]"))]),
+    mutant("stall = 2", 1, "stall = 0", &[("wrong-type", Line("stall = 0"))]),
     mutant("type = \"integer\"\nminimum = 0\ndefault = 8", 1, "minimum = 0\ndefault = 8", &[("missing-key", Line("[config.max_reviews]"))]),
     mutant(r#"never = "phase"#, 1, r#"# "phase"#, &[("missing-key", Line("[[properties"))]),
     mutant("allow = true\n", 6, "\n", &[("idle-rule", Rule("the agent was blocked in this turn already, and the files are in order"))]),
@@ -205,14 +204,14 @@ const MUTANTS: &[Mutant] = &[
     mutant(r#"guard = "remaining""#, 1, r#"guard = "remaining and tdd""#, &[("shadowed-target", Line("remaining and tdd\"\ntarget = \"complete-task\""))]),
     mutant("\n[[cycles.code-review.advance]]\ntarget = \"all-code-review\"\n", 1, "", &[("advance-runs-out", Line("complete-task-tdd\"\n\n[[cycles.code-review.advance]]"))]),
     mutant("target = \"complete\"\n", 1, "guard = \"not remaining\"\ntarget = \"complete\"\n", &[("advance-runs-out", Line("[[cycles.all-code-review.advance]]"))]),
-    mutant("maximum = 570", 1, "maximum = 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line(CODEX)), ("deadline-too-long", Line(COPILOT)), ("deadline-too-long", Line(GEMINI))]),
+    mutant("maximum = 570", 1, "maximum = 600", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("maximum = 270", 1, "maximum = 301", &[("deadline-too-long", Line(r#"timeout = "{{ config.gate_timeout }}""#))]),
     mutant("commands = \"gates\"", 1, "commands = \"commit\"", &[("wrong-operand", Edit)]),
-    mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("wrong-type", Line(CODEX)), ("wrong-type", Line(COPILOT)), ("wrong-type", Line(GEMINI))]),
+    mutant("maximum = 570\n", 1, "", &[("wrong-type", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.max_review }}", &[("unknown-name", Edit), ("unused-name", Line("[config.max_reviews]"))]),
     mutant("{{ config.max_reviews }}", 1, "{{ config.push }}", &[("bad-default", Edit), ("unused-name", Line("[config.max_reviews]"))]),
     mutant("config.permissions == 'bypass'", 1, "config.permissions == 'bypas'", &[("unlike-types", Edit)]),
-    mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#)), ("deadline-too-long", Line(CODEX)), ("deadline-too-long", Line(COPILOT)), ("deadline-too-long", Line(GEMINI))]),
+    mutant("hook_timeout = 600", 1, "hook_timeout = 570", &[("deadline-too-long", Line(r#"timeout = "{{ config.review_timeout }}""#))]),
     mutant("[[on.Stop]]\nabout = \"a flaw in", 1, "[[on.Stop]] # the second\nguard = \"event.stop_hook_active and not checks.structure\"\nallow = true\n\n[[on.Stop]]\nabout = \"a flaw in", &[("shadowed-rule", Line("# the second"))]),
     mutant("guard = \"cycle.due and not undriven\"\nsay", 1, "guard = \"true\"\nsay", &[("constant-guard", Edit)]),
     mutant(r#"guard = "not checks.structure""#, 1, r#"guard = "true""#, &[("constant-guard", Edit)]),

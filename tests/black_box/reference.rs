@@ -103,6 +103,14 @@ fn every_built_in_name_is_described() {
     }
 }
 
+/// The tables of shared keys, and those that share them.
+const SHARED: [(&str, &str); 2] = [("cycle", "cycles"), ("invocation", "invoke")];
+
+fn own_table(shared: &str) -> Option<&'static str> {
+    let own = SHARED.iter().find(|(name, _)| *name == shared);
+    own.map(|(_, own)| *own)
+}
+
 /// A key's description says that it is required, always or on a condition, exactly if a chart without it is refused.
 #[test]
 fn every_required_key_says_so() {
@@ -117,16 +125,18 @@ fn every_required_key_says_so() {
         .into_iter()
         .filter(|section| !is_choice(section))
     {
-        // A key that cycles share says so itself.
-        let keys = entries(section.schema).filter(|(key, _)| *key != "cycle");
+        // What cycles or processes share says so itself.
+        let keys = entries(section.schema)
+            .filter(|(key, _)| !SHARED.iter().any(|(shared, _)| key == shared));
         for (key, value) in keys {
             let about = value.get("description").and_then(Json::as_str);
             let says = is_required(section.schema, key)
                 || about.is_some_and(|about| about.starts_with("Required "));
             let mut paths = vec![[section.path.as_slice(), std::slice::from_ref(key)].concat()];
-            if section.path == ["cycle"] {
-                let own = ["cycles", "*", key].map(str::to_owned);
-                paths.push(own.to_vec());
+            if let [table] = section.path.as_slice()
+                && let Some(own) = own_table(table)
+            {
+                paths.push([own, "*", key].map(str::to_owned).to_vec());
             }
             let found: Vec<bool> = CHARTS
                 .iter()
@@ -463,9 +473,9 @@ fn example(charts: &[Json], path: &[String]) -> String {
     }
     let mut found = Vec::new();
     if let [first, rest @ ..] = path
-        && first == "cycle"
+        && let Some(own) = own_table(first)
     {
-        let own = [&["cycles".to_owned(), "*".to_owned()], rest].concat();
+        let own = [&[own.to_owned(), "*".to_owned()], rest].concat();
         for chart in charts {
             values(chart, &own, &mut found);
         }

@@ -231,7 +231,7 @@ const NO_REVIEW: &str = "  × no review has run, so there is no `review.n`
    ╭─[passed.md:1:121]
  1 │ …d. (Next: {{ cycle.next }}. Reviews in this cycle: {{ review.n }}.)
    ·                                                        ────────
- 2 │ {%- set deferred = cycle.findings | selectattr('state', 'eq', 'deferred') | list -%}
+ 2 │ {%- set put_off = cycle.findings | selectattr('state', 'eq', 'defer…
    ╰────
   help: assume one with --set review.verdict=PASS|FAIL or --set
         review.error=REASON

@@ -264,6 +264,10 @@ fn what_differs_from_a_scenario() {
             "[[step]]\nreview = 'PASS'\n".to_owned(),
             "the scenario cannot be played: step 1: a review runs at a stop: add `stop`",
         ),
+        (
+            "[[step]]\nover = 'cyle'\nstop = 'allow'\n".to_owned(),
+            "the scenario cannot be played: `over` is cycle, instance or an empty text, not cyle",
+        ),
     ];
     let project = Project::empty();
     for (text, expected) in cases {
@@ -349,7 +353,7 @@ fn what_no_walk_reaches_has_no_scenario() {
     assert_eq!(
         ran.stderr,
         "11 scenarios in suite; covered: 11 of 12 phases, rules and commands (91 %)\n\
-         No walk was found to:\n  on.Stop[0]  nothing\n"
+         No scenario could be written for:\n  on.Stop[0]  nothing\n"
     );
     // What is there is never overwritten.
     let before = project.files();
@@ -363,20 +367,34 @@ fn what_no_walk_reaches_has_no_scenario() {
         )
     );
     assert_eq!(project.files(), before);
-    // A chart that cannot be explored has no walks.
-    fs::write(project.root.join("chart.toml"), "id = 3\n").unwrap();
+    // A chart that cannot be explored has no walks, and keeps no other chart from its scenarios.
+    fs::write(project.root.join("odd.toml"), "id = 3\n").unwrap();
+    let args = ["check-chart", "--format=concise", "--scenarios", "new"];
+    let ran = project.run(&[&args[..], &["odd.toml", "chart.toml"]].concat());
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            1,
+            "No scenarios for odd.toml: fix the findings first.\n\
+             11 scenarios in new/text; covered: 11 of 12 phases, rules and commands (91 %)\n\
+             No scenario could be written for:\n  on.Stop[0]  nothing\n"
+        )
+    );
+    // Two charts of one name would share a folder.
     let ran = project.run(&[
         "check-chart",
-        "--format=concise",
         "--scenarios",
-        "new",
+        "twice",
+        "chart.toml",
         "chart.toml",
     ]);
-    assert!(
-        ran.stderr
-            .starts_with("taskie: chart.toml was not explored"),
-        "{}",
-        ran.stderr
+    assert_eq!(
+        (ran.code, ran.stderr.as_str()),
+        (
+            1,
+            "taskie: two charts have their scenarios in twice/text\n  \
+             help: give each chart an `id` of its own, or check one at a time\n"
+        )
     );
 }
 

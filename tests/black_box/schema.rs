@@ -112,7 +112,7 @@ fn valid_and_invalid_charts() {
         (
             "timeout  = \"{{ config.review_timeout }}\"",
             "timeout  = true",
-            "/invoke/claude/timeout",
+            "/invocation/timeout",
         ),
         ("advance = true", "advance = \"yes\"", "/advance"),
         ("id           = \"taskie\"", "", "id"),

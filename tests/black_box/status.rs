@@ -149,7 +149,7 @@ fn the_json_is_whole() {
         let cost = verdict.as_str().map(|_| 750);
         json!({ "cycle": cycle, "of": of, "n": n, "file": format!("{dir}/{of}-review-{n}.md"),
                 "verdict": verdict, "stated": null, "by": by, "seconds": cost.map(|_| 0), "cost": cost,
-                "found": "", "answered": answered })
+                "found": "", "answered": answered, "changed": [] })
     };
     let expected = json!({
         "version": 1, "chart": "taskie", "plan": PLAN, "directory": dir, "started": true, "usable": true,

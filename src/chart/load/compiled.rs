@@ -32,6 +32,7 @@ pub fn chart(origin: &str, node: &'static Node, templates: Templates) -> Result<
         phases: later(&source, |resolver, source| resolver.phases(source)),
         cycles: later(&source, |resolver, source| resolver.cycles(source)),
         commands: later(&source, |_, source| commands(source)),
+        invoke: later(&source, |resolver, source| resolver.invokes(source)),
         source,
         templates,
     })
@@ -72,6 +73,7 @@ fn source(node: &'static Node) -> Result<Source, Error> {
         findings: node.part("findings"),
         budget: node.part("budget"),
         gates: Option::deserialize(node.at("gates"))?,
+        invocation: node.part("invocation"),
         invoke: node.part("invoke"),
         on: node.parts("on", |rules: &mut Vec<Rule>| {
             for rule in rules {

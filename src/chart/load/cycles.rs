@@ -20,40 +20,26 @@ impl Resolver<'_> {
 
     /// Checks that no two reviews have the same file name, within a cycle or between cycles.
     pub(super) fn file_names(&mut self, source: &Source, cycles: &IndexMap<String, Cycle>) {
-        let place = |id: &str, key: &str, is_own: bool| match is_own {
-            true => at!["cycles", id, key].to_vec(),
-            false => at!["cycle", key].to_vec(),
-        };
         for (index, (id, cycle)) in cycles.iter().enumerate() {
-            let own = source.cycles.get(id);
-            let has_own = |has: fn(&CycleSource) -> bool| own.is_some_and(|own| has(own));
-            for (key, pattern, is_own) in [
-                ("review", &cycle.review, has_own(|own| own.review.is_some())),
-                ("answer", &cycle.answer, has_own(|own| own.answer.is_some())),
-            ] {
+            for (key, pattern) in [("review", &cycle.review), ("answer", &cycle.answer)] {
                 // A misspelled hole has its own finding, and `n` may have been meant.
                 if pattern.holes().all(|(hole, _)| {
                     hole == "base" || hole != "n" && source.context.contains_key(hole)
                 }) {
                     let help = "add `{n}`, the number of the review";
                     let message = format!("every {key} of a cycle would have the same file name");
-                    self.flaw(Code::BadPattern, &place(id, key, is_own), message, help);
+                    self.flaw(Code::BadPattern, at!["cycles", id, key], message, help);
                 }
             }
             let same = |other: &Cycle| other.base == cycle.base && other.review == cycle.review;
             if let Some(other) = cycles.values().take(index).find(|other| same(other)) {
-                let is_own = has_own(|own| own.base.is_some());
                 let message = format!(
                     "the reviews of `{id}` and `{}` would have the same file names",
                     other.id
                 );
-                let path = place(id, "base", is_own);
-                self.flaw(
-                    Code::BadPattern,
-                    &path,
-                    message,
-                    "give each cycle its own base",
-                );
+                let path = at!["cycles", id, "base"];
+                let help = "give each cycle its own base";
+                self.flaw(Code::BadPattern, path, message, help);
             }
         }
     }
@@ -68,41 +54,26 @@ impl Resolver<'_> {
                 let key = stringify!($key);
                 let is_in_none = source.cycles.len() > 1
                     && source.cycles.values().all(|cycle| cycle.$key.is_none());
-                if value.is_none() && is_in_none {
-                    let message = format!("no cycle has `{key}`");
-                    let help = "add it to [cycle], which all cycles share";
-                    self.flaw(Code::MissingKey, at!["cycle"], message, help);
-                } else if value.is_none() {
-                    let message = format!("cycle `{id}` has no `{key}`");
-                    let help = "add it here, or to [cycle], which all cycles share";
-                    self.flaw(Code::MissingKey, at!["cycles", id], message, help);
+                if value.is_none() {
+                    self.missing("cycle", at!["cycles", id], key, is_in_none);
                 }
                 value
             }};
         }
         macro_rules! name {
             ($key:ident, $holes:expr) => {{
-                let key = stringify!($key);
-                let place = match own.$key {
-                    Some(_) => at!["cycles", id, key].to_vec(),
-                    None => at!["cycle", key].to_vec(),
-                };
-                required!($key).and_then(|pattern| self.name_pattern(&place, &pattern, $holes))
+                let path = at!["cycles", id, stringify!($key)];
+                required!($key).and_then(|pattern| self.name_pattern(path, &pattern, $holes))
             }};
         }
         let mut text = shared.text.clone();
         text.extend(own.text.clone());
-        let (subject, place) = match &own.subject {
-            Some(own) => (own.clone(), at!["cycles", id, "subject"].to_vec()),
-            None => (
-                shared.subject.clone().unwrap_or_default(),
-                at!["cycle", "subject"].to_vec(),
-            ),
-        };
+        let subject = own.subject.clone().or_else(|| shared.subject.clone());
+        let subject = subject.unwrap_or_default();
         for (index, name) in subject.iter().enumerate() {
             if single_expression(&name.0).is_none() {
-                let place = [place.as_slice(), at![index]].concat();
-                self.name_pattern(&place, &FilePattern(name.0.clone()), &holes);
+                let path = at!["cycles", id, "subject", index];
+                self.name_pattern(path, &FilePattern(name.0.clone()), &holes);
             }
         }
         // All keys are read before the first missing one returns, so that every missing key is reported.

@@ -5,6 +5,7 @@ pub mod compiled;
 mod cycles;
 mod fields;
 mod files;
+mod invokes;
 mod resolver;
 mod scope;
 mod targets;
@@ -16,9 +17,9 @@ use indexmap::IndexMap;
 
 use crate::chart::model::{Rule, Source};
 use crate::chart::{Chart, Command};
-use crate::chart::{check, outdated};
+use crate::chart::{check, structure};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::flaw::{ChartError, Flaw};
+use crate::diagnostic::flaw::{ChartError, Flaw, unique};
 use crate::diagnostic::toml::at;
 use crate::expr::templates::Templates;
 use fields::name_words;
@@ -34,7 +35,7 @@ pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
         ChartError::unreadable(&origin, format!("the chart cannot be read: {error}"))
     })?;
     let beside = path.parent().unwrap_or(Path::new("."));
-    let folders = parse(&origin, &text)?
+    let folders = structure::parse(&origin, &text)?
         .templates
         .iter()
         .map(|folder| beside.join(folder))
@@ -46,7 +47,7 @@ pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
 
 /// Loads a chart from its TOML. `origin` names it in messages.
 pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
-    let (chart, flaws) = resolve_all(origin, parse(origin, text)?, text, templates);
+    let (chart, flaws) = resolve_all(origin, structure::parse(origin, text)?, text, templates);
     match chart {
         Some(chart) if flaws.is_empty() => Ok(chart),
         _ => Err(ChartError {
@@ -69,52 +70,9 @@ pub fn resolve_all(
         flaws: Vec::new(),
     };
     let chart = resolver.chart(origin, source, templates);
-    let mut flaws: Vec<Flaw> = Vec::new();
-    for flaw in resolver.flaws {
-        // What all cycles share is resolved for each of them.
-        if !flaws.contains(&flaw) {
-            flaws.push(flaw);
-        }
-    }
+    let mut flaws = unique(resolver.flaws);
     flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
     (chart, flaws)
-}
-
-fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
-    let flaws = outdated::flaws(text);
-    if !flaws.is_empty() {
-        return Err(ChartError {
-            origin: origin.to_owned(),
-            text: text.to_owned(),
-            flaws,
-        });
-    }
-    toml::from_str(text).map_err(|error| {
-        let (_, syntax) = toml::de::DeTable::parse_recoverable(text);
-        let (code, errors) = if syntax.is_empty() {
-            (misfit(error.message()), vec![error])
-        } else {
-            (Code::TomlSyntax, syntax)
-        };
-        let flaws = errors
-            .iter()
-            .map(|error| Flaw::new(code, error.message()).at(error.span()))
-            .collect();
-        ChartError {
-            origin: origin.to_owned(),
-            text: text.to_owned(),
-            flaws,
-        }
-    })
-}
-
-/// Returns the code for valid TOML that is not a chart. Only serde's wording says what is wrong with it.
-fn misfit(message: &str) -> Code {
-    match message {
-        _ if message.starts_with("missing field") => Code::MissingKey,
-        _ if message.starts_with("unknown field") => Code::UnknownKey,
-        _ => Code::WrongType,
-    }
 }
 
 impl Resolver<'_> {
@@ -141,8 +99,10 @@ impl Resolver<'_> {
         }
         self.fields(&source, &phases);
         self.targets(&source, &phases);
+        self.processes(&source);
         let files = self.files(&source);
         let (tables, broken_tables) = self.tables(&source);
+        let invokes = self.invokes(&source);
         let scope = self.scope(&source.scope);
         let is_complete = cycles.len() == source.cycles.len();
         is_complete.then(|| Chart {
@@ -154,6 +114,7 @@ impl Resolver<'_> {
             phases: phases.into(),
             cycles: cycles.into(),
             commands: commands(&source).into(),
+            invoke: invokes.into(),
             source,
             templates,
         })

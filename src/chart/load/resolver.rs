@@ -1,12 +1,13 @@
 //! Collects flaws while names are resolved, and resolves what every part of a chart has: names and file patterns.
 
+use std::ops::Range;
 use std::path::{Component, Path};
 
 use crate::chart::model::{FilePattern, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::hint;
-use crate::diagnostic::toml::{Step, locate};
+use crate::diagnostic::toml::{Document, Step};
 use crate::files::pattern::Pattern;
 
 /// The hole in a phase's name that makes one phase per cycle.
@@ -30,7 +31,11 @@ impl Resolver<'_> {
     ) {
         let help = Some(help.into()).filter(|help| !help.is_empty());
         let flaw = Flaw::new(code, message).help(help);
-        self.flaws.push(flaw.at(locate(self.text, path)));
+        self.flaws.push(flaw.at(self.locate(path)));
+    }
+
+    fn locate(&self, path: &[Step]) -> Option<Range<usize>> {
+        crate::chart::locate(&Document::parse(self.text), path)
     }
 
     /// Reports a flaw unless `name` is one of `known`.
@@ -46,6 +51,21 @@ impl Resolver<'_> {
         }
         let message = format!("unknown {} `{name}`", noun(code));
         self.flaw(code, path, message, hint(name, known).unwrap_or_default());
+    }
+
+    /// Reports that the table at `path` lacks a key, and so does `shared`, the table of what all such tables share. If
+    /// all of them lack it, one finding is enough.
+    pub(super) fn missing(&mut self, shared: &str, path: &[Step], key: &str, is_in_none: bool) {
+        let of_all = format!("[{shared}], which all {shared}s share");
+        if is_in_none {
+            let message = format!("no {shared} has `{key}`");
+            let help = format!("add it to {of_all}");
+            self.flaw(Code::MissingKey, &[Step::from(shared)], message, help);
+        } else if let [.., Step::Key(name)] = path {
+            let message = format!("{shared} `{name}` has no `{key}`");
+            let help = format!("add it here, or to {of_all}");
+            self.flaw(Code::MissingKey, path, message, help);
+        }
     }
 
     pub(super) fn pattern(&mut self, path: &[Step], source: &FilePattern) -> Option<Pattern> {
@@ -65,7 +85,7 @@ impl Resolver<'_> {
         for (hole, _) in pattern.holes().filter(|(hole, _)| !known.contains(hole)) {
             let help = hint(hole, known.iter().copied());
             let message = format!("nothing fills the hole `{{{hole}}}` of `{}`", source.0);
-            let span = locate(self.text, path).map(|value| {
+            let span = self.locate(path).map(|value| {
                 let at = self
                     .text
                     .get(value.clone())

@@ -1,15 +1,15 @@
-//! The targets of rules, phases, cycles and commands, the processes that they run, and keys that exclude each other.
+//! The targets of rules, phases, cycles and commands, and keys that exclude each other.
 
-use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
+use super::resolver::{CYCLE_HOLE, Resolver};
 use crate::chart::field::Phases;
-use crate::chart::model::{Action, Rule, Seconds, Source};
+use crate::chart::model::{Action, Rule, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Step, at};
 use crate::host::events::EVENTS;
 
 impl Resolver<'_> {
-    /// Checks the phases and cycles that others name as targets, and the processes that rules run.
+    /// Checks the phases and cycles that others name as targets.
     pub(super) fn targets(&mut self, source: &Source, phases: &Phases) {
         self.targets_of_cycles(source, phases);
         for (name, phase) in &source.phases {
@@ -21,7 +21,6 @@ impl Resolver<'_> {
         }
         self.targets_of_rules(source, phases);
         self.targets_of_commands(source, phases);
-        self.invocations(source);
     }
 
     fn targets_of_cycles(&mut self, source: &Source, phases: &Phases) {
@@ -100,96 +99,6 @@ impl Resolver<'_> {
                     self.flaw(Code::SelfReference, path, message, "");
                 }
             }
-        }
-    }
-
-    /// Checks the processes themselves.
-    fn invocations(&mut self, source: &Source) {
-        let holes: Vec<&str> = ["base", "n"]
-            .into_iter()
-            .chain(name_fields(source))
-            .collect();
-        for (name, invoke) in &source.invoke {
-            let lists = [
-                ("verdict", &invoke.verdict),
-                ("findings", &invoke.findings),
-                ("reason", &invoke.reason),
-                ("tokens", &invoke.tokens),
-            ];
-            for (key, pointers) in lists {
-                for (index, pointer) in pointers.iter().enumerate() {
-                    self.pointer(at!["invoke", name, key, index], pointer);
-                }
-            }
-            for (key, pointer) in [("error", &invoke.error), ("cost", &invoke.cost)] {
-                if let Some(pointer) = pointer {
-                    self.pointer(at!["invoke", name, key], pointer);
-                }
-            }
-            if invoke.argv.is_empty() {
-                let message = format!("`argv` of `{name}` is empty: there is no program to run");
-                self.flaw(Code::MissingKey, at!["invoke", name, "argv"], message, "");
-            }
-            if invoke.verdicts.is_empty() {
-                let message = format!("`verdicts` of `{name}` is empty: no run could count");
-                let path = at!["invoke", name, "verdicts"];
-                self.flaw(Code::MissingKey, path, message, "");
-            }
-            if !invoke.findings.is_empty() && source.findings.severities.is_empty() {
-                let message = format!("`findings` of `{name}` has no effect: no severity is known");
-                let help = "list the severities: `[findings] severities = [\"major\", \"minor\"]`";
-                let path = at!["invoke", name, "findings"];
-                self.flaw(Code::MissingKey, path, message, help);
-            }
-            self.name_pattern(at!["invoke", name, "log"], &invoke.log, &holes);
-            let limit = source.hook_timeout.saturating_sub(1);
-            let help = "use a shorter timeout, so that the hook has time to write the outcome";
-            let path = at!["invoke", name, "timeout"];
-            self.deadline(path, name, &invoke.timeout, limit, help, source);
-        }
-        if let Some(gates) = &source.gates {
-            self.name_pattern(at!["gates", "log"], &gates.log, &holes);
-            let limit = source.hook_timeout / 2;
-            let help = "use at most half of that, so that a reviewer has the other half";
-            let path = at!["gates", "timeout"];
-            self.deadline(path, "gates", &gates.timeout, limit, help, source);
-        }
-    }
-
-    /// Checks that something takes at most `limit` seconds.
-    fn deadline(
-        &mut self,
-        path: &[Step],
-        name: &str,
-        timeout: &Seconds,
-        limit: u64,
-        help: &str,
-        source: &Source,
-    ) {
-        let Some(longest) = timeout.longest(&source.config) else {
-            let message = format!("the timeout of `{name}` has no upper limit");
-            let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
-            self.flaw(Code::WrongType, path, message, help);
-            return;
-        };
-        if longest > limit {
-            let message = format!(
-                "`{name}` may take {longest} seconds, but the host ends the hook after {}",
-                source.hook_timeout
-            );
-            self.flaw(Code::DeadlineTooLong, path, message, help);
-        }
-    }
-
-    fn pointer(&mut self, path: &[Step], pointer: &str) {
-        if !pointer.is_empty() && !pointer.starts_with('/') {
-            let message = format!("`{pointer}` is not a JSON pointer: it must start with `/`");
-            self.flaw(
-                Code::BadPattern,
-                path,
-                message,
-                format!("write `/{pointer}`"),
-            );
         }
     }
 

@@ -32,6 +32,8 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let words = &chart.findings;
     let states: Vec<&str> = std::iter::once(ledger::OPEN)
         .chain(words.answers.iter().map(String::as_str))
+        .chain(words.unanswered.as_deref())
+        .chain(words.rulings.values().map(String::as_str))
         .collect();
     let order = |entry: &Entry| states.iter().position(|state| *state == entry.state);
     entries.sort_by_key(|entry| order(entry).unwrap_or(usize::MAX));
@@ -61,10 +63,11 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 fn entries(place: &Place) -> Vec<Entry> {
     let snapshot = place.snapshot();
     let view = Inspector::new(&place.chart, &snapshot.as_world());
-    let standing = view.running().map(|cycle| view.standing(cycle));
-    let running = standing.as_ref();
-    let running = running.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
-    snapshot.ledger(running)
+    let standing = view.unfinished().map(|cycle| view.standing(cycle));
+    let unfinished = standing.as_ref();
+    let unfinished =
+        unfinished.and_then(|standing| Some((standing.files.as_deref()?, standing.count)));
+    snapshot.ledger(unfinished)
 }
 
 fn to_json(entry: &Entry) -> Json {

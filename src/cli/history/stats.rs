@@ -1,18 +1,20 @@
 //! `taskie stats`: sums up the reviews of a project: verdicts, time and cost.
 
+use std::collections::{BTreeSet, HashMap};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ArgMatches;
 use indexmap::IndexMap;
-use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
 use crate::cli::output::say_json;
 use crate::cli::place;
+use crate::engine::inspect;
 use crate::page::{self, PLAIN, Page, STRONG, counted, span, width};
 use crate::shell::journal::{self, Gate, Line, Review};
 use crate::text::shown;
@@ -32,21 +34,15 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             Line::Decision(_) => {}
         }
     }
-    let all = Figures::of(chart, reviews.iter());
-    let cycles = groups(chart, &reviews, |review| review.cycle.clone());
-    let by = |review: &Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
-    let reviewers = groups(chart, &reviews, by);
+    let Totals {
+        all,
+        cycles,
+        reviewers,
+    } = Totals::of(chart, &reviews);
     let rounds = rounds(chart, &reviews);
     if matches.get_flag("json") {
-        let tables = |groups: &IndexMap<String, Figures>| -> Json {
-            let groups = groups.iter();
-            groups
-                .map(|(name, figures)| (name.clone(), figures.to_json()))
-                .collect()
-        };
         say_json(json!({
-            "all": all.to_json(), "cycles": tables(&cycles),
-            "reviewers": tables(&reviewers), "rounds_until_clean": rounds, "gates": gates,
+            "all": all, "cycles": cycles, "reviewers": reviewers, "rounds_until_clean": rounds, "gates": gates,
         }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -109,6 +105,25 @@ impl Gates {
             counted(self.runs, "gate"),
             self.failed
         )
+    }
+}
+
+/// The totals of all reviews, of each cycle and of each reviewer.
+#[derive(Debug)]
+pub(crate) struct Totals {
+    pub(crate) all: Figures,
+    pub(crate) cycles: IndexMap<String, Figures>,
+    pub(crate) reviewers: IndexMap<String, Figures>,
+}
+
+impl Totals {
+    pub(crate) fn of(chart: &Chart, reviews: &[Review]) -> Self {
+        let by = |review: &Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
+        Self {
+            all: Figures::of(chart, reviews.iter()),
+            cycles: groups(chart, reviews, |review| review.cycle.clone()),
+            reviewers: groups(chart, reviews, by),
+        }
     }
 }
 
@@ -191,19 +206,22 @@ impl Figures {
             share.unwrap_or_default()
         )
     }
+}
 
-    pub(crate) fn to_json(&self) -> Json {
-        json!({
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cost = (self.unpriced < self.reviews).then_some(self.cost);
+        let figures = json!({
             "reviews": self.reviews, "verdicts": self.verdicts, "failed": self.failed,
             "found_percent": self.share(), "findings": self.findings, "seconds": self.seconds,
-            "cost": if self.unpriced == self.reviews { Json::Null } else { json!(self.cost) },
-            "unpriced": self.unpriced,
-        })
+            "cost": cost, "unpriced": self.unpriced,
+        });
+        figures.serialize(serializer)
     }
 }
 
 /// Returns the totals for each group of reviews, in the order of their first review.
-pub(crate) fn groups(
+fn groups(
     chart: &Chart,
     reviews: &[Review],
     key: impl Fn(&Review) -> String,
@@ -217,15 +235,17 @@ pub(crate) fn groups(
 
 /// Returns, for each cycle and each time it ran, how many reviews it took until the first clean one.
 fn rounds(chart: &Chart, reviews: &[Review]) -> IndexMap<String, Vec<u64>> {
+    let names: BTreeSet<&str> = reviews.iter().map(|review| review.file.as_str()).collect();
+    let files: HashMap<String, String> = inspect::reviews(chart, names.into_iter())
+        .into_iter()
+        .map(|file| (file.name, file.files))
+        .collect();
     let mut rounds: IndexMap<String, Vec<u64>> = IndexMap::new();
     let mut clean: Vec<(&str, &str)> = Vec::new();
     for review in reviews.iter().filter(|review| review.error.is_none()) {
-        // What was reviewed: the part of the file name before the number.
-        let of = review
-            .file
-            .rsplit_once(&review.n.to_string())
-            .map_or("", |(of, _)| of);
-        let thing = (review.instance.as_str(), of);
+        // The reviews of the same have the same name but for the number.
+        let of = files.get(&review.file).unwrap_or(&review.file);
+        let thing = (review.instance.as_str(), of.as_str());
         if review.n <= 1 {
             clean.retain(|other| *other != thing);
         }

@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 use super::{Looked, Names};
 use crate::chart::Cycle;
 use crate::chart::field::name_part;
+use crate::chart::model::FieldType;
 use crate::engine::context;
 use crate::engine::fault::Fault;
 use crate::engine::world::{Recall, Source};
@@ -19,10 +20,23 @@ use crate::files::pattern::Pattern;
 impl Names {
     /// Returns the running cycle: the one that comes next, or whose post phase comes next.
     pub fn running(&self) -> Option<&Cycle> {
-        let next = self.next();
-        let next = next.as_str()?;
+        self.cycle_of(&self.next())
+    }
+
+    /// Returns the cycle that is not over: the running one, or the one that the user can return to, because a field
+    /// remembers one of its phases.
+    pub fn unfinished(&self) -> Option<&Cycle> {
+        let fields = self.chart.context.iter();
+        let mut remembered = fields
+            .filter(|(name, field)| field.kind == FieldType::Phase && **name != self.chart.state);
+        self.running()
+            .or_else(|| remembered.find_map(|(name, _)| self.cycle_of(&self.field(name))))
+    }
+
+    fn cycle_of(&self, phase: &Json) -> Option<&Cycle> {
+        let phase = phase.as_str()?;
         let mut cycles = self.chart.cycles.values();
-        cycles.find(|cycle| cycle.id == next || cycle.post == next)
+        cycles.find(|cycle| cycle.id == phase || cycle.post == phase)
     }
 
     /// Returns the phase that comes next.
@@ -147,9 +161,9 @@ impl Names {
         }
     }
 
-    /// Returns the question what reviews found, or only those of the running cycle.
+    /// Returns the question what reviews found, or only those of the cycle that is not over.
     pub(super) fn all_findings(&self, is_of_cycle: bool) -> Source {
-        let cycle = self.running();
+        let cycle = self.unfinished();
         Source::Findings {
             files: cycle.and_then(|cycle| self.review_files(cycle).ok()),
             count: cycle.map_or(0, |cycle| self.count(cycle)),
@@ -190,7 +204,7 @@ impl Names {
                     files: self.review_files(cycle)?,
                     count: n,
                     subject,
-                    rounds,
+                    rounds: rounds.get(),
                 })
             }),
             "findings" => self.world.look(&self.all_findings(true)),

@@ -163,12 +163,11 @@ impl Judge<'_> {
     /// True for a cycle that ends when the user says so: its exit looks at what a command assigns.
     fn is_ended_by_the_user(&self, cycle: &Cycle) -> bool {
         let expressions = &self.search.moves.tree.ground.expressions;
-        let names = expressions.names_in(&cycle.exit.0);
+        let names = self.chart.names_in(expressions, [cycle.exit.0.as_str()]);
         let mut commands = self.chart.commands.values();
         commands.any(|command| {
-            names
-                .iter()
-                .any(|name| command.rule.assign.contains_key(name))
+            let mut assigned = command.rule.assign.keys();
+            assigned.any(|field| names.contains(field))
         })
     }
 

@@ -62,6 +62,10 @@ impl Infer<'_> {
                 });
                 self.item_of(&list, span)
             }
+            "surround" => {
+                self.item_of(&input, span);
+                Type::list(Type::Text)
+            }
             "flatten" => {
                 let list = self.item_of(&input, span);
                 Type::list(self.item_of(&list, span))

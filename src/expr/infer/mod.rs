@@ -234,13 +234,13 @@ impl<'s> Infer<'s> {
                         }
                         _ => get.name,
                     };
-                    let names = self.scope.names();
-                    let root = match self.scope.name(root.id) {
-                        Some(_) => root.id,
-                        None => {
-                            suggest(root.id, names.iter().map(String::as_str)).unwrap_or(root.id)
-                        }
+                    // A misspelled root still uses what was meant.
+                    let names = match self.scope.name(root.id) {
+                        Some(_) => Vec::new(),
+                        None => self.scope.names(),
                     };
+                    let root =
+                        suggest(root.id, names.iter().map(String::as_str)).unwrap_or(root.id);
                     self.scope.used(&format!("{root}.{meant}"));
                 }
                 self.field(&kind, get.name, get.span())

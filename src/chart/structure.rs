@@ -1,5 +1,5 @@
-//! Checks TOML syntax, and the keys and types of a chart against its JSON Schema: `toml-syntax`, `unknown-key`,
-//! `missing-key`, `wrong-type`.
+//! Reads the TOML of a chart, and checks its syntax, and its keys and types against the JSON Schema of charts:
+//! `toml-syntax`, `unknown-key`, `missing-key`, `wrong-type`.
 //!
 //! Neither the parser nor this module stops at an error: wrong parts are reported and removed, and the rest is read
 //! as a chart.
@@ -11,13 +11,13 @@ use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value as Json, json};
 use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
-use crate::chart::model::Source;
-use crate::chart::outdated;
-use crate::chart::schema::statechart;
+use super::model::Source;
+use super::outdated;
+use super::schema::statechart;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::suggest::{is_slip, suggest};
-use crate::diagnostic::toml::{Step, locate};
+use crate::diagnostic::toml::{Step, locate, locate_key};
 
 /// The schema of charts, compiled and as it is.
 static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
@@ -35,49 +35,69 @@ static VOCABULARY: LazyLock<Vec<String>> = LazyLock::new(|| {
 
 /// The result of reading the file, for the checks that follow.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// The chart, if enough of it could be read.
-    pub(super) source: Option<Source>,
+    pub(crate) source: Option<Source>,
     /// The text with its broken lines blanked, so that places stay the same.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// Whether lines were blanked: something that seems to be missing may be in one of them.
-    pub(super) is_partial: bool,
+    pub(crate) is_partial: bool,
+    /// The keys whose values were removed because of their types: they only seem to be missing.
+    pub(crate) removed: Vec<String>,
     /// The flaws found so far.
-    pub(super) flaws: Vec<Flaw>,
+    pub(crate) flaws: Vec<Flaw>,
 }
 
-/// Reads the chart in `text`.
-pub(super) fn read(text: &str) -> Reading {
-    let outdated = outdated::flaws(text);
-    if !outdated.is_empty() {
-        return Reading {
+impl Reading {
+    /// Returns what is known about a text of which no chart can be read.
+    fn lost(text: &str, flaws: Vec<Flaw>) -> Self {
+        Self {
             source: None,
             text: text.to_owned(),
             is_partial: true,
-            flaws: outdated,
-        };
+            removed: Vec::new(),
+            flaws,
+        }
+    }
+}
+
+/// Reads a chart that is to run: any flaw is an error. `origin` names the chart.
+pub(super) fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
+    // To compile the schema takes longer than to read a chart, and only says what is wrong with one.
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if errors.is_empty()
+        && outdated::flaws(text).is_empty()
+        && let Ok(source) = serde_json::from_value(table_json(table.get_ref()))
+    {
+        return Ok(source);
+    }
+    let reading = read(text);
+    match reading.source {
+        Some(source) if reading.flaws.is_empty() => Ok(source),
+        _ => Err(ChartError {
+            origin: origin.to_owned(),
+            text: text.to_owned(),
+            flaws: reading.flaws,
+        }),
+    }
+}
+
+/// Reads as much of the chart in `text` as possible.
+pub(crate) fn read(text: &str) -> Reading {
+    let outdated = outdated::flaws(text);
+    if !outdated.is_empty() {
+        return Reading::lost(text, outdated);
     }
     let (whole, errors) = DeTable::parse_recoverable(text);
     let (mut flaws, is_lost) = syntax(text, &errors);
     if is_lost {
-        return Reading {
-            source: None,
-            text: text.to_owned(),
-            is_partial: true,
-            flaws,
-        };
+        return Reading::lost(text, flaws);
     }
     let repaired = blanked(text, &flaws);
     let (table, _) = DeTable::parse_recoverable(&repaired);
     let mut json = table_json(table.get_ref());
     // A broken line may still have a value: `home = ".x` counts as if it were closed.
     merge(&mut json, table_json(whole.get_ref()));
-    let reading = |source, flaws| Reading {
-        source,
-        text: repaired.clone(),
-        is_partial: !errors.is_empty(),
-        flaws,
-    };
     let text = repaired.as_str();
     let (validator, schema) = match &*SCHEMA {
         Ok(compiled) => compiled,
@@ -86,16 +106,13 @@ pub(super) fn read(text: &str) -> Reading {
                 Code::WrongType,
                 format!("the schema of charts cannot be used: {error}"),
             ));
-            return reading(None, flaws);
+            return Reading::lost(text, flaws);
         }
     };
     flaws.extend(without_unknown_keys(validator, schema, text, &mut json));
-    flaws.extend(without_misfits(
-        validator,
-        text,
-        &mut json,
-        !errors.is_empty(),
-    ));
+    let is_partial = !errors.is_empty();
+    let (misfits, removed) = without_misfits(validator, text, &mut json, is_partial);
+    flaws.extend(misfits);
     // A removed part may have been required, too.
     let absent: Vec<(Vec<Step>, String)> = validator
         .iter_errors(&json)
@@ -110,7 +127,13 @@ pub(super) fn read(text: &str) -> Reading {
     for (path, name) in absent {
         fill(&mut json, &path, &name);
     }
-    reading(serde_json::from_value(json).ok(), flaws)
+    Reading {
+        source: serde_json::from_value(json).ok(),
+        text: repaired,
+        is_partial,
+        removed,
+        flaws,
+    }
 }
 
 /// Reports and removes the keys that their tables cannot have. If it is clear which key was meant, it is renamed, and the rest
@@ -130,7 +153,7 @@ fn without_unknown_keys(
         for (path, key, meant) in unknown.into_iter().rev() {
             let help = meant.map(|key| format!("did you mean `{key}`?"));
             let flaw = Flaw::new(Code::UnknownKey, format!("unknown key `{key}`"));
-            flaws.push(flaw.help(help).at(locate(text, &path)));
+            flaws.push(flaw.help(help).at(locate_key(text, &path)));
             match meant {
                 Some(meant) => rename(json, &path, meant),
                 None => remove(json, &path),
@@ -140,13 +163,13 @@ fn without_unknown_keys(
 }
 
 /// Reports the keys that are missing, and reports and removes the values of a wrong type. After a syntax error, the rest of the
-/// file is not read, so nothing is known about missing keys.
+/// file is not read, so nothing is known about missing keys. Also returns the keys of the values that were removed.
 fn without_misfits(
     validator: &Validator,
     text: &str,
     json: &mut Json,
     is_partial: bool,
-) -> Vec<Flaw> {
+) -> (Vec<Flaw>, Vec<String>) {
     let mut flaws = Vec::new();
     let mut wrong: Vec<Vec<Step>> = Vec::new();
     for error in validator.iter_errors(json) {
@@ -174,7 +197,11 @@ fn without_misfits(
     for path in wrong.iter().rev() {
         remove(json, path);
     }
-    flaws
+    let keys = wrong.iter().filter_map(|path| match path.last() {
+        Some(Step::Key(key)) => Some(key.clone()),
+        _ => None,
+    });
+    (flaws, keys.collect())
 }
 
 /// Returns the keys that their tables cannot have: the path of each, its name, and the key that was meant.
@@ -295,7 +322,7 @@ fn fill(json: &mut Json, path: &[Step], name: &str) {
         "scope" => json!({ "home": ".", "noun": "", "newest": "x/*", "touch": [] }),
         "newest" => json!("x/*"),
         "context" | "phases" => json!({}),
-        "touch" | "argv" | "severities" | "verdict" | "verdicts" => json!([]),
+        "touch" | "severities" => json!([]),
         "timeout" => json!(1),
         "type" => match default {
             Some(Json::Bool(_)) => json!("boolean"),
@@ -329,7 +356,7 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
                     .iter()
                     .map(|kind| kind.to_string())
                     .filter(|kind| kind != "null");
-                kinds.map(named).collect::<Vec<_>>().join(" or ")
+                one_of(&kinds.map(named).collect::<Vec<_>>())
             }
         }),
         ValidationErrorKind::Enum { options } => {
@@ -356,9 +383,18 @@ fn expected(kind: &ValidationErrorKind) -> Option<String> {
                     ways.push(way);
                 }
             }
-            Some(ways.join(" or "))
+            Some(one_of(&ways))
         }
         _ => None,
+    }
+}
+
+/// Returns alternatives as a list for people: `a boolean, an integer or a string`.
+fn one_of<T: AsRef<str>>(ways: &[T]) -> String {
+    let ways: Vec<&str> = ways.iter().map(AsRef::as_ref).collect();
+    match ways.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => ways.concat(),
     }
 }
 
@@ -385,7 +421,7 @@ fn shown(path: &[Step]) -> String {
 }
 
 /// Returns all keys and fixed values that a chart can have anywhere.
-pub(super) fn vocabulary() -> &'static [String] {
+pub(crate) fn vocabulary() -> &'static [String] {
     &VOCABULARY
 }
 

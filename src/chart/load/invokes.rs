@@ -1,0 +1,165 @@
+//! The processes that rules can start: what they share filled in, and their keys checked.
+
+use indexmap::IndexMap;
+
+use super::resolver::{Resolver, name_fields};
+use crate::chart::Invoke;
+use crate::chart::model::{FilePattern, InvokeSource, Seconds, Source};
+use crate::diagnostic::code::Code;
+use crate::diagnostic::toml::{Step, at};
+
+impl Resolver<'_> {
+    /// Resolves the processes. A required key that is missing is reported, and replaced by something valid.
+    pub(super) fn invokes(&mut self, source: &Source) -> IndexMap<String, Invoke> {
+        let tables = source.invoke.iter();
+        tables
+            .map(|(name, own)| (name.clone(), self.invoke(name, own, source)))
+            .collect()
+    }
+
+    fn invoke(&mut self, name: &str, own: &InvokeSource, source: &Source) -> Invoke {
+        let shared = &source.invocation;
+        macro_rules! given {
+            ($key:ident) => {
+                own.$key.clone().or_else(|| shared.$key.clone())
+            };
+        }
+        macro_rules! required {
+            ($key:ident, $instead:expr) => {
+                given!($key).unwrap_or_else(|| {
+                    let mut all = source.invoke.values();
+                    let is_in_none = all.len() > 1 && all.all(|invoke| invoke.$key.is_none());
+                    let (path, key) = (at!["invoke", name], stringify!($key));
+                    self.missing("invocation", path, key, is_in_none);
+                    $instead
+                })
+            };
+        }
+        Invoke {
+            argv: required!(argv, Vec::new()),
+            verdicts: required!(verdicts, Vec::new()),
+            verdict: required!(verdict, Vec::new()),
+            timeout: required!(timeout, Seconds::Fixed(1)),
+            log: required!(log, FilePattern("log".to_owned())),
+            answer: given!(answer).unwrap_or_default(),
+            findings: given!(findings).unwrap_or_default(),
+            error: given!(error),
+            reason: given!(reason).unwrap_or_default(),
+            cost: given!(cost),
+            tokens: given!(tokens).unwrap_or_default(),
+            postpone: given!(postpone),
+            by: given!(by),
+        }
+    }
+
+    /// Checks the processes, and the gates that run before them.
+    pub(super) fn processes(&mut self, source: &Source) {
+        let holes = [&["base", "n"], name_fields(source).as_slice()].concat();
+        let shared = (
+            at!["invocation"].to_vec(),
+            "invocation",
+            &*source.invocation,
+        );
+        let own = source.invoke.iter();
+        let own = own.map(|(name, invoke)| (at!["invoke", name].to_vec(), name.as_str(), invoke));
+        for (path, name, invoke) in std::iter::once(shared).chain(own) {
+            self.process(&path, name, invoke, &holes, source);
+        }
+        if let Some(gates) = &source.gates {
+            self.name_pattern(at!["gates", "log"], &gates.log, &holes);
+            let limit = source.hook_timeout / 2;
+            let help = "use at most half of that, so that a reviewer has the other half";
+            let path = at!["gates", "timeout"];
+            self.deadline(path, "gates", &gates.timeout, limit, help, source);
+        }
+    }
+
+    fn process(
+        &mut self,
+        path: &[Step],
+        name: &str,
+        invoke: &InvokeSource,
+        holes: &[&str],
+        source: &Source,
+    ) {
+        let at = |key: &str| [path, at![key]].concat();
+        let lists = [
+            ("verdict", &invoke.verdict),
+            ("findings", &invoke.findings),
+            ("reason", &invoke.reason),
+            ("tokens", &invoke.tokens),
+        ];
+        for (key, pointers) in lists {
+            for (index, pointer) in pointers.iter().flatten().enumerate() {
+                self.pointer(&[path, at![key, index]].concat(), pointer);
+            }
+        }
+        for (key, pointer) in [("error", &invoke.error), ("cost", &invoke.cost)] {
+            if let Some(pointer) = pointer {
+                self.pointer(&at(key), pointer);
+            }
+        }
+        if invoke.argv.as_ref().is_some_and(Vec::is_empty) {
+            let message = format!("`argv` of `{name}` is empty: there is no program to run");
+            self.flaw(Code::MissingKey, &at("argv"), message, "");
+        }
+        if invoke.verdicts.as_ref().is_some_and(Vec::is_empty) {
+            let message = format!("`verdicts` of `{name}` is empty: no run could count");
+            self.flaw(Code::MissingKey, &at("verdicts"), message, "");
+        }
+        let has_findings = invoke
+            .findings
+            .as_ref()
+            .is_some_and(|list| !list.is_empty());
+        if has_findings && source.findings.severities.is_empty() {
+            let message = format!("`findings` of `{name}` has no effect: no severity is known");
+            let help = "list the severities: `[findings] severities = [\"major\", \"minor\"]`";
+            self.flaw(Code::MissingKey, &at("findings"), message, help);
+        }
+        if let Some(log) = &invoke.log {
+            self.name_pattern(&at("log"), log, holes);
+        }
+        if let Some(timeout) = &invoke.timeout {
+            let limit = source.hook_timeout.saturating_sub(1);
+            let help = "use a shorter timeout, so that the hook has time to write the outcome";
+            self.deadline(&at("timeout"), name, timeout, limit, help, source);
+        }
+    }
+
+    /// Checks that something takes at most `limit` seconds.
+    fn deadline(
+        &mut self,
+        path: &[Step],
+        name: &str,
+        timeout: &Seconds,
+        limit: u64,
+        help: &str,
+        source: &Source,
+    ) {
+        let Some(longest) = timeout.longest(&source.config) else {
+            let message = format!("the timeout of `{name}` has no upper limit");
+            let help = "write a number, or `{{ config.NAME }}`: an integer setting with `minimum` and `maximum`";
+            self.flaw(Code::WrongType, path, message, help);
+            return;
+        };
+        if longest > limit {
+            let message = format!(
+                "`{name}` may take {longest} seconds, but the host ends the hook after {}",
+                source.hook_timeout
+            );
+            self.flaw(Code::DeadlineTooLong, path, message, help);
+        }
+    }
+
+    fn pointer(&mut self, path: &[Step], pointer: &str) {
+        if !pointer.is_empty() && !pointer.starts_with('/') {
+            let message = format!("`{pointer}` is not a JSON pointer: it must start with `/`");
+            self.flaw(
+                Code::BadPattern,
+                path,
+                message,
+                format!("write `/{pointer}`"),
+            );
+        }
+    }
+}

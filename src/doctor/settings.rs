@@ -1,0 +1,278 @@
+//! Reads what the settings of a host say about hooks and plugins, going by the table of hosts.
+//!
+//! Settings are merged key by key: the user's, the project's, the project's local ones, the administrator's. Each one
+//! overrides the previous ones.
+
+use std::env;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use indexmap::IndexSet;
+use serde_json::{Map, Value as Json};
+
+use crate::chart::embedded::Choice;
+use crate::host::hosts::Host;
+
+/// All settings of a host, and what is installed there.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) host: &'static Host,
+    /// The user's folder, unless there is no home directory.
+    folder: Option<PathBuf>,
+    /// The files in order of precedence; the last one wins.
+    pub(super) files: Vec<File>,
+    /// The installed plugins, and what the host knows about each.
+    pub(super) plugins: Map<String, Json>,
+    /// The hooks that the user trusts.
+    trusted: Map<String, Json>,
+    /// Files that could not be read, and why.
+    pub(super) unreadable: Vec<(PathBuf, String)>,
+}
+
+#[derive(Debug)]
+pub(super) struct File {
+    pub(super) path: PathBuf,
+    pub(super) is_managed: bool,
+    pub(super) json: Json,
+}
+
+/// A Stop hook in a settings file that calls this program.
+#[derive(Debug)]
+pub(super) struct Hook<'s> {
+    pub(super) file: &'s File,
+    pub(super) timeout: Option<u64>,
+}
+
+impl Settings {
+    /// Reads the settings of the user, of `dirs`, and of the machine.
+    pub(super) fn read(host: &'static Host, dirs: &[PathBuf]) -> Self {
+        let set = |name| env::var_os(name).filter(|value| !value.is_empty());
+        let folder = set(host.home)
+            .map(PathBuf::from)
+            .or_else(|| Some(PathBuf::from(set("HOME")?).join(host.folder)));
+        let managed: Vec<PathBuf> = host.managed.iter().map(PathBuf::from).collect();
+        Self::read_in(host, folder, dirs, &managed)
+    }
+
+    pub(super) fn read_in(
+        host: &'static Host,
+        folder: Option<PathBuf>,
+        dirs: &[PathBuf],
+        managed: &[PathBuf],
+    ) -> Self {
+        let mut settings = Self {
+            host,
+            folder,
+            files: Vec::new(),
+            plugins: Map::new(),
+            trusted: Map::new(),
+            unreadable: Vec::new(),
+        };
+        // The home directory itself may be a project.
+        let mut paths: IndexSet<PathBuf> = IndexSet::new();
+        for name in host.hooks {
+            paths.extend(settings.folder.as_ref().map(|folder| folder.join(name)));
+            paths.extend(dirs.iter().map(|dir| dir.join(host.folder).join(name)));
+        }
+        for name in host.local {
+            paths.extend(dirs.iter().map(|dir| dir.join(name)));
+        }
+        for path in &paths {
+            settings.add(path, false);
+        }
+        for path in managed {
+            settings.add(path, true);
+        }
+        settings.plugins = settings.table(host.plugins);
+        settings.trusted = settings.table(host.trusted);
+        settings
+    }
+
+    /// Adds a file, or the files of a folder.
+    fn add(&mut self, path: &Path, is_managed: bool) {
+        if let Ok(entries) = fs::read_dir(path) {
+            let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+            entries.retain(|path| path.extension().is_some_and(|end| end == "json"));
+            entries.sort();
+            for path in entries {
+                self.add(&path, is_managed);
+            }
+        } else if let Some(json) = self.parsed(path) {
+            self.files.push(File {
+                path: path.to_owned(),
+                is_managed,
+                json,
+            });
+        }
+    }
+
+    /// Returns the table at a place in the user's folder, or a row for each folder that is there.
+    fn table(&mut self, place: &str) -> Map<String, Json> {
+        let Some(folder) = self.folder.clone().filter(|_| !place.is_empty()) else {
+            return Map::new();
+        };
+        if let Some((file, table)) = place.split_once('#') {
+            let json = self.parsed(&folder.join(file)).unwrap_or_default();
+            let table = json.pointer(table).and_then(Json::as_object);
+            return table.cloned().unwrap_or_default();
+        }
+        let entries = fs::read_dir(folder.join(place)).into_iter().flatten();
+        let folders = entries.flatten().filter(|entry| entry.path().is_dir());
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().ok();
+        let rows = folders.filter_map(|entry| Some((name(entry)?, Json::Null)));
+        rows.collect()
+    }
+
+    /// Returns what a file in TOML or JSON says, if it exists.
+    fn parsed(&mut self, path: &Path) -> Option<Json> {
+        let why = match read(path) {
+            Ok(text) if path.extension().is_some_and(|end| end == "toml") => {
+                match toml::from_str(&text) {
+                    Ok(json) => return Some(json),
+                    Err(error) => format!("it is not valid TOML: {error}"),
+                }
+            }
+            Ok(text) => match serde_json::from_str(&text) {
+                Ok(json @ Json::Object(_)) => return Some(json),
+                Ok(_) => "it is not a JSON object".to_owned(),
+                Err(error) => format!("it is not valid JSON: {error}"),
+            },
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return None;
+            }
+            Err(error) => error.to_string(),
+        };
+        self.unreadable.push((path.to_owned(), why));
+        None
+    }
+
+    /// Returns whether the user's folder is there.
+    pub(super) fn exist(&self) -> bool {
+        self.folder.as_ref().is_some_and(|folder| folder.is_dir())
+    }
+
+    /// Returns the Stop hooks that call this program for the chart that was chosen.
+    pub(super) fn stop_hooks(&self, choice: &Choice<'_>) -> Vec<Hook<'_>> {
+        let mut found = Vec::new();
+        for file in &self.files {
+            let mut timeouts = Vec::new();
+            add_calls(&file.json["hooks"], choice, &mut timeouts);
+            found.extend(timeouts.into_iter().map(|timeout| Hook { file, timeout }));
+        }
+        found
+    }
+
+    /// Returns whether the host runs the Stop hook of this plugin or file without asking first.
+    pub(super) fn trust(&self, key: &str) -> bool {
+        let is_same = |hook: &str| {
+            hook.strip_prefix(key)
+                .is_some_and(|rest| rest.starts_with(':'))
+        };
+        self.host.trusted.is_empty()
+            || self.trusted.iter().any(|(hook, state)| {
+                is_same(hook) && hook.contains(":stop:") && state.get("trusted_hash").is_some()
+            })
+    }
+}
+
+/// Returns whether `key` is the plugin of the chart `id`: `taskie`, `taskie@MARKETPLACE`.
+pub(super) fn is_of(key: &str, id: &str) -> bool {
+    key.split('@').next() == Some(id)
+}
+
+/// Adds the time limit of each hook below that is a shell line that calls the Stop hook.
+fn add_calls(json: &Json, choice: &Choice<'_>, timeouts: &mut Vec<Option<u64>>) {
+    match json {
+        Json::Array(items) => {
+            for item in items {
+                add_calls(item, choice, timeouts);
+            }
+        }
+        Json::Object(fields) => {
+            let args = fields.get("args").and_then(Json::as_array);
+            let args: Vec<&str> = args
+                .into_iter()
+                .flatten()
+                .filter_map(Json::as_str)
+                .collect();
+            let mut words = fields.values().filter_map(Json::as_str);
+            if words.any(|word| calls(&format!("{word} {}", args.join(" ")), choice)) {
+                timeouts.push(fields.get("timeout").and_then(Json::as_u64));
+            }
+            for field in fields.values() {
+                add_calls(field, choice, timeouts);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns the text of a regular file. (Reading from a pipe might never end.)
+fn read(path: &Path) -> io::Result<String> {
+    match fs::metadata(path)?.is_file() {
+        true => fs::read_to_string(path),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
+}
+
+/// Returns whether a shell line is `taskie hook stop`, for the chart that was chosen.
+fn calls(line: &str, choice: &Choice<'_>) -> bool {
+    let words: Vec<&str> = line
+        .split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'']))
+        .collect();
+    let is_own = |word: &&str| {
+        Path::new(word)
+            .file_name()
+            .is_some_and(|name| name == env!("CARGO_PKG_NAME"))
+    };
+    let Some(at) = words.iter().position(is_own) else {
+        return false;
+    };
+    let rest = &words[at + 1..];
+    let chart = rest.iter().enumerate().find_map(|(at, word)| match *word {
+        "--chart" => rest.get(at + 1).copied(),
+        word => word.strip_prefix("--chart="),
+    });
+    let is_same = match (choice, Choice::of(chart)) {
+        (Choice::Embedded(wanted), Choice::Embedded(called)) => wanted.id == called.id,
+        // The path may depend on the directory from which it is called.
+        (Choice::File(wanted), Choice::File(called)) => wanted.file_name() == called.file_name(),
+        _ => false,
+    };
+    is_same && rest.windows(2).any(|pair| pair == ["hook", "stop"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lines_that_call_the_hook() {
+        let ours = Choice::of(None);
+        for line in [
+            "taskie hook stop",
+            "\"/a b/bin/taskie\" hook stop",
+            "PATH=$HOME/bin:$PATH taskie hook stop 2>/dev/null",
+            "taskie --chart=taskie hook stop",
+        ] {
+            assert!(calls(line, &ours), "{line}");
+        }
+        for line in [
+            "taskie hook session-start",
+            "other hook stop",
+            "taskie --chart my.toml hook stop",
+            "taskie stop",
+            "",
+        ] {
+            assert!(!calls(line, &ours), "{line}");
+        }
+        assert!(calls(
+            "taskie --chart ./my.toml hook stop",
+            &Choice::of(Some("x/my.toml"))
+        ));
+    }
+}
