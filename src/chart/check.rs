@@ -13,7 +13,7 @@ use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
 use super::names::{ChartNames, Uses, invoked};
 use super::{Chart, Cycle, locate};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile};
+use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, unique};
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Step, token};
 use crate::expr::Expressions;
@@ -44,13 +44,7 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
         uses: Uses::default(),
     };
     checker.chart();
-    let mut flaws: Vec<Flaw> = Vec::new();
-    for flaw in checker.flaws {
-        // A phase or a cycle made from a shared table has the flaws of that table.
-        if !flaws.contains(&flaw) {
-            flaws.push(flaw);
-        }
-    }
+    let mut flaws = unique(checker.flaws);
     flaws.sort_by_key(|flaw| {
         (
             flaw.file.is_some(),
@@ -172,48 +166,9 @@ impl Checker<'_> {
         self.uses
             .borrow_mut()
             .extend(settings.map(|name| format!("config.{name}")));
-        for (name, arg) in &chart.args {
-            let path = top("args", name);
-            if let Some(one_of) = &arg.one_of {
-                self.list(&to(&path, "one_of"), one_of, &names);
-            }
-            if let Some(Literal::Text(default)) = &arg.default {
-                self.value(&to(&path, "default"), default, &names);
-            }
-        }
-        for (name, checks) in &chart.checks {
-            for (index, check) in checks.iter().enumerate() {
-                let path = to(&top("checks", name), index);
-                let it = check
-                    .each
-                    .as_ref()
-                    .map(|each| self.list(&to(&path, "each"), each, &names));
-                let names = it.map_or_else(
-                    || ChartNames::new(chart, &self.uses),
-                    |it| ChartNames::with_it(chart, &self.uses, it),
-                );
-                self.guard(&path, check.guard.as_ref(), &names);
-                self.say(&to(&path, "say"), &check.say, &names);
-            }
-        }
-        for (name, entry) in &chart.phases {
-            // A phase whose name has a hole is checked once for each cycle; equal findings are reported once.
-            let cycle = entry
-                .cycle
-                .as_ref()
-                .map_or(Type::None, |cycle| Type::word([cycle.clone()]));
-            let names = ChartNames::with_it(
-                chart,
-                &self.uses,
-                Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]),
-            );
-            let path = top("phases", &entry.key);
-            self.guard(&path, entry.phase.guard.as_ref(), &names);
-            if let Some(text) = &entry.phase.otherwise {
-                self.say(&to(&path, "else"), text, &names);
-            }
-            self.assign(&to(&path, "entry"), &entry.phase.entry, &names);
-        }
+        self.options(&names);
+        self.checks(&names);
+        self.phases();
         self.prompts(&names);
         for (id, cycle) in &chart.cycles {
             self.cycle(id, cycle, &names);
@@ -224,32 +179,7 @@ impl Checker<'_> {
                 self.value(&top("budget", key), text, &names);
             }
         }
-        if let Some(gates) = &chart.gates {
-            let path = |key: &str| vec![Step::from("gates"), Step::from(key)];
-            self.list(&path("commands"), &gates.commands, &names);
-            if let Seconds::Setting(text) = &gates.timeout {
-                self.value(&path("timeout"), text, &names);
-            }
-        }
-        for (name, invoke) in &chart.invoke {
-            for (index, text) in invoke.argv.iter().enumerate() {
-                let path = to(&to(&top("invoke", name), "argv"), index);
-                // A list becomes one argument for each item.
-                let is_list = single_expression(&text.0)
-                    .is_some_and(|expr| matches!(infer::expression(expr, &names).0, Type::List(_)));
-                if is_list {
-                    self.value(&path, text, &names);
-                } else {
-                    self.say(&path, text, &names);
-                }
-            }
-            if let Seconds::Setting(text) = &invoke.timeout {
-                self.value(&to(&top("invoke", name), "timeout"), text, &names);
-            }
-            if let Some(by) = &invoke.by {
-                self.say(&to(&top("invoke", name), "by"), by, &names);
-            }
-        }
+        self.processes(&names);
         for (event, rules) in &chart.on {
             for (index, rule) in rules.iter().enumerate() {
                 self.rule(&to(&top("on", event), index), rule, &names);
@@ -266,6 +196,85 @@ impl Checker<'_> {
             let path = vec![Step::from("properties"), Step::from(index)];
             for (key, expr) in property.claims() {
                 self.condition(&to(&path, key), expr, &names);
+            }
+        }
+    }
+
+    fn options(&mut self, names: &ChartNames<'_>) {
+        let chart = self.chart;
+        for (name, arg) in &chart.args {
+            let path = top("args", name);
+            if let Some(one_of) = &arg.one_of {
+                self.list(&to(&path, "one_of"), one_of, names);
+            }
+            if let Some(Literal::Text(default)) = &arg.default {
+                self.value(&to(&path, "default"), default, names);
+            }
+        }
+    }
+
+    fn checks(&mut self, names: &ChartNames<'_>) {
+        let chart = self.chart;
+        for (name, checks) in &chart.checks {
+            for (index, check) in checks.iter().enumerate() {
+                let path = to(&top("checks", name), index);
+                let it = check
+                    .each
+                    .as_ref()
+                    .map(|each| self.list(&to(&path, "each"), each, names));
+                let with_it = it.map(|it| ChartNames::with_it(chart, &self.uses, it));
+                let names = with_it.as_ref().unwrap_or(names);
+                self.guard(&path, check.guard.as_ref(), names);
+                self.say(&to(&path, "say"), &check.say, names);
+            }
+        }
+    }
+
+    fn phases(&mut self) {
+        let chart = self.chart;
+        for (name, entry) in &chart.phases {
+            // A phase whose name has a hole is checked once for each cycle; equal findings are reported once.
+            let cycle = entry
+                .cycle
+                .as_ref()
+                .map_or(Type::None, |cycle| Type::word([cycle.clone()]));
+            let it = Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]);
+            let names = ChartNames::with_it(chart, &self.uses, it);
+            let path = top("phases", &entry.key);
+            self.guard(&path, entry.phase.guard.as_ref(), &names);
+            if let Some(text) = &entry.phase.otherwise {
+                self.say(&to(&path, "else"), text, &names);
+            }
+            self.assign(&to(&path, "entry"), &entry.phase.entry, &names);
+        }
+    }
+
+    fn processes(&mut self, names: &ChartNames<'_>) {
+        let chart = self.chart;
+        if let Some(gates) = &chart.gates {
+            let path = |key: &str| vec![Step::from("gates"), Step::from(key)];
+            self.list(&path("commands"), &gates.commands, names);
+            if let Seconds::Setting(text) = &gates.timeout {
+                self.value(&path("timeout"), text, names);
+            }
+        }
+        for (name, invoke) in &chart.invoke {
+            for (index, text) in invoke.argv.iter().enumerate() {
+                let path = to(&to(&top("invoke", name), "argv"), index);
+                // A list becomes one argument for each item.
+                let is_list = single_expression(&text.0)
+                    .is_some_and(|expr| matches!(infer::expression(expr, names).0, Type::List(_)));
+                if is_list {
+                    self.value(&path, text, names);
+                } else {
+                    self.say(&path, text, names);
+                }
+            }
+            if let Seconds::Setting(text) = &invoke.timeout {
+                self.value(&to(&top("invoke", name), "timeout"), text, names);
+            }
+            if let Some(by) = &invoke.by {
+                self.say(&to(&top("invoke", name), "by"), by, names);
             }
         }
     }

@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::model::{Arg, Field, FieldType, Trust, Words};
+use super::model::{Arg, Field, FieldType, Words};
 use super::{Chart, PhaseEntry};
 use crate::expr::source::Literal;
 use crate::expr::{has_holes, single_expression};
@@ -135,17 +135,8 @@ impl Arg {
     pub fn field(&self) -> Field {
         Field {
             kind: self.kind,
-            about: None,
             minimum: self.minimum,
-            maximum: None,
-            one_of: None,
-            prefix: None,
-            pattern: None,
-            default: None,
-            nullable: false,
-            optional: false,
-            trust: Trust::default(),
-            file: false,
+            ..Field::default()
         }
     }
 }

@@ -26,7 +26,7 @@ use crate::diagnostic::toml::{Document, Step, at};
 use crate::expr::Expressions;
 use crate::expr::source::{Expr, Text};
 use crate::expr::templates::Templates;
-use crate::files::pattern::Pattern;
+use crate::files::pattern::{Captures, Pattern};
 use model::{Advance, AnswerForm, Assign, FilePattern, Phase, Postpone, Rule, Seconds, Source};
 use part::Part;
 
@@ -222,7 +222,7 @@ pub struct FileSet {
 
 impl FileSet {
     /// Returns the captures of the first pattern that includes `name`; `None` if none does or one excludes it.
-    pub fn matches(&self, name: &str) -> Option<Vec<(&str, crate::files::pattern::Capture)>> {
+    pub fn matches(&self, name: &str) -> Option<Captures<'_>> {
         let captures = self.with.iter().find_map(|pattern| pattern.matches(name))?;
         let taken = self
             .without

@@ -162,9 +162,10 @@ pub struct Prompts {
 }
 
 /// The type of a context field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldType {
+    #[default]
     Boolean,
     Integer,
     String,
@@ -175,7 +176,7 @@ pub enum FieldType {
 }
 
 /// One field of `state.json`, or one setting of `config.json`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
     /// boolean, integer, string, list or phase.

@@ -4,15 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use indexmap::IndexMap;
-
 use super::Chart;
 use super::model::{Field, FieldType};
 use crate::chart::RowShape;
 use crate::expr::infer::{self, Scope};
 use crate::expr::types::Type;
 use crate::expr::{MAX_DEPTH, single_expression};
-use crate::files::pattern::HoleKind;
+use crate::files::pattern::{HoleKind, Pattern};
 use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
 
 /// The names of one chart; `it` differs from place to place.
@@ -183,8 +181,14 @@ impl<'c> ChartNames<'c> {
         }
     }
 
-    fn words<'n>(names: impl Iterator<Item = &'n String>) -> Type {
-        Type::word(names.cloned())
+    fn words<'n>(names: impl IntoIterator<Item = &'n String>) -> Type {
+        Type::word(names.into_iter().cloned())
+    }
+
+    /// Returns a record in which each of the names has the same type.
+    fn each<'n>(names: impl IntoIterator<Item = &'n String>, kind: &Type) -> Type {
+        let names = names.into_iter();
+        Type::record(names.map(|name| (name.clone(), kind.clone())))
     }
 
     fn phases(&self) -> Type {
@@ -232,55 +236,35 @@ impl<'c> ChartNames<'c> {
     }
 
     fn cycle(&self) -> Type {
-        let cycles = || Self::words(self.chart.cycles.keys());
-        let text = |kind: Type| kind.or_none();
+        let cycles = || self.chart.cycles.values();
         let last = Type::record([("review", Type::Text), ("answer", Type::Text)]);
         // The texts that every cycle has.
-        let words = self
-            .chart
-            .cycles
-            .values()
+        let texts = cycles()
             .next()
             .into_iter()
             .flat_map(|first| first.text.keys());
-        let shared = words.filter(|word| {
-            self.chart
-                .cycles
-                .values()
-                .all(|cycle| cycle.text.contains_key(*word))
-        });
+        let texts = texts.filter(|text| cycles().all(|cycle| cycle.text.contains_key(*text)));
         // An unknown phase is reported elsewhere; its consequences are not reported.
         let leads = |names: Vec<&String>| {
-            let is_known = names
+            let mut known = names
                 .iter()
-                .all(|name| self.chart.phases.contains_key(*name));
-            if is_known {
-                text(Self::words(names.into_iter()))
-            } else {
-                Type::Any
+                .map(|name| self.chart.phases.contains_key(*name));
+            match known.all(|is_known| is_known) {
+                true => Self::words(names).or_none(),
+                false => Type::Any,
             }
         };
-        let cycles_of = || self.chart.cycles.values();
-        let targets = cycles_of()
-            .flat_map(|cycle| cycle.advance.iter().map(|advance| &advance.target))
-            .collect();
+        let posts = cycles().map(|cycle| &cycle.post).collect();
+        let resumed = cycles().filter_map(|cycle| cycle.resume.as_ref()).collect();
+        let advances = cycles().flat_map(|cycle| &cycle.advance);
+        let targets = advances.map(|advance| &advance.target).collect();
         Type::record([
-            ("id", text(cycles())),
-            (
-                "post",
-                leads(cycles_of().map(|cycle| &cycle.post).collect()),
-            ),
-            ("stage", text(Type::Text)),
-            (
-                "resume",
-                leads(
-                    cycles_of()
-                        .filter_map(|cycle| cycle.resume.as_ref())
-                        .collect(),
-                ),
-            ),
+            ("id", Self::words(self.chart.cycles.keys()).or_none()),
+            ("post", leads(posts)),
+            ("stage", Type::Text.or_none()),
+            ("resume", leads(resumed)),
             ("next", leads(targets)),
-            ("review", text(Type::Text)),
+            ("review", Type::Text.or_none()),
             ("n", Type::Integer),
             ("limit", Type::Integer),
             ("due", Type::Boolean),
@@ -292,10 +276,7 @@ impl<'c> ChartNames<'c> {
             ("findings", self.findings()),
             ("last", last),
             ("subject", Type::list(Type::Text)),
-            (
-                "text",
-                Type::record(shared.map(|word| (word.clone(), Type::Text))),
-            ),
+            ("text", Self::each(texts, &Type::Text)),
         ])
     }
 
@@ -309,7 +290,7 @@ impl<'c> ChartNames<'c> {
         Type::list(Type::record([
             ("id", Type::Text),
             ("last", Type::Boolean),
-            ("severity", Self::words(words.severities.iter())),
+            ("severity", Self::words(&words.severities)),
             ("state", Type::word(states.map(str::to_owned))),
             ("again", Type::Boolean),
             ("text", Type::Text),
@@ -317,12 +298,7 @@ impl<'c> ChartNames<'c> {
     }
 
     fn review(&self) -> Type {
-        let verdicts = self
-            .chart
-            .invoke
-            .values()
-            .flat_map(|invoke| invoke.verdicts.iter());
-        let severities = || Self::words(self.chart.findings.severities.iter());
+        let severities = || Self::words(&self.chart.findings.severities);
         let finding = Type::record([
             ("id", Type::Text),
             ("severity", severities()),
@@ -333,7 +309,7 @@ impl<'c> ChartNames<'c> {
         Type::record([
             ("ok", Type::Boolean),
             ("error", Type::Text.or_none()),
-            ("verdict", Self::words(verdicts).or_none()),
+            ("verdict", Type::word(self.chart.verdicts()).or_none()),
             ("worst", severities().or_none()),
             ("found", Type::Text),
             ("findings", Type::list(finding)),
@@ -350,46 +326,24 @@ impl<'c> ChartNames<'c> {
 
     /// Returns the type of `files`; those of other instances have no sets with subfolders.
     fn files(&self, of_siblings: bool) -> Type {
-        let sets = self
-            .chart
-            .files
-            .iter()
-            .filter(|(_, set)| !(of_siblings && set.is_nested()));
+        let sets = self.chart.files.iter();
+        let sets = sets.filter(|(_, set)| !(of_siblings && set.is_nested()));
         Type::record(sets.map(|(name, set)| {
-            let mut fields: IndexMap<String, Type> = [
-                ("name".to_owned(), Type::Text),
-                ("path".to_owned(), Type::Text),
-            ]
-            .into();
-            for (index, pattern) in set.with.iter().enumerate() {
-                let holes: IndexMap<&str, Type> = pattern
-                    .holes()
-                    .map(|(hole, kind)| {
-                        let kind = match kind {
-                            HoleKind::Text => Type::Text,
-                            HoleKind::Integer => Type::Integer,
-                            HoleKind::OneOf(words) => Self::words(words.iter()),
-                        };
-                        (hole, kind)
-                    })
-                    .collect();
-                if index == 0 {
-                    fields.extend(
-                        holes
-                            .into_iter()
-                            .map(|(hole, kind)| (hole.to_owned(), kind)),
-                    );
-                } else {
-                    // Only the holes that every pattern has exist for every file.
-                    fields.retain(|name, _| {
-                        name == "name" || name == "path" || holes.contains_key(name.as_str())
-                    });
-                }
-            }
-            if let Some(line) = &set.line {
+            let fixed = ["name", "path"].map(|field| (field, Type::Text));
+            // Only the holes that every pattern has exist for every file.
+            let has = |pattern: &Pattern, hole: &str| pattern.holes().any(|(own, _)| own == hole);
+            let holes = set.with.first().into_iter().flat_map(Pattern::holes);
+            let holes = holes.filter(|(hole, _)| set.with.iter().all(|other| has(other, hole)));
+            let holes = holes.map(|(hole, kind)| match kind {
+                HoleKind::Text => (hole, Type::Text),
+                HoleKind::Integer => (hole, Type::Integer),
+                HoleKind::OneOf(words) => (hole, Self::words(words)),
+            });
+            let lines = set.line.iter().map(|line| {
                 let holes = line.holes().map(|(hole, _)| (hole, Type::Text));
-                fields.insert("lines".to_owned(), Type::list(Type::record(holes)));
-            }
+                ("lines", Type::list(Type::record(holes)))
+            });
+            let fields = fixed.into_iter().chain(holes).chain(lines);
             (name.clone(), Type::list(Type::record(fields)))
         }))
     }
@@ -408,27 +362,19 @@ impl<'c> ChartNames<'c> {
     }
 
     fn tables(&self) -> Type {
-        let broken = self
-            .chart
-            .broken_tables
-            .iter()
-            .map(|name| (name.clone(), Type::Any));
+        let broken = self.chart.broken_tables.iter();
+        let broken = broken.map(|name| (name.clone(), Type::Any));
         Type::record(broken.chain(self.chart.tables.iter().map(|(name, table)| {
-            let own: Vec<String> = match &table.rows {
-                RowShape::Columns(columns) => columns.keys().cloned().collect(),
-                RowShape::Line(pattern) => {
-                    pattern.holes().map(|(hole, _)| hole.to_owned()).collect()
-                }
+            let own: Vec<&str> = match &table.rows {
+                RowShape::Columns(columns) => columns.keys().map(String::as_str).collect(),
+                RowShape::Line(pattern) => pattern.holes().map(|(hole, _)| hole).collect(),
             };
-            let path = if table.path.is_some() {
-                Type::Text
-            } else {
-                Type::Text.or_none()
+            let path = match table.path {
+                Some(_) => Type::Text,
+                None => Type::Text.or_none(),
             };
-            let fields = own.into_iter().map(|field| (field, Type::Text)).chain([
-                ("done".to_owned(), Type::Boolean),
-                ("path".to_owned(), path),
-            ]);
+            let own = own.into_iter().map(|field| (field, Type::Text));
+            let fields = own.chain([("done", Type::Boolean), ("path", path)]);
             let rows = Type::list(Type::record(fields));
             let table = Type::record([
                 ("exists", Type::Boolean),
@@ -445,12 +391,13 @@ impl<'c> ChartNames<'c> {
     }
 
     fn args(&self) -> Type {
-        Type::record(
-            self.chart
-                .args
-                .iter()
-                .map(|(name, arg)| (name.clone(), self.of(arg.kind))),
-        )
+        let args = self.chart.args.iter();
+        Type::record(args.map(|(name, arg)| (name.clone(), self.of(arg.kind))))
+    }
+
+    fn config(&self) -> Type {
+        let settings = self.chart.config.iter();
+        Type::record(settings.map(|(name, field)| (name.clone(), self.typed(field))))
     }
 
     fn event() -> Type {
@@ -467,83 +414,56 @@ impl<'c> ChartNames<'c> {
 
 impl Scope for ChartNames<'_> {
     fn name(&self, name: &str) -> Option<Type> {
-        self.field(name)
-            .or_else(|| self.let_type(name))
-            .or_else(|| {
-                Some(match name {
-                    "args" => self.args(),
-                    "checks" => Type::record(
-                        self.chart
-                            .checks
-                            .keys()
-                            .map(|name| (name.clone(), Type::list(Type::Text))),
-                    ),
-                    "config" => Type::record(
-                        self.chart
-                            .config
-                            .iter()
-                            .map(|(name, field)| (name.clone(), self.typed(field))),
-                    ),
-                    "cycle" => self.cycle(),
-                    "event" => Self::event(),
-                    "files" => self.files(false),
-                    "gate" => Type::record([
-                        ("failed", Type::Boolean),
-                        ("command", Type::Text.or_none()),
-                        ("why", Type::Text.or_none()),
-                        ("output", Type::Text),
-                        ("times", Type::Integer),
-                    ]),
-                    "git" => Type::record([("dirty", Type::Boolean)]),
-                    "invoke" => Type::list(Self::words(self.chart.invoke.keys())),
-                    "it" => return self.it.clone(),
-                    "now" => Type::Text,
-                    "prompts" => Type::record(
-                        self.chart
-                            .prompts
-                            .names
-                            .iter()
-                            .map(|name| (name.clone(), Type::Text)),
-                    ),
-                    "review" => self.review(),
-                    "scope" => Type::record([
-                        ("started", Type::Boolean),
-                        ("name", Type::Text),
-                        ("path", Type::Text),
-                        ("home", Type::Text),
-                    ]),
-                    // If each session has its own instance, there is always a session.
-                    "session" if self.chart.scope.is_per_session() => Type::Text,
-                    "session" => Type::Text.or_none(),
-                    "driver" | "postponed" => Type::Text.or_none(),
-                    "spent" => {
-                        let over = ["cycle", "instance"].map(str::to_owned);
-                        Type::record([
-                            ("cycle", Type::Text.or_none()),
-                            ("instance", Type::Text.or_none()),
-                            ("over", Type::word(over).or_none()),
-                        ])
-                    }
-                    "siblings" => self.siblings(),
-                    "findings" => self.findings(),
-                    "rulings" | "touched" => Type::list(Type::Text),
-                    "tables" => self.tables(),
-                    _ => return None,
-                })
-            })
+        if let Some(own) = self.field(name).or_else(|| self.let_type(name)) {
+            return Some(own);
+        }
+        Some(match name {
+            "args" => self.args(),
+            "checks" => Self::each(self.chart.checks.keys(), &Type::list(Type::Text)),
+            "config" => self.config(),
+            "cycle" => self.cycle(),
+            "event" => Self::event(),
+            "files" => self.files(false),
+            "gate" => Type::record([
+                ("failed", Type::Boolean),
+                ("command", Type::Text.or_none()),
+                ("why", Type::Text.or_none()),
+                ("output", Type::Text),
+                ("times", Type::Integer),
+            ]),
+            "git" => Type::record([("dirty", Type::Boolean)]),
+            "invoke" => Type::list(Self::words(self.chart.invoke.keys())),
+            "it" => return self.it.clone(),
+            "now" => Type::Text,
+            "prompts" => Self::each(&self.chart.prompts.names, &Type::Text),
+            "review" => self.review(),
+            "scope" => Type::record([
+                ("started", Type::Boolean),
+                ("name", Type::Text),
+                ("path", Type::Text),
+                ("home", Type::Text),
+            ]),
+            // If each session has its own instance, there is always a session.
+            "session" if self.chart.scope.is_per_session() => Type::Text,
+            "driver" | "postponed" | "session" => Type::Text.or_none(),
+            "spent" => Type::record([
+                ("cycle", Type::Text.or_none()),
+                ("instance", Type::Text.or_none()),
+                ("over", Type::word(["cycle", "instance"]).or_none()),
+            ]),
+            "siblings" => self.siblings(),
+            "findings" => self.findings(),
+            "rulings" | "touched" => Type::list(Type::Text),
+            "tables" => self.tables(),
+            _ => return None,
+        })
     }
 
     fn names(&self) -> Vec<String> {
-        let sources = sources()
-            .into_iter()
-            .filter(|name| *name != "it" || self.it.is_some());
-        self.chart
-            .context
-            .keys()
-            .chain(self.chart.lets.keys())
-            .cloned()
-            .chain(sources.map(str::to_owned))
-            .collect()
+        let own = self.chart.context.keys().chain(self.chart.lets.keys());
+        let sources = sources().into_iter();
+        let sources = sources.filter(|name| *name != "it" || self.it.is_some());
+        own.cloned().chain(sources.map(str::to_owned)).collect()
     }
 
     fn used(&self, path: &str) {

@@ -24,8 +24,8 @@ use crate::diagram::picture::Picture;
 use crate::explore::Caps;
 use crate::explore::report::{Report, Verdict};
 use crate::expr::templates::Templates;
-use crate::lint;
-use crate::lint::report::{Checked, Format};
+use crate::lint::report::Format;
+use crate::lint::{self, Checked};
 use crate::scenario::coverage::Coverage;
 use crate::text::shown;
 
@@ -132,8 +132,7 @@ fn check(
 ) -> (Vec<Checked>, usize) {
     let of_embedded = |chart: &&Embedded| {
         let templates = |_: &[String]| Templates::Embedded(chart.templates);
-        let linted = lint::run(chart.id, chart.text, templates, Some(caps));
-        Checked::new(chart.id.to_owned(), chart.text.to_owned(), linted)
+        lint::run(chart.id, chart.text, templates, Some(caps))
     };
     let mut checked: Vec<Checked> = embedded.iter().map(of_embedded).collect();
     for file in files {
@@ -143,8 +142,7 @@ fn check(
                 let templates = |folders: &[String]| {
                     Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
                 };
-                let linted = lint::run(&origin, &text, templates, Some(caps));
-                checked.push(Checked::new(origin, text, linted));
+                checked.push(lint::run(&origin, &text, templates, Some(caps)));
             }
             Err(why) => tell(&format!("taskie: {}: {why}", file.display())),
         }

@@ -14,7 +14,6 @@ use super::output::{is_reviewer, say, tell, typed};
 use super::place::{self, Absent};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
-use crate::diagnostic::quote::words;
 use crate::engine::decision::Answer;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
@@ -157,7 +156,7 @@ pub(super) fn typist(chart: &Arc<Chart>) -> Arc<Typist> {
 }
 
 fn events(chart: &Chart, line: &str, stdin: &str) -> Result<Vec<Event>, String> {
-    let words = words(line).ok_or("a quote is not closed")?;
+    let words = shlex::split(line).ok_or("a quote is not closed")?;
     let matches = grammar::command(chart).try_get_matches_from(words);
     let matches = matches.map_err(|error| {
         let why = error.to_string();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::enter;
 use super::error::CliError;
 use super::test::uncovered;
-use crate::lint::report::Checked;
+use crate::lint::Checked;
 use crate::page::{self, PLAIN, Page, counted};
 use crate::scenario::coverage::share;
 use crate::scenario::walk::Author;

@@ -27,6 +27,17 @@ pub struct Flaw {
     pub note: Option<String>,
 }
 
+/// Returns the flaws, each once: several tables may have been made from the one that has a flaw.
+pub fn unique(flaws: impl IntoIterator<Item = Flaw>) -> Vec<Flaw> {
+    let mut unique: Vec<Flaw> = Vec::new();
+    for flaw in flaws {
+        if !unique.contains(&flaw) {
+            unique.push(flaw);
+        }
+    }
+    unique
+}
+
 /// A file other than the chart, as findings show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {

@@ -22,42 +22,19 @@ pub fn quoted(word: &str) -> String {
     format!("$'{}'", word.chars().map(escaped).collect::<String>())
 }
 
-/// Returns the words of a shell line that has only single quotes; `None` if a quote is not closed.
-pub fn words(line: &str) -> Option<Vec<String>> {
-    let mut words: Vec<String> = Vec::new();
-    let mut word: Option<String> = None;
-    let mut signs = line.chars();
-    while let Some(sign) = signs.next() {
-        match sign {
-            '\'' => {
-                let word = word.get_or_insert_default();
-                loop {
-                    match signs.next()? {
-                        '\'' => break,
-                        sign => word.push(sign),
-                    }
-                }
-            }
-            '\\' => word.get_or_insert_default().push(signs.next()?),
-            sign if sign.is_whitespace() => words.extend(word.take()),
-            sign => word.get_or_insert_default().push(sign),
-        }
-    }
-    words.extend(word);
-    Some(words)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{quoted, words};
+    use super::quoted;
 
     #[test]
     fn a_line_is_read_as_it_was_quoted() {
         let given = ["--model", "", "it's", "a b\t", r"\"];
         let line: Vec<String> = given.iter().map(|word| quoted(word)).collect();
         let line = line[..3].join(" ") + "  'a b\t' " + &line[4];
-        assert_eq!(words(&line).as_deref(), Some(&given.map(str::to_owned)[..]));
-        assert_eq!(words("it's"), None);
+        assert_eq!(
+            shlex::split(&line).as_deref(),
+            Some(&given.map(str::to_owned)[..])
+        );
     }
 
     #[test]

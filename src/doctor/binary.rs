@@ -246,15 +246,15 @@ pub(super) fn version_of(program: &Path) -> Result<String, String> {
         program.to_string_lossy().into_owned(),
         "--version".to_owned(),
     ];
-    let end = process::run(&Spec {
-        argv: &argv,
-        cwd: &std::env::current_dir().unwrap_or_default(),
-        env: &[],
-        log: log.path(),
+    let spec = Spec {
+        argv: argv.to_vec(),
+        cwd: std::env::current_dir().unwrap_or_default(),
+        env: Vec::new(),
+        log: log.path().to_owned(),
         logs_stdout: false,
         timeout: PATIENCE,
-        owner: None,
-    });
+    };
+    let end = process::run(&spec, None);
     match end {
         End::Exited {
             code: Some(0),

@@ -44,21 +44,14 @@ struct Plan<'n> {
 
 impl Plan<'_> {
     fn action(&mut self, place: &str, action: &Action) -> Result<(), Fault> {
-        let names = self.names;
         let deed = action
             .deed()
             .map_err(|why| Fault::World(format!("{place}: {why}")))?;
-        let guard = action.guard.as_ref().map(|guard| guard.0.as_str());
-        let expressions = &names.expressions;
-        let at = |key: &str| Fault::at(format!("{place}.{key}"));
-        let roots = match &action.each {
-            Some(each) => {
-                let items = expressions.items(&each.0, &names.root());
-                expressions.select(guard, items.map_err(at("each"))?, |it| names.root_with(it))
-            }
-            None => expressions.select(guard, vec![Value::from(())], |_| names.root()),
-        };
-        for root in roots.map_err(at("guard"))? {
+        let roots = self
+            .names
+            .select(action.each.as_ref(), action.guard.as_ref());
+        let at = |(key, error)| Fault::at(format!("{place}.{key}"))(error);
+        for root in roots.map_err(at)? {
             self.deed(place, deed, &root)?;
         }
         Ok(())

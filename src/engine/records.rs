@@ -6,39 +6,52 @@ use std::path::Path;
 
 use minijinja::value::Value;
 
-use crate::chart::{FileSet, Table};
-use crate::files::pattern::{Capture, is_slug};
+use crate::chart::{FileSet, RowShape, Table};
+use crate::files::pattern::{Capture, Captures, is_slug};
 use crate::files::table::{self, Content, Row};
+use crate::text::shown;
 
 /// Returns the records of the files of a set among `names`, which are those in `dir`. `text` reads one of them.
 pub fn files(set: &FileSet, dir: &Path, names: &[String], text: impl Fn(&str) -> Vec<u8>) -> Value {
     let file = |name: &String| {
         let captures = set.matches(name)?;
-        // A control character in a name must not change the message that contains it.
-        let shown: String = if name.chars().any(char::is_control) {
-            name.escape_debug().to_string()
-        } else {
-            name.clone()
-        };
-        let path = format!("{}/{name}", dir.to_string_lossy());
-        let fixed = [("name", Value::from(shown)), ("path", Value::from(path))];
-        let captured = captures.into_iter().map(|(hole, capture)| {
-            let value = match capture {
-                Capture::Text(text) => Value::from(text),
-                Capture::Integer(number) => Value::from(number),
-            };
-            (hole, value)
-        });
-        let lines = set.line.as_ref().map(|line| {
-            let content = table::read_lines(&String::from_utf8_lossy(&text(name)), line);
-            let records: Vec<Value> = content.rows.iter().map(record).collect();
-            ("lines", Value::from(records))
-        });
-        Some(Value::from_pairs(
-            fixed.into_iter().chain(captured).chain(lines),
-        ))
+        file::<()>(set, dir, name, captures, || Ok(text(name))).ok()
     };
     names.iter().filter_map(file).collect::<Vec<_>>().into()
+}
+
+/// Returns the record of a file in `dir`, whose name is in a set with these captures. `text` reads it.
+pub fn file<E>(
+    set: &FileSet,
+    dir: &Path,
+    name: &str,
+    captures: Captures<'_>,
+    text: impl FnOnce() -> Result<Vec<u8>, E>,
+) -> Result<Value, E> {
+    let path = format!("{}/{name}", dir.to_string_lossy());
+    // A control character in a name must not change the message that contains it.
+    let fixed = [
+        ("name", Value::from(shown(name).into_owned())),
+        ("path", Value::from(shown(&path).into_owned())),
+    ];
+    let captured = captures.into_iter().map(|(hole, capture)| {
+        let value = match capture {
+            Capture::Text(text) => Value::from(text),
+            Capture::Integer(number) => Value::from(number),
+        };
+        (hole, value)
+    });
+    let lines = match &set.line {
+        Some(line) => {
+            let content = table::read_lines(&String::from_utf8_lossy(&text()?), line);
+            let records: Vec<Value> = content.rows.iter().map(record).collect();
+            Some(("lines", Value::from(records)))
+        }
+        None => None,
+    };
+    Ok(Value::from_pairs(
+        fixed.into_iter().chain(captured).chain(lines),
+    ))
 }
 
 fn record(row: &Row) -> Value {
@@ -96,12 +109,23 @@ pub fn content(table: &Table, text: Option<&[u8]>) -> Content {
         return Content::default();
     };
     match &table.rows {
-        crate::chart::RowShape::Columns(columns) => table::read_columns(
+        RowShape::Columns(columns) => table::read_columns(
             &text,
             columns
                 .iter()
                 .map(|(field, heading)| (field.as_str(), heading.as_slice())),
         ),
-        crate::chart::RowShape::Line(pattern) => table::read_lines(&text, pattern),
+        RowShape::Line(pattern) => table::read_lines(&text, pattern),
+    }
+}
+
+/// Returns the text of a table's file without the statuses of its rows.
+pub fn without_status(table: &Table, text: &str) -> String {
+    match &table.rows {
+        RowShape::Columns(columns) => {
+            let headings = columns.get("status").map_or(&[][..], Vec::as_slice);
+            table::without_column(text, headings)
+        }
+        RowShape::Line(pattern) => table::without_hole(text, pattern, "status"),
     }
 }

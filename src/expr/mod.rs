@@ -83,9 +83,13 @@ impl Eq for Cause {}
 impl ExprError {
     /// Tells that `source` may fail for some values of what it looks at.
     pub fn open(source: &str) -> Self {
+        Self::new(source, "it may have no value".to_owned())
+    }
+
+    fn new(source: &str, detail: String) -> Self {
         Self {
             source: source.to_owned(),
-            detail: "it may have no value".to_owned(),
+            detail,
             line: None,
             cause: None,
             span: None,
@@ -196,13 +200,7 @@ impl Expressions {
     /// Returns the items of a list expression.
     pub fn items(&self, expr: &str, names: &Value) -> Result<Vec<Value>, ExprError> {
         let value = self.value(expr, names)?;
-        items(&value).map_err(|detail| ExprError {
-            source: expr.to_owned(),
-            detail,
-            line: None,
-            cause: None,
-            span: None,
-        })
+        items(&value).map_err(|detail| ExprError::new(expr, detail))
     }
 
     /// Returns a text with its holes filled.
@@ -303,16 +301,10 @@ fn condition(expr: &str, value: &Value) -> Result<bool, ExprError> {
         ValueKind::Seq | ValueKind::Iterable => Ok(value
             .try_iter()
             .is_ok_and(|mut items| items.next().is_some())),
-        other => Err(ExprError {
-            source: expr.to_owned(),
-            detail: format!(
-                "a condition must be a boolean or a list, but this is {}",
-                article(other)
-            ),
-            line: None,
-            cause: None,
-            span: None,
-        }),
+        other => {
+            let why = "a condition must be a boolean or a list, but this is";
+            Err(ExprError::new(expr, format!("{why} {}", article(other))))
+        }
     }
 }
 
@@ -326,6 +318,11 @@ fn items(value: &Value) -> Result<Vec<Value>, String> {
     }
 }
 
+/// Returns the items of a list that a filter is given.
+fn given(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
+    items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))
+}
+
 fn article(kind: ValueKind) -> String {
     match kind {
         ValueKind::Undefined => "undefined".to_owned(),
@@ -336,7 +333,7 @@ fn article(kind: ValueKind) -> String {
 
 /// Returns the items of the list that a filter is given.
 fn input(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
-    items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))
+    given(list)
 }
 
 /// Implements the filter `brief(separator)`: joins a list, and ends it with "and N more" before it gets too long.

@@ -43,6 +43,9 @@ pub enum Capture {
     Integer(u64),
 }
 
+/// What the holes of a pattern matched, each with its name.
+pub type Captures<'p> = Vec<(&'p str, Capture)>;
+
 /// Returns whether a name may become part of a path or a shell line: letters, digits, `_` and `-`.
 pub fn is_slug(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(is_slug_byte)
@@ -116,7 +119,7 @@ impl Pattern {
     }
 
     /// Returns what the holes capture if the whole of `name` matches, otherwise `None`.
-    pub fn matches(&self, name: &str) -> Option<Vec<(&str, Capture)>> {
+    pub fn matches(&self, name: &str) -> Option<Captures<'_>> {
         let mut captures = Vec::new();
         let is_match = fit(&self.pieces, name, &mut captures);
         captures.reverse();
@@ -202,7 +205,7 @@ fn parse_hole(inside: &str) -> Result<Piece, String> {
 
 /// Matches with backtracking, longest first: `{base}-review-{n:int}.md` matches the last `-review-` that it can.
 /// Adds the captures from the last one to the first.
-fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Vec<(&'p str, Capture)>) -> bool {
+fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Captures<'p>) -> bool {
     let Some((piece, rest)) = pieces.split_first() else {
         return input.is_empty();
     };

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+    DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess,
+    Visitor,
 };
 use serde_json::value::RawValue;
 
@@ -36,7 +37,7 @@ pub(crate) fn verdict(invoke: &Invoke, stdout: &[u8]) -> Result<Option<String>, 
         return Err(reason(invoke, json).unwrap_or_else(|| "it reports an error".to_owned()));
     }
     Ok(invoke.verdict.iter().find_map(|pointer| {
-        let verdict: String = serde_json::from_str(&find(json, pointer)?).ok()?;
+        let verdict: String = value(json, pointer)?;
         invoke.verdicts.contains(&verdict).then_some(verdict)
     }))
 }
@@ -48,7 +49,8 @@ pub(crate) fn reason_in(invoke: &Invoke, stdout: &[u8]) -> Option<String> {
 
 /// Returns what a process says that it cost, in millionths of a dollar.
 pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
-    let cost = number(answer(invoke, stdout).ok()?, invoke.cost.as_deref()?)? * 1e6;
+    let dollars: f64 = value(answer(invoke, stdout).ok()?, invoke.cost.as_deref()?)?;
+    let cost = dollars * 1e6;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -60,10 +62,8 @@ pub(crate) fn cost(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
 /// Returns how many tokens a process says that it used.
 pub(crate) fn tokens(invoke: &Invoke, stdout: &[u8]) -> Option<u64> {
     let json = answer(invoke, stdout).ok()?;
-    let counts = invoke.tokens.iter().filter_map(|pointer| {
-        let count: u64 = serde_json::from_str(&find(json, pointer)?).ok()?;
-        Some(count)
-    });
+    let counts = invoke.tokens.iter();
+    let counts = counts.filter_map(|pointer| value::<u64>(json, pointer));
     counts.reduce(u64::saturating_add)
 }
 
@@ -82,13 +82,13 @@ pub(crate) fn found(invoke: &Invoke, severities: &[String], stdout: &[u8]) -> Fo
 pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
     let postpone = invoke.postpone.as_ref()?;
     let json = answer(invoke, stdout).ok()?;
-    let status: i64 = serde_json::from_str(&find(json, &postpone.status)?).ok()?;
+    let status: i64 = value(json, &postpone.status)?;
     if !postpone.codes.contains(&status) {
         return None;
     }
     let now = clock::now();
     let named = postpone.until.iter().find_map(|pointer| {
-        let text: String = serde_json::from_str(&find(json, pointer)?).ok()?;
+        let text: String = value(json, pointer)?;
         clock::reset_in(&text, now, zone::offset)
     });
     Some(named.unwrap_or_else(|| {
@@ -97,7 +97,8 @@ pub(crate) fn postponed(invoke: &Invoke, stdout: &[u8]) -> Option<Moment> {
     }))
 }
 
-fn number(json: &str, pointer: &str) -> Option<f64> {
+/// Returns the value that a pointer points to, if it is of this type.
+fn value<T: DeserializeOwned>(json: &str, pointer: &str) -> Option<T> {
     serde_json::from_str(&find(json, pointer)?).ok()
 }
 

@@ -6,6 +6,7 @@
 mod tests;
 
 use std::fs::File;
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, Stdio};
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::orphans::{Adoption, REAP_LIMIT};
 use super::program;
-use super::signals::{self, Wakeups, Watched, caught};
+use super::signals::{self, Wakeups, caught};
 use super::spec::Spec;
 use crate::files::regular::create_regular;
 
@@ -62,23 +63,51 @@ pub(crate) enum End {
     NotStarted(String),
 }
 
+impl End {
+    /// Returns how the program ended, as the rest of a sentence; `None` if it ended well.
+    pub(crate) fn failure(&self) -> Option<String> {
+        Some(match self {
+            Self::Exited { code: Some(0), .. } => return None,
+            Self::Exited {
+                code: Some(code), ..
+            } => format!("exited with code {code}"),
+            Self::Exited { signal, .. } => {
+                format!("was killed by signal {}", signal.unwrap_or_default())
+            }
+            Self::TimedOut => "was killed: it took too long".to_owned(),
+            Self::TooMuchOutput => "was killed: it wrote more than 64 MiB".to_owned(),
+            Self::Interrupted { .. } | Self::Abandoned => "was killed".to_owned(),
+            Self::NotStarted(why) => format!("could not be started: {why}"),
+        })
+    }
+}
+
 /// Runs a program until it ends, with an empty stdin, stdout captured and stderr in the log.
 ///
 /// However it ends, its whole process group is gone on return; on Linux, so is every other process that it left
 /// behind, whatever its group or session. Only one run happens at a time: a second thread waits until the first run
 /// ends. Before and after a run, SIGTERM, SIGINT and SIGHUP have their default effect, even if this process was
 /// started with one of them ignored.
-pub(crate) fn run(spec: &Spec<'_>) -> End {
-    let run = |wakeups: &Wakeups| watch_over(spec, wakeups).unwrap_or_else(End::NotStarted);
-    match signals::recorded(run) {
+///
+/// The program is killed when the other end of `owner` is closed.
+pub(crate) fn run(spec: &Spec, owner: Option<BorrowedFd<'_>>) -> End {
+    recorded(|wakeups| watch_over(spec, owner, wakeups))
+}
+
+/// Does a run while signals are recorded. The error of `run` says why the program was not started.
+pub(super) fn recorded(run: impl FnOnce(&Wakeups) -> Result<End, String>) -> End {
+    match signals::recorded(|wakeups| run(wakeups).unwrap_or_else(End::NotStarted)) {
         (_, Some(signal)) => End::Interrupted { signal },
         (Ok(end), None) => end,
         (Err(error), None) => End::NotStarted(format!("signals cannot be handled: {error}")),
     }
 }
 
-/// Does the run while signals are recorded. The error says why the program was not started.
-fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
+fn watch_over(
+    spec: &Spec,
+    owner: Option<BorrowedFd<'_>>,
+    wakeups: &Wakeups,
+) -> Result<End, String> {
     if let Some(signal) = caught() {
         return Ok(End::Interrupted { signal });
     }
@@ -95,20 +124,13 @@ fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
     let adoption = Adoption::begin();
     let mut child = start(spec, stdout, &log)?;
     let leader = Pid::from_child(&child);
-    let owner: Vec<Watched<'_>> = spec
-        .owner
-        .iter()
-        .map(|owner| (*owner, PollFlags::IN))
-        .collect();
-    let stop = wakeups.until(spec.timeout, &owner, || {
+    let owner = owner.map(|owner| (owner, PollFlags::IN));
+    let stop = wakeups.until(spec.timeout, owner.as_slice(), || {
         if let Some(signal) = caught() {
             Some(Stop::Signal(signal))
         } else if has_exited(leader) {
             Some(Stop::Exit)
-        } else if owner
-            .iter()
-            .any(|owner| !signals::reported(*owner).is_empty())
-        {
+        } else if owner.is_some_and(|owner| !signals::reported(owner).is_empty()) {
             Some(Stop::Abandoned)
         } else {
             [stdout, &log]
@@ -144,14 +166,14 @@ fn watch_over(spec: &Spec<'_>, wakeups: &Wakeups) -> Result<End, String> {
 }
 
 /// Starts the program as the leader of its own process group. The error says why it could not be started.
-fn start(spec: &Spec<'_>, stdout: &File, log: &File) -> Result<Child, String> {
+fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Child, String> {
     let (program, arguments) = spec.argv.split_first().ok_or("no program is given")?;
     // Checked first, because a failed spawn looks the same for a missing directory and a missing program.
     if !spec.cwd.is_dir() {
         let cwd = spec.cwd.display();
         return Err(format!("the working directory {cwd} does not exist"));
     }
-    let file = program::locate(program, &program::path_of(spec), spec.cwd)?;
+    let file = program::locate(program, &program::path_of(spec), &spec.cwd)?;
     let copy = |file: &File| {
         file.try_clone()
             .map_err(|error| format!("its output cannot be captured: {error}"))
@@ -159,8 +181,8 @@ fn start(spec: &Spec<'_>, stdout: &File, log: &File) -> Result<Child, String> {
     Command::new(&file)
         .arg0(program)
         .args(arguments)
-        .current_dir(spec.cwd)
-        .envs(spec.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(&spec.cwd)
+        .envs(spec.env.iter().cloned())
         .stdin(Stdio::null())
         .stdout(copy(stdout)?)
         .stderr(copy(log)?)
@@ -170,9 +192,9 @@ fn start(spec: &Spec<'_>, stdout: &File, log: &File) -> Result<Child, String> {
 }
 
 /// Opens the log. Only the user may read it: the program may write about the user's account.
-fn open_log(spec: &Spec<'_>) -> Result<File, String> {
+fn open_log(spec: &Spec) -> Result<File, String> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
-    create_regular(spec.log, flags, 0o600)
+    create_regular(&spec.log, flags, 0o600)
         .map(|(file, _)| file)
         .map_err(|error| format!("the log {} cannot be written: {error}", spec.log.display()))
 }

@@ -58,7 +58,7 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
 }
 
 /// Returns the PATH for a run.
-pub(super) fn path_of(spec: &Spec<'_>) -> OsString {
+pub(super) fn path_of(spec: &Spec) -> OsString {
     let given = spec
         .env
         .iter()
@@ -72,7 +72,7 @@ pub(super) fn path_of(spec: &Spec<'_>) -> OsString {
 
 /// Returns a sentence that helps the user when starting `file` failed.
 pub(super) fn why_not_started(
-    spec: &Spec<'_>,
+    spec: &Spec,
     program: &str,
     file: &Path,
     error: &io::Error,

@@ -1,25 +1,24 @@
 //! What to run, and in which environment: data only.
 
-use std::os::fd::BorrowedFd;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// A run to be started.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Spec<'a> {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Spec {
     /// The program and its arguments, passed on unchanged: there is no shell. A program without a slash is looked up
     /// on PATH (that of `env`, if it sets one).
-    pub(crate) argv: &'a [String],
+    pub(crate) argv: Vec<String>,
     /// The working directory.
-    pub(crate) cwd: &'a Path,
+    pub(crate) cwd: PathBuf,
     /// Variables added to the inherited environment.
-    pub(crate) env: &'a [(String, String)],
+    pub(crate) env: Vec<(String, String)>,
     /// The file for stderr: created or emptied. A symbolic link in its place is refused.
-    pub(crate) log: &'a Path,
+    pub(crate) log: PathBuf,
     /// Stdout goes to the log too, and is not captured.
     pub(crate) logs_stdout: bool,
     /// Counted from the start of the program.
     pub(crate) timeout: Duration,
-    /// The program is killed when the other end of this is closed.
-    pub(crate) owner: Option<BorrowedFd<'a>>,
 }

@@ -23,11 +23,10 @@ use std::time::Duration;
 
 use rustix::event::PollFlags;
 use rustix::process::{Pid, getppid, setsid};
-use serde::{Deserialize, Serialize};
 
 use super::orphans::{Adoption, REAP_LIMIT};
 use super::process::{self, End, has_exited};
-use super::signals::{self, Wakeups, Watched, caught, reported};
+use super::signals::{Wakeups, Watched, caught, reported};
 use super::spec::Spec;
 
 /// The only argument of a supervisor.
@@ -36,29 +35,13 @@ pub(crate) const ARGUMENT: &str = "--supervise-a-run";
 /// How long the supervisor may take to kill a program: its own time limits, and a little more.
 const PATIENCE: Duration = Duration::from_millis(1_200);
 
-/// What to run, as the hook passes it to the supervisor.
-#[derive(Debug, Serialize, Deserialize)]
-struct Order {
-    argv: Vec<String>,
-    cwd: PathBuf,
-    env: Vec<(String, String)>,
-    log: PathBuf,
-    logs_stdout: bool,
-    timeout: Duration,
-}
-
 /// Runs a program like [`process::run`], and makes sure that it ends with this process or with this process's host.
 /// `lock` is held until the program has ended.
-pub(crate) fn run(spec: &Spec<'_>, lock: &File) -> End {
-    let run = |wakeups: &Wakeups| delegate(spec, lock, wakeups).unwrap_or_else(End::NotStarted);
-    match signals::recorded(run) {
-        (_, Some(signal)) => End::Interrupted { signal },
-        (Ok(end), None) => end,
-        (Err(error), None) => End::NotStarted(format!("signals cannot be handled: {error}")),
-    }
+pub(crate) fn run(spec: &Spec, lock: &File) -> End {
+    process::recorded(|wakeups| delegate(spec, lock, wakeups))
 }
 
-fn delegate(spec: &Spec<'_>, lock: &File, wakeups: &Wakeups) -> Result<End, String> {
+fn delegate(spec: &Spec, lock: &File, wakeups: &Wakeups) -> Result<End, String> {
     let not_started = |error: io::Error| format!("its supervisor cannot be started: {error}");
     let host = Host::now();
     if host.is_gone() {
@@ -67,15 +50,7 @@ fn delegate(spec: &Spec<'_>, lock: &File, wakeups: &Wakeups) -> Result<End, Stri
     let adoption = Adoption::begin();
     let (mut socket, theirs) = UnixStream::pair().map_err(not_started)?;
     let mut child = start(theirs, lock).map_err(not_started)?;
-    let mut order = serde_json::to_vec(&Order {
-        argv: spec.argv.to_vec(),
-        cwd: spec.cwd.to_owned(),
-        env: spec.env.to_vec(),
-        log: spec.log.to_owned(),
-        logs_stdout: spec.logs_stdout,
-        timeout: spec.timeout,
-    })
-    .map_err(|error| not_started(error.into()))?;
+    let mut order = serde_json::to_vec(spec).map_err(|error| not_started(error.into()))?;
     order.push(b'\n');
     // If the supervisor has already ended, it reports nothing, which is noticed below.
     let _ = socket.write_all(&order);
@@ -212,17 +187,9 @@ fn supervise() -> io::Result<()> {
     let mut line = Vec::new();
     BufReader::new(&socket).read_until(b'\n', &mut line)?;
     // An incomplete order: the hook is already gone.
-    let order: Order = serde_json::from_slice(&line)?;
+    let order: Spec = serde_json::from_slice(&line)?;
     let end = match setsid() {
-        Ok(_) => process::run(&Spec {
-            argv: &order.argv,
-            cwd: &order.cwd,
-            env: &order.env,
-            log: &order.log,
-            logs_stdout: order.logs_stdout,
-            timeout: order.timeout,
-            owner: Some(socket.as_fd()),
-        }),
+        Ok(_) => process::run(&order, Some(socket.as_fd())),
         Err(error) => End::NotStarted(format!(
             "its supervisor cannot have a session of its own: {error}"
         )),

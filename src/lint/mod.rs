@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::chart::{Chart, check, load, structure};
 use crate::diagnostic::code::{Code, Stage};
-use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::flaw::{Flaw, unique};
 use crate::diagnostic::suggest::is_slip;
 use crate::explore::budget::Caps;
 use crate::explore::explore;
@@ -54,7 +54,10 @@ rules! {
 
 /// Everything that is known about a chart.
 #[derive(Debug)]
-pub struct Linted {
+pub struct Checked {
+    /// Its path, or its id if it is compiled in.
+    pub origin: String,
+    pub text: String,
     /// What is wrong, in the order of the file.
     pub flaws: Vec<Flaw>,
     /// The result of exploring its states; `None` if flaws prevent it.
@@ -71,7 +74,7 @@ pub fn run(
     text: &str,
     templates: impl FnOnce(&[String]) -> Templates,
     caps: Option<&Caps>,
-) -> Linted {
+) -> Checked {
     let reading = structure::read(text);
     let mut flaws = reading.flaws;
     let mut explored = None;
@@ -92,7 +95,7 @@ pub fn run(
                 uses: &inspection.uses,
                 words: &words,
             };
-            let of_rules = of_rules(&subject);
+            let of_rules = unique(RULES.iter().flat_map(|check| check(&subject)));
             // Exploring would only report the same flaws again.
             let first = of_rules
                 .iter()
@@ -132,22 +135,13 @@ pub fn run(
             flaw.code,
         )
     });
-    Linted {
+    Checked {
+        origin: origin.to_owned(),
+        text: text.to_owned(),
         flaws,
         explored,
         chart: loaded,
     }
-}
-
-/// Returns what the rules find, each once: cycles share a table, and a phase may be made for each cycle.
-fn of_rules(subject: &Subject<'_>) -> Vec<Flaw> {
-    let mut found: Vec<Flaw> = Vec::new();
-    for flaw in RULES.iter().flat_map(|check| check(subject)) {
-        if !found.contains(&flaw) {
-            found.push(flaw);
-        }
-    }
-    found
 }
 
 /// Returns the findings without those about placeholders for missing values, or about the contents of broken lines. `first`

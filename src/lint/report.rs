@@ -4,45 +4,17 @@
 //! are never renamed or removed.
 
 use std::io::IsTerminal as _;
-use std::sync::Arc;
 
 use indexmap::IndexSet;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use serde_json::{Value as Json, json};
 
-use super::Linted;
-use crate::chart::Chart;
+use super::Checked;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::explore::report::{Report, Verdict};
 use crate::page::counted;
 use crate::text::shown;
-
-/// One chart that was checked.
-#[derive(Debug)]
-pub struct Checked {
-    /// Its path, or its id if it is compiled in.
-    pub origin: String,
-    pub text: String,
-    pub flaws: Vec<Flaw>,
-    /// The result of exploring its states, if it was explored.
-    pub explored: Option<Report>,
-    /// The chart, if it could be loaded.
-    pub chart: Option<Arc<Chart>>,
-}
-
-impl Checked {
-    /// Combines what `linted` found with the chart's name and text.
-    pub fn new(origin: String, text: String, linted: Linted) -> Self {
-        Self {
-            origin,
-            text,
-            flaws: linted.flaws,
-            explored: linted.explored,
-            chart: linted.chart,
-        }
-    }
-}
 
 /// A format for findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -56,26 +56,12 @@ fn touched<'c>(subject: &'c Subject<'_>) -> Vec<&'c str> {
     let mut fields: Vec<&str> = vec![&chart.state];
     fields.extend(chart.next.as_deref());
     let mut patterns: Vec<&Pattern> = chart.tables.values().map(|table| &table.file).collect();
-    let mut assigned: Vec<&Assign> = Vec::new();
     for cycle in chart.cycles.values() {
         fields.extend([cycle.count.as_str(), cycle.limit.as_str()]);
         patterns.extend([&cycle.base, &cycle.review, &cycle.answer]);
-        assigned.push(&cycle.entry);
     }
-    assigned.extend(chart.phases.values().map(|entry| &entry.phase.entry));
-    assigned.extend(chart.commands.values().map(|command| &command.rule.assign));
-    assigned.extend(chart.on.values().flatten().map(|rule| &rule.assign));
-    fields.extend(
-        patterns
-            .into_iter()
-            .flat_map(Pattern::holes)
-            .map(|(hole, _)| hole),
-    );
-    fields.extend(
-        assigned
-            .into_iter()
-            .flat_map(|assign| assign.keys())
-            .map(String::as_str),
-    );
+    let holes = patterns.into_iter().flat_map(Pattern::holes);
+    fields.extend(holes.map(|(hole, _)| hole));
+    fields.extend(chart.assigns().flat_map(Assign::keys).map(String::as_str));
     fields
 }

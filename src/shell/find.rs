@@ -48,6 +48,19 @@ pub(crate) struct Newest {
     pub(crate) warnings: Vec<String>,
 }
 
+impl From<Result<Instance, String>> for Newest {
+    fn from(found: Result<Instance, String>) -> Self {
+        let (instance, warning) = match found {
+            Ok(instance) => (Some(instance), None),
+            Err(warning) => (None, Some(warning)),
+        };
+        Self {
+            instance,
+            warnings: warning.into_iter().collect(),
+        }
+    }
+}
+
 /// The directories that the environment of a run names.
 #[derive(Debug, Default)]
 pub(crate) struct Surroundings {
@@ -137,6 +150,16 @@ pub(crate) fn new_root(cwd: &Path, around: &Surroundings) -> Option<PathBuf> {
     around.searched(start).last().map(|root| (*root).to_owned())
 }
 
+/// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.
+pub(super) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    absolute(variable).or_else(|| Some(absolute("HOME")?.join(default)))
+}
+
 /// Returns why `name` cannot be the name of an instance, if it cannot.
 pub(crate) fn name_flaw(name: &str) -> Option<&'static str> {
     let plain = name.split('.').all(is_slug) && !name.starts_with('-');
@@ -148,14 +171,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
     let Scope { noun, .. } = scope;
     let folder = folder(scope);
     if leads_outside(root, &folder) {
-        let warning = format!(
-            "{} leads out of the project through a symbolic link, which is not followed.",
-            folder.display()
-        );
-        return Newest {
-            instance: None,
-            warnings: vec![warning],
-        };
+        return Newest::from(Err(not_followed(&folder)));
     }
     let (mut outside, mut unreadable) = (Warnings::default(), Warnings::default());
     let mut dirs: Vec<OsString> = Vec::new();
@@ -169,10 +185,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Newest::default(),
         Err(error) => {
             let warning = format!("{} cannot be read: {error}.", folder.display());
-            return Newest {
-                instance: None,
-                warnings: vec![warning],
-            };
+            return Newest::from(Err(warning));
         }
     };
     for Entry { name, kind } in entries {
@@ -239,46 +252,29 @@ pub(crate) fn of_name(root: &Path, scope: &Scope, name: &str) -> Newest {
     };
     match root.join(&instance.dir).metadata() {
         Ok(meta) if meta.is_dir() => found,
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Newest {
-            instance: None,
-            warnings: vec![format!(
-                "{} cannot be read: {error}.",
-                instance.dir.display()
-            )],
-        },
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            let dir = instance.dir.display();
+            Newest::from(Err(format!("{dir} cannot be read: {error}.")))
+        }
         _ => Newest::default(),
     }
 }
 
 /// Finds the instance of a session, whether or not it exists; none if no session is known.
 pub(crate) fn of_session(root: &Path, scope: &Scope, session: Option<&str>) -> Newest {
-    let Some(session) = session else {
-        return Newest {
-            instance: None,
-            warnings: vec![
-                "The event names no session (session_id): nothing is decided.".to_owned(),
-            ],
-        };
-    };
-    let found = named(scope, session).and_then(|instance| {
-        if leads_outside(root, &instance.dir) {
-            return Err(format!(
-                "{} leads out of the project through a symbolic link, which is not followed.",
-                instance.dir.display()
-            ));
-        }
-        Ok(instance)
+    let nameless = || "The event names no session (session_id): nothing is decided.".to_owned();
+    let found = session.ok_or_else(nameless);
+    let found = found.and_then(|session| named(scope, session));
+    let found = found.and_then(|instance| match leads_outside(root, &instance.dir) {
+        true => Err(not_followed(&instance.dir)),
+        false => Ok(instance),
     });
-    match found {
-        Ok(instance) => Newest {
-            instance: Some(instance),
-            warnings: Vec::new(),
-        },
-        Err(warning) => Newest {
-            instance: None,
-            warnings: vec![warning],
-        },
-    }
+    Newest::from(found)
+}
+
+fn not_followed(dir: &Path) -> String {
+    let dir = dir.display();
+    format!("{dir} leads out of the project through a symbolic link, which is not followed.")
 }
 
 /// Returns the instance called `name`; the error says why that cannot be a name.

@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest as _, Sha256};
 
+use super::effects;
+use super::journal::{self, Gate, Line};
 use super::lock::ReviewLock;
 use super::place::Place;
 use super::reviews::{Note, Running};
 use super::stuck::Stuck;
-use super::{effects, journal};
 use crate::engine::decision::{FailedGate, Invocation, Outcome};
 use crate::files::clock;
 use crate::invoke::process::End;
@@ -49,55 +50,42 @@ pub(super) fn run(
         }
         let began = Instant::now();
         let argv = shlex::split(command).filter(|argv| !argv.is_empty());
-        let end = match &argv {
+        let end = match argv {
             None => End::NotStarted("it is empty, or a quote in it is not closed".to_owned()),
-            Some(argv) => supervisor::run(
-                &Spec {
+            Some(argv) => {
+                let spec = Spec {
                     argv,
-                    cwd: &place.root,
-                    env: &[],
-                    log: &log,
+                    cwd: place.root.clone(),
+                    env: Vec::new(),
+                    log: log.clone(),
                     logs_stdout: true,
                     timeout: limit.saturating_sub(start.elapsed()),
-                    owner: None,
-                },
-                lock.file(),
-            ),
+                };
+                supervisor::run(&spec, lock.file())
+            }
         };
-        let (exit, error) = match end {
-            End::Interrupted { signal } => {
-                let _ = std::fs::remove_file(&log);
-                return Err(Stuck::Interrupted { signal });
-            }
-            End::Abandoned => {
-                let _ = std::fs::remove_file(&log);
-                return Err(Stuck::Abandoned);
-            }
-            End::Exited { code: Some(0), .. } => (Some(0), None),
-            End::Exited {
-                code: Some(code), ..
-            } => (Some(code), Some(format!("exited with code {code}"))),
-            End::Exited { signal, .. } => {
-                let signal = signal.unwrap_or_default();
-                (None, Some(format!("was killed by signal {signal}")))
-            }
+        if let Some(stuck) = Stuck::after(&end) {
+            let _ = std::fs::remove_file(&log);
+            return Err(stuck);
+        }
+        let error = match &end {
             End::TimedOut => {
-                let all = span(limit);
-                let own = span(began.elapsed());
+                let (all, own) = (span(limit), span(began.elapsed()));
                 let why = format!("was killed after {own}: all gates together may take {all}");
-                (None, Some(why))
+                Some(why)
             }
-            End::TooMuchOutput => {
-                let why = "was killed: it wrote more than 64 MiB";
-                (None, Some(why.to_owned()))
-            }
-            End::NotStarted(why) => {
+            _ => end.failure(),
+        };
+        let exit = match end {
+            End::Exited { code, .. } => code,
+            End::NotStarted(_) => {
                 // Nothing of it was run, so what is there is from another gate.
                 let _ = std::fs::remove_file(&log);
-                (None, Some(format!("could not be started: {why}")))
+                None
             }
+            _ => None,
         };
-        let line = journal::Gate {
+        let line = Gate {
             at: journal::now(),
             instance: place.instance.name.clone(),
             cycle: invocation.cycle.clone(),
@@ -109,7 +97,7 @@ pub(super) fn run(
             seconds: began.elapsed().as_secs(),
         };
         let times = journal::times(place, &line) + 1;
-        let written = journal::add_gate(place, line);
+        let written = journal::add(place, &Line::Gate(line));
         let Some(why) = error else {
             continue;
         };

@@ -174,16 +174,6 @@ pub(super) fn add_decision(
     add(place, &Line::Decision(decided(place, event, result, took)))
 }
 
-/// Adds a line about a run that has ended.
-pub(super) fn add_review(place: &Place, review: Review) -> io::Result<()> {
-    add(place, &Line::Review(review))
-}
-
-/// Adds a line about a gate that has ended.
-pub(super) fn add_gate(place: &Place, gate: Gate) -> io::Result<()> {
-    add(place, &Line::Gate(gate))
-}
-
 /// Returns how many times in a row a gate has failed before in the same way.
 pub(super) fn times(place: &Place, gate: &Gate) -> u64 {
     let lines = read(place);
@@ -196,7 +186,8 @@ pub(super) fn times(place: &Place, gate: &Gate) -> u64 {
     same.count() as u64
 }
 
-fn add(place: &Place, line: &Line) -> io::Result<()> {
+/// Adds a line.
+pub(super) fn add(place: &Place, line: &Line) -> io::Result<()> {
     let text = serde_json::to_vec(line)?;
     lines::append(&place.home(), &place.shared_name(), lines::JOURNAL, &text)
 }

@@ -11,7 +11,6 @@ use std::path::Path;
 use indexmap::IndexMap;
 
 use super::file;
-use super::rulings::rulings;
 use crate::chart::Chart;
 use crate::engine::inspect::{self, ReviewFile};
 use crate::engine::spent::Run;
@@ -23,6 +22,9 @@ pub(crate) const OPEN: &str = "open";
 
 /// The most characters of a reason.
 const LENGTH: usize = 500;
+
+/// The most characters of the line of a ruling.
+const LINE: usize = 2_000;
 
 /// Comes before the reason in the line of a ruling.
 const WHY: &str = " Why: ";
@@ -113,6 +115,21 @@ pub(crate) fn entries(
         }
     }
     entries
+}
+
+/// Returns the rulings, one line each.
+pub(super) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
+    let Some(name) = &chart.findings.file else {
+        return Vec::new();
+    };
+    let text = file::read(root, &dir.join(name), file::LIMIT)
+        .ok()
+        .flatten();
+    let text = text.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    // Anyone may have edited the file.
+    let lines = text.lines().map(|line| plain_line(line, LINE));
+    lines.filter(|line| !line.is_empty()).collect()
 }
 
 /// Records what the user rules about a finding. It replaces an earlier ruling. The caller holds the write lock.

@@ -20,7 +20,6 @@ pub(crate) mod postponed;
 mod record;
 mod review;
 pub(crate) mod reviews;
-mod rulings;
 pub(crate) mod seen;
 pub(crate) mod settings;
 pub(crate) mod snapshot;

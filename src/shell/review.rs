@@ -4,18 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use indexmap::IndexMap;
-
 use super::driver;
 use super::effects;
 use super::gates;
 use super::git::Git;
-use super::journal;
+use super::journal::{self, Line};
 use super::lock::ReviewLock;
 use super::performed::Performed;
 use super::place::{AsWorld as _, Place};
 use super::reviews::{Note, Running};
-use super::seen;
+use super::seen::{self, Seen};
 use super::snapshot::Snapshot;
 use super::stuck::{Stuck, io};
 use crate::engine::decide::decide;
@@ -81,7 +79,6 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
-    let subject = seen::subject(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
@@ -112,10 +109,8 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     effort.by.clone_from(&announced.by);
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
-        let _ = journal::add_review(
-            place,
-            ended(place, announced, (seen, subject), &outcome, &effort),
-        );
+        let review = ended(place, announced, seen, &outcome, &effort);
+        let _ = journal::add(place, &Line::Review(review));
     }
     Ok(Reviewed::Ran(Box::new(Run {
         ended: Ended {
@@ -179,7 +174,7 @@ fn obstacle(place: &Place, invocation: &Invocation) -> Option<String> {
 fn ended(
     place: &Place,
     announced: Running,
-    (seen, subject): (Option<u64>, IndexMap<String, u64>),
+    seen: Seen,
     outcome: &Outcome,
     effort: &Effort,
 ) -> journal::Review {
@@ -195,8 +190,8 @@ fn ended(
         cost: effort.cost,
         tokens: effort.tokens,
         found: outcome.found(),
-        seen,
-        subject,
+        seen: seen.all,
+        subject: seen.subject,
         until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
         cycle: announced.cycle,
         n: announced.n,
@@ -226,13 +221,12 @@ fn run(
     // The log of a failed run stays, and nobody wants to commit it. If this fails, the run is the same.
     let _ = effects::ignore_logs(&place.root, &place.chart.scope, &invoke.log.0);
     let spec = Spec {
-        argv: &invocation.argv,
-        cwd: &place.root,
-        env: &[(REVIEWER.to_owned(), "1".to_owned())],
-        log: &log_file,
+        argv: invocation.argv.clone(),
+        cwd: place.root.clone(),
+        env: vec![(REVIEWER.to_owned(), "1".to_owned())],
+        log: log_file.clone(),
         logs_stdout: false,
         timeout: Duration::from_secs(timeout),
-        owner: None,
     };
     let end = supervisor::run(&spec, running.file());
     let program = invocation.argv.first().map_or("", String::as_str);
@@ -247,15 +241,13 @@ fn run(
         let log = format!("; its log is {}", log.display());
         Ok(Outcome::Failed(format!("{why}{last}{log}")))
     };
-    let (code, signal, stdout) = match end {
-        End::Interrupted { signal } => {
-            remove_empty(&log_file);
-            return Err(Stuck::Interrupted { signal });
-        }
-        End::Abandoned => {
-            remove_empty(&log_file);
-            return Err(Stuck::Abandoned);
-        }
+    if let Some(stuck) = Stuck::after(&end) {
+        remove_empty(&log_file);
+        return Err(stuck);
+    }
+    let failure = end.failure();
+    let (code, stdout) = match end {
+        End::Exited { code, stdout, .. } => (code, stdout),
         End::NotStarted(why) => {
             // Nothing was started, so the log is empty.
             let _ = std::fs::remove_file(&log_file);
@@ -269,34 +261,22 @@ fn run(
             };
             return failed(format!("`{program}` was killed after {limit}{cut}"));
         }
-        End::TooMuchOutput => {
-            return failed(format!("`{program}` was killed: it wrote more than 64 MiB"));
-        }
-        End::Exited {
-            code,
-            signal,
-            stdout,
-        } => (code, signal, stdout),
+        _ => (None, Vec::new()),
     };
     effort.cost = outcome::cost(invoke, &stdout);
     effort.tokens = outcome::tokens(invoke, &stdout);
     let verdict = outcome::verdict(invoke, &stdout);
-    if code != Some(0) || verdict.is_err() {
+    if failure.is_some() || verdict.is_err() {
         effort.until = outcome::postponed(invoke, &stdout);
     }
-    let verdict = match (code, verdict) {
-        (Some(0), Ok(verdict)) => verdict,
-        (Some(0), Err(why)) => return failed(format!("`{program}` failed: {why}")),
-        (Some(code), _) => {
-            let why = outcome::reason_in(invoke, &stdout)
-                .map(|why| format!(": {why}"))
-                .unwrap_or_default();
-            return failed(format!("`{program}` exited with code {code}{why}"));
-        }
-        (None, _) => {
-            let signal = signal.unwrap_or_default();
-            return failed(format!("`{program}` was killed by signal {signal}"));
-        }
+    if let Some(how) = failure {
+        let reason = code.and_then(|_| outcome::reason_in(invoke, &stdout));
+        let reason = reason.map(|why| format!(": {why}")).unwrap_or_default();
+        return failed(format!("`{program}` {how}{reason}"));
+    }
+    let verdict = match verdict {
+        Ok(verdict) => verdict,
+        Err(why) => return failed(format!("`{program}` failed: {why}")),
     };
     if Writing::of(&file).is_none_or(|after| after.len == 0 || Some(after) == before) {
         return failed(format!("`{program}` did not write {}", shown.display()));

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
 use super::file::{self, LIMIT};
+use super::find::user_folder;
 use super::state_file::{self, CONFIG};
 use super::trust::{self, Part};
 use crate::chart::Chart;
@@ -156,15 +157,10 @@ pub(crate) fn named_file(root: &Path, value: &str) -> Result<Part, String> {
 /// Returns the file of the user's own settings for all projects: `taskie/CHART.json` in `$XDG_CONFIG_HOME`, or in
 /// `~/.config` if that variable is not set.
 pub(crate) fn user_file(chart: &Chart) -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
     if !is_slug(&chart.id) {
         return None;
     }
-    let folder = absolute("XDG_CONFIG_HOME").or_else(|| Some(absolute("HOME")?.join(".config")))?;
+    let folder = user_folder("XDG_CONFIG_HOME", ".config")?;
     Some(folder.join("taskie").join(format!("{}.json", chart.id)))
 }
 

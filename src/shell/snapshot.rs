@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use minijinja::value::Value;
@@ -16,7 +16,7 @@ use super::git::Git;
 use super::ledger;
 use super::spent;
 use super::state_file::{self, Reading};
-use super::{driver, file, postponed, rulings, seen, settings};
+use super::{driver, file, postponed, seen, settings};
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
@@ -28,8 +28,6 @@ use crate::engine::spent::{Run, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
 use crate::files::folder::{Entry, Folder};
-use crate::files::pattern::{Capture, Pattern};
-use crate::files::table;
 use crate::files::timestamp;
 use crate::shell::find::{self, Instance};
 use crate::text::{full_stop, shown};
@@ -160,22 +158,16 @@ impl Snapshot {
 
     /// Returns the problems with everything that has been read so far, for the user.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        self.warnings
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        locked(&self.warnings).clone()
     }
 
     /// Returns the possible problems with everything that has been read so far.
     pub(crate) fn notes(&self) -> Vec<String> {
-        self.notes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        locked(&self.notes).clone()
     }
 
     fn warn(&self, warning: String) {
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warnings = locked(&self.warnings);
         // The same thing may be read more than once.
         if !warnings.contains(&warning) {
             warnings.push(warning);
@@ -258,41 +250,15 @@ impl Snapshot {
                 ));
                 continue;
             }
-            let path = format!("{}/{name}", dir.to_string_lossy());
-            let fixed = [
-                ("name", Value::from(shown(name).into_owned())),
-                ("path", Value::from(shown(&path).into_owned())),
-            ];
-            let captured = captures.into_iter().map(|(hole, capture)| {
-                let value = match capture {
-                    Capture::Text(text) => Value::from(text),
-                    Capture::Integer(number) => Value::from(number),
-                };
-                (hole, value)
-            });
-            let lines = match &set.line {
-                Some(line) => Some(("lines", Value::from(self.lines(&dir.join(name), line)?))),
-                None => None,
+            let path = dir.join(name);
+            let text = || {
+                let text = file::read(&self.root, &self.root.join(&path), file::LIMIT);
+                let text = text.map_err(|error| unreadable(&path, &error))?;
+                Ok::<_, Fault>(text.unwrap_or_default())
             };
-            let record = fixed.into_iter().chain(captured).chain(lines);
-            files.push(Value::from_pairs(record));
+            files.push(records::file(set, dir, name, captures, text)?);
         }
         Ok(Value::from(files))
-    }
-
-    /// Returns the lines of a file that match, as records.
-    fn lines(&self, path: &Path, line: &Pattern) -> Result<Vec<Value>, Fault> {
-        let text = file::read(&self.root, &self.root.join(path), file::LIMIT)
-            .map_err(|error| unreadable(path, &error))?
-            .unwrap_or_default();
-        let content = table::read_lines(&String::from_utf8_lossy(&text), line);
-        let record = |row: &table::Row| {
-            let fields = row.fields.iter();
-            Value::from_pairs(
-                fields.map(|(name, value)| (name.as_str(), Value::from(value.as_str()))),
-            )
-        };
-        Ok(content.rows.iter().map(record).collect())
     }
 
     /// Returns who drives the instance, from the point of view of `session`.
@@ -330,7 +296,7 @@ impl Snapshot {
         let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
         let vars = &self.chart.prompts.vars;
         let known = || vars.keys().map(String::as_str);
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = locked(&self.notes);
         for hole in prompt::names(&text).filter(|hole| !vars.contains_key(*hole)) {
             let hint = suggest(hole, known()).map_or_else(
                 || format!("the names are {}", known().collect::<Vec<_>>().join(", ")),
@@ -443,7 +409,7 @@ impl Snapshot {
             return false;
         }
         let is_ruled = || {
-            let rulings = rulings::rulings(&self.chart, &self.root, &self.dir());
+            let rulings = ledger::rulings(&self.chart, &self.root, &self.dir());
             let mut named = newest.found.named(&newest.file);
             named.any(|(id, finding)| {
                 let mut rulings = rulings.iter();
@@ -459,7 +425,7 @@ impl Snapshot {
         let is_unchanged = || {
             newest.seen.is_some()
                 && last.iter().all(|run| run.seen == newest.seen)
-                && seen::seen(&self.chart, &self.root, &self.dir(), subject) == newest.seen
+                && seen::seen(&self.chart, &self.root, &self.dir(), subject).all == newest.seen
         };
         is_same && !is_ruled() || is_unchanged()
     }
@@ -492,7 +458,7 @@ impl Snapshot {
     }
 
     fn table(&self, name: &str) -> Result<Value, Fault> {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = locked(&self.tables);
         if let Some(value) = tables.get(name) {
             return value.clone();
         }
@@ -523,7 +489,7 @@ impl Snapshot {
             _ => None,
         };
         if let Ok(file) = &file {
-            let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut warnings = locked(&self.warnings);
             warnings.extend(
                 content
                     .warnings
@@ -573,6 +539,10 @@ impl Listing {
         listing.files.sort_unstable();
         Ok(listing)
     }
+}
+
+fn locked<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns whether a name is not UTF-8, or would change the text around it.
@@ -663,7 +633,7 @@ impl World for Snapshot {
                 let unfinished = files.as_deref().map(|files| (files, *count));
                 self.findings(unfinished, *is_of_cycle)
             }
-            Source::Rulings => Value::from(rulings::rulings(&self.chart, &self.root, &self.dir())),
+            Source::Rulings => Value::from(ledger::rulings(&self.chart, &self.root, &self.dir())),
             Source::Postponed => Value::from(postponed::read(&self.home())),
             Source::Now => Value::from(timestamp::now()),
             Source::Names(folder) => {

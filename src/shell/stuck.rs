@@ -1,6 +1,7 @@
 //! Why an event could not be carried out.
 
 use crate::engine::fault::Fault;
+use crate::invoke::process::End;
 
 /// Why an event could not be carried out. Nothing was written.
 #[derive(Debug)]
@@ -15,6 +16,17 @@ pub(crate) enum Stuck {
     Interrupted { signal: i32 },
     /// The host went away during a run, and the run was killed.
     Abandoned,
+}
+
+impl Stuck {
+    /// Returns why nothing more can be done after a run, if it ended because this process has to end.
+    pub(super) fn after(end: &End) -> Option<Self> {
+        match end {
+            End::Interrupted { signal } => Some(Self::Interrupted { signal: *signal }),
+            End::Abandoned => Some(Self::Abandoned),
+            _ => None,
+        }
+    }
 }
 
 impl std::fmt::Display for Stuck {

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
 use super::file;
+use super::find::user_folder;
 use crate::chart::embedded::CHARTS;
 
 /// The name of a project's own chart, in the home.
@@ -164,13 +165,7 @@ pub(crate) fn forget(root: &Path) -> Result<bool, String> {
 /// Returns the file that records what the user trusts in the project at `root`. It is in the user's state directory,
 /// which no repository can fill. `None` if there is no such directory, or if it is inside the project.
 fn ledger(root: &Path) -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let state =
-        absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+    let state = user_folder("XDG_STATE_HOME", ".local/state")?;
     let root = root.canonicalize().ok()?;
     let real = state
         .ancestors()

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use taskie::explore::Caps;
 use taskie::expr::templates::Templates;
-use taskie::lint::report::{Checked, Format};
+use taskie::lint::report::Format;
 
 /// The name of the plan in a new [`Project`].
 pub const PLAN: &str = "test-plan";
@@ -357,8 +357,7 @@ pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
     let templates = |folders: &[String]| {
         Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
     };
-    let linted = taskie::lint::run(origin, chart, templates, Some(&Caps::default()));
-    let checked = Checked::new(origin.to_owned(), chart.to_owned(), linted);
+    let checked = taskie::lint::run(origin, chart, templates, Some(&Caps::default()));
     serde_json::from_str(&Format::Json.render(&[checked])).unwrap()
 }
 

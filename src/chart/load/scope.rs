@@ -12,6 +12,9 @@ use crate::expr::source::Literal;
 use crate::files::pattern::{Pattern, is_slug};
 use crate::text::shown;
 
+/// What a word on the command line is made of.
+const WORD: &str = "a lowercase letter, then lowercase letters, digits, `-` and `_`";
+
 /// The options and arguments that commands have in every chart.
 const RESERVED: &[&str] = &[
     "chart", "check", "help", "instance", "phase", "session", "version",
@@ -83,21 +86,49 @@ impl Resolver<'_> {
 
     /// Checks names that become paths, or words on the command line.
     pub(super) fn names(&mut self, source: &Source) {
-        let words = "a lowercase letter, then lowercase letters, digits, `-` and `_`";
-        let is_word = |name: &str| {
-            name.starts_with(|sign: char| sign.is_ascii_lowercase())
-                && is_slug(name)
-                && name == name.to_lowercase()
-        };
         let noun = source.scope.noun.as_str();
         let reserved = RESERVED.join(", ");
         // If each session has its own instance, the option is `--session` anyway.
         let is_session = source.scope.path.is_some() && noun == "session";
         if !is_word(noun) || RESERVED.contains(&noun) && !is_session {
             let message = format!("`{noun}` cannot be an option on the command line");
-            let help = format!("an option is {words}, and not one of {reserved}");
+            let help = format!("an option is {WORD}, and not one of {reserved}");
             self.flaw(Code::BadName, at!["scope", "noun"], message, help);
         }
+        self.names_of_options(source);
+        for name in source.commands.keys() {
+            if !is_word(name) || name == "help" {
+                let message = format!("`{name}` cannot be a command");
+                let help = format!("a command is {WORD}, and not `help`");
+                self.flaw(Code::BadName, at!["commands", name], message, help);
+            }
+        }
+        self.expression_names(source);
+        for (index, name) in source.prompts.names.iter().enumerate() {
+            if !is_slug(name) {
+                let message = format!("`{name}` cannot be the name of a prompt");
+                let help = "a prompt's name consists of letters, digits, `-` and `_`: it is also the name of a file";
+                self.flaw(Code::BadName, at!["prompts", "names", index], message, help);
+            }
+        }
+        if !is_slug(&source.id) {
+            let message = format!("`{}` cannot be the id of a chart", shown(&source.id));
+            let help =
+                "an id consists of letters, digits, `-` and `_`: it is also part of a file name";
+            self.flaw(Code::BadName, at!["id"], message, help);
+        }
+        if source.hook_timeout == 0 {
+            let help = "write the seconds after which the host ends the hook, or remove it";
+            let message = "a hook that is killed after 0 seconds cannot answer";
+            self.flaw(Code::WrongType, at!["hook_timeout"], message, help);
+        }
+        self.home(&source.scope.home);
+    }
+
+    /// Checks the names of options, and their letters.
+    fn names_of_options(&mut self, source: &Source) {
+        let noun = source.scope.noun.as_str();
+        let reserved = RESERVED.join(", ");
         let texts_of = |phase: &Phase| {
             let values = phase.entry.values().filter_map(|value| match value {
                 Literal::Text(text) => Some(text.0.clone()),
@@ -118,7 +149,7 @@ impl Resolver<'_> {
                     FORCE => format!(
                         "`taskie enter` has its own --{FORCE}: rename this one, or use it in commands only"
                     ),
-                    _ => format!("an option is {words}, and not one of {reserved}, {noun}"),
+                    _ => format!("an option is {WORD}, and not one of {reserved}, {noun}"),
                 };
                 self.flaw(Code::BadName, at!["args", name], message, help);
             }
@@ -133,13 +164,10 @@ impl Resolver<'_> {
                 self.flaw(Code::BadName, at!["args", name, "short"], message, help);
             }
         }
-        for name in source.commands.keys() {
-            if !is_word(name) || name == "help" {
-                let message = format!("`{name}` cannot be a command");
-                let help = format!("a command is {words}, and not `help`");
-                self.flaw(Code::BadName, at!["commands", name], message, help);
-            }
-        }
+    }
+
+    /// Checks that no field and no let has the name of something else that expressions see.
+    fn expression_names(&mut self, source: &Source) {
         let built_in = sources();
         for (table, name) in (source.context.keys().map(|name| ("context", name)))
             .chain(source.lets.keys().map(|name| ("let", name)))
@@ -154,25 +182,10 @@ impl Resolver<'_> {
                 self.flaw(Code::BadName, at!["let", name], message, help);
             }
         }
-        for (index, name) in source.prompts.names.iter().enumerate() {
-            if !is_slug(name) {
-                let message = format!("`{name}` cannot be the name of a prompt");
-                let help = "a prompt's name consists of letters, digits, `-` and `_`: it is also the name of a file";
-                self.flaw(Code::BadName, at!["prompts", "names", index], message, help);
-            }
-        }
-        if !is_slug(&source.id) {
-            let message = format!("`{}` cannot be the id of a chart", shown(&source.id));
-            let help =
-                "an id consists of letters, digits, `-` and `_`: it is also part of a file name";
-            self.flaw(Code::BadName, at!["id"], message, help);
-        }
-        if source.hook_timeout == 0 {
-            let help = "write the seconds after which the host ends the hook, or remove it";
-            let message = "a hook that is killed after 0 seconds cannot answer";
-            self.flaw(Code::WrongType, at!["hook_timeout"], message, help);
-        }
-        let home = source.scope.home.as_str();
+    }
+
+    /// Checks that the home is a folder of the chart's own.
+    fn home(&mut self, home: &str) {
         if Path::new(home).iter().any(|part| part == ".git") {
             let message = format!("`{home}` belongs to git");
             let help = "choose a folder of your own: home = \".notes\"";
@@ -184,4 +197,10 @@ impl Resolver<'_> {
             self.flaw(Code::BadPattern, at!["scope", "home"], message, help);
         }
     }
+}
+
+fn is_word(name: &str) -> bool {
+    name.starts_with(|sign: char| sign.is_ascii_lowercase())
+        && is_slug(name)
+        && name == name.to_lowercase()
 }

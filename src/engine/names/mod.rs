@@ -449,21 +449,30 @@ impl Names {
         check: &Check,
         findings: &mut Vec<String>,
     ) -> Result<(), ExprError> {
-        let guard = check.guard.as_ref().map(|guard| guard.0.as_str());
-        let found = match &check.each {
-            Some(each) => {
-                let items = self.expressions.items(&each.0, &self.root())?;
-                self.expressions
-                    .select(guard, items, |it| self.root_with(it))?
-            }
-            None => self
-                .expressions
-                .select(guard, vec![Value::from(())], |_| self.root())?,
-        };
-        for names in &found {
+        let found = self.select(check.each.as_ref(), check.guard.as_ref());
+        for names in &found.map_err(|(_, error)| error)? {
             findings.push(self.expressions.text(&check.say, names)?);
         }
         Ok(())
+    }
+
+    /// Returns the root objects for the items of `each` for which `guard` is true; without `each`, there is one item and
+    /// no `it`. The error has the key of the expression that failed.
+    pub(super) fn select(
+        self: &Arc<Self>,
+        each: Option<&Expr>,
+        guard: Option<&Expr>,
+    ) -> Result<Vec<Value>, (&'static str, ExprError)> {
+        let guard = guard.map(|guard| guard.0.as_str());
+        let selected = match each {
+            Some(each) => {
+                let items = self.expressions.items(&each.0, &self.root());
+                let items = items.map_err(|error| ("each", error))?;
+                (self.expressions).select(guard, items, |it| self.root_with(it))
+            }
+            None => (self.expressions).select(guard, vec![Value::from(())], |_| self.root()),
+        };
+        selected.map_err(|error| ("guard", error))
     }
 
     /// Returns the user's prompt of that name, or else the template, with its holes filled.

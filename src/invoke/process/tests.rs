@@ -44,15 +44,15 @@ impl Test {
 
     fn argv(&self, argv: &[&str]) -> End {
         let argv: Vec<String> = argv.iter().map(|&argument| argument.to_owned()).collect();
-        run(&Spec {
-            argv: &argv,
-            cwd: self.folder.path(),
-            env: &self.env,
+        let spec = Spec {
+            argv,
+            cwd: self.folder.path().to_owned(),
+            env: self.env.clone(),
             logs_stdout: false,
-            log: &self.log(),
+            log: self.log(),
             timeout: self.timeout,
-            owner: None,
-        })
+        };
+        run(&spec, None)
     }
 
     fn sh(&self, script: &str) -> End {
@@ -171,15 +171,15 @@ fn missing_interpreter() {
 fn missing_working_directory() {
     let test = Test::new();
     let cwd = Path::new("/no/such/folder");
-    let end = run(&Spec {
-        argv: &["true".to_owned()],
-        cwd,
-        env: &[],
+    let spec = Spec {
+        argv: vec!["true".to_owned()],
+        cwd: cwd.to_owned(),
+        env: Vec::new(),
         logs_stdout: false,
-        log: &test.log(),
+        log: test.log(),
         timeout: LONG,
-        owner: None,
-    });
+    };
+    let end = run(&spec, None);
     assert_eq!(
         end,
         not_started("the working directory /no/such/folder does not exist")
@@ -345,15 +345,15 @@ fn a_run_without_an_owner_is_killed() {
         "-c",
         "echo $$ >leader; sleep 1000 & echo $! >child; sleep 1000",
     ];
-    let end = run(&Spec {
-        argv: &argv.map(str::to_owned),
-        cwd: test.folder.path(),
-        env: &[],
+    let spec = Spec {
+        argv: argv.map(str::to_owned).to_vec(),
+        cwd: test.folder.path().to_owned(),
+        env: Vec::new(),
         logs_stdout: false,
-        log: &test.log(),
+        log: test.log(),
         timeout: LONG,
-        owner: Some(std::os::fd::AsFd::as_fd(&ours)),
-    });
+    };
+    let end = run(&spec, Some(std::os::fd::AsFd::as_fd(&ours)));
     closed.join().unwrap();
     assert_eq!(end, End::Abandoned);
     test.gone(&["leader", "child"]);
