@@ -106,18 +106,14 @@ fn as_hook(args: &[OsString]) -> Option<hook::Call<'_>> {
 }
 
 fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
-    let name = chart_option(args);
+    let (name, command) = glance(args);
     // `trust` is about the project's own chart, and a hook looks for the chart where the event says.
     let own = match &name {
-        None if !matches!(command_word(args), Some("trust" | "hook" | "check-chart")) => {
-            trust::own_chart()
-        }
+        None if !matches!(command, Some("trust" | "hook" | "check-chart")) => trust::own_chart(),
         _ => None,
     };
     // `check-chart` reads its charts itself, because it is meant for charts that cannot be used.
-    let used = name
-        .as_deref()
-        .filter(|_| command_word(args) != Some("check-chart"));
+    let used = name.as_deref().filter(|_| command != Some("check-chart"));
     let choice = match &own {
         Some(path) => Choice::File(path),
         None => Choice::of(used),
@@ -130,7 +126,7 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
             // clap's exit code 2 would block on the host: a hook that is called incorrectly must not do that.
             return Ok(match error.exit_code() {
                 0 => ExitCode::SUCCESS,
-                _ if command_word(args) == Some("hook") => ExitCode::FAILURE,
+                _ if command == Some("hook") => ExitCode::FAILURE,
                 code => ExitCode::from(u8::try_from(code).unwrap_or(1)),
             });
         }
@@ -172,32 +168,26 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     }
 }
 
-/// Returns the command's name, whatever follows it.
-fn command_word(args: &[OsString]) -> Option<&str> {
+/// Returns what has to be known before clap reads the command line: the value of `--chart`, which determines the other
+/// options, and the command's name.
+fn glance(args: &[OsString]) -> (Option<String>, Option<&str>) {
+    let (mut chart, mut command) = (None, None);
     let mut words = args.iter().skip(1);
     while let Some(word) = words.next() {
-        match word.to_str() {
-            Some("--chart") => _ = words.next(),
-            Some(option) if option.starts_with('-') => {}
-            command => return command,
-        }
+        let value = match word.to_str() {
+            Some("--") => break,
+            Some("--chart") => words
+                .next()
+                .map(|value| value.to_string_lossy().into_owned()),
+            Some(option) if option.starts_with('-') => {
+                option.strip_prefix("--chart=").map(str::to_owned)
+            }
+            name => {
+                command = command.or(Some(name));
+                None
+            }
+        };
+        chart = chart.or(value);
     }
-    None
-}
-
-/// Returns the value of `--chart`, which determines the other options.
-fn chart_option(args: &[OsString]) -> Option<String> {
-    let mut words = args.iter().skip(1).map(|arg| arg.to_string_lossy());
-    while let Some(word) = words.next() {
-        if word == "--chart" {
-            return words.next().map(std::borrow::Cow::into_owned);
-        }
-        if let Some(value) = word.strip_prefix("--chart=") {
-            return Some(value.to_owned());
-        }
-        if word == "--" {
-            break;
-        }
-    }
-    None
+    (chart, command.flatten())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use clap::ArgMatches;
 use indexmap::IndexMap;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::error::CliError;
 use super::output::{is_reviewer, say, say_json, tell, typed};
@@ -41,16 +41,20 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Err(CliError::new(message));
     };
     if matches.get_flag("json") {
-        let context: IndexMap<&String, &Json> = performed.context.iter().collect();
-        say_json(
-            json!({ "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": context }),
-        );
+        say_json(json!({
+            "action": action, "why": why, chart.scope.noun.as_str(): place.instance.name, "context": performed.context,
+        }));
         return Ok(ExitCode::SUCCESS);
     }
     say(&format!("next: {action}"));
     say(&format!("why:  {why}"));
     say(&format!("{}: {}", chart.scope.noun, place.instance.name));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the next stop of a session.
+pub(super) fn stop(session: Option<&str>) -> Event {
+    Event::hook("Stop", json!({ "session_id": session.unwrap_or_default() }))
 }
 
 /// Returns the event that asks what is next.

@@ -14,12 +14,12 @@ use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::diagnostic::quote::quoted;
-use crate::engine::decision::{Fired, Invocation};
+use crate::engine::decision::{Fired, Invocation, Step};
 use crate::engine::world::World;
 use crate::page::{self, Page};
 use crate::render::assumptions::{Assumptions, STOP};
 use crate::render::error::RenderError;
-use crate::render::preview::{Next, Scene, next, template, templates};
+use crate::render::preview::{Scene, next, template, templates};
 use crate::shell::place::Place;
 use crate::shell::snapshot::Snapshot;
 use crate::shell::state_file::{self, Reading};
@@ -97,7 +97,7 @@ fn show_next(
 ) -> Result<(), RenderError> {
     let chart = scene.chart;
     let decision = match next(place, scene)? {
-        Next::Run(invocation) => {
+        Step::Invoke(invocation) => {
             for warning in snapshot.warnings().iter().chain(&warnings) {
                 tell(&format!("taskie: {warning}"));
             }
@@ -105,7 +105,7 @@ fn show_next(
             print(prompt(&invocation).unwrap_or_default());
             return Ok(());
         }
-        Next::Answer(decision) => decision,
+        Step::Done(decision) => decision,
     };
     let rule = decision.fired.last();
     let rule = rule.map_or_else(String::new, |rule| in_words(chart, rule));

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use minijinja::value::Value;
 
-use crate::chart::{FileSet, Table};
+use crate::chart::{FileSet, RowShape, Table};
 use crate::files::pattern::{Capture, Captures, is_slug};
 use crate::files::table::{self, Content, Row};
 use crate::text::shown;
@@ -109,12 +109,23 @@ pub fn content(table: &Table, text: Option<&[u8]>) -> Content {
         return Content::default();
     };
     match &table.rows {
-        crate::chart::RowShape::Columns(columns) => table::read_columns(
+        RowShape::Columns(columns) => table::read_columns(
             &text,
             columns
                 .iter()
                 .map(|(field, heading)| (field.as_str(), heading.as_slice())),
         ),
-        crate::chart::RowShape::Line(pattern) => table::read_lines(&text, pattern),
+        RowShape::Line(pattern) => table::read_lines(&text, pattern),
+    }
+}
+
+/// Returns the text of a table's file without the statuses of its rows.
+pub fn without_status(table: &Table, text: &str) -> String {
+    match &table.rows {
+        RowShape::Columns(columns) => {
+            let headings = columns.get("status").map_or(&[][..], Vec::as_slice);
+            table::without_column(text, headings)
+        }
+        RowShape::Line(pattern) => table::without_hole(text, pattern, "status"),
     }
 }

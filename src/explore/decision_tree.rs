@@ -762,7 +762,7 @@ impl Tree {
                 let apart = match kind {
                     Kind::Condition => fork.condition(&source).map(Json::Bool),
                     Kind::Value => fork.chosen_value(&source),
-                    Kind::Test | Kind::Text | Kind::Items => None,
+                    Kind::Text | Kind::Items => None,
                 };
                 return match apart.map_or_else(|| outcome(&names, kind, &source), Ok) {
                     Ok(value) => Leaf::Value(self.value_id(&value)),
@@ -958,7 +958,6 @@ fn outcome(names: &Arc<Names>, kind: Kind, source: &str) -> Result<Json, ExprErr
     let text = |text: String| expressions.text(&Text(text), &root);
     Ok(match kind {
         Kind::Condition => json!(expressions.holds(source, &root)?),
-        Kind::Test => json!(!text(source.to_owned())?.is_empty()),
         Kind::Text => text(source.to_owned()).map(|_| json!(true))?,
         Kind::Items => json!(!expressions.items(source, &root)?.is_empty()),
         Kind::Value => {

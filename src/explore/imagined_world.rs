@@ -3,7 +3,6 @@
 //! What the state says is answered from the state. Anything else is a choice: the first value of its
 //! domain, unless a value was chosen before. The account says what to choose differently the next time.
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::counters::is_read_by_the_engine;
 use super::dependence::Openness;
 use super::domain::{Choice, Domain, config_path};
-use super::pieces::{Formula, Piece, Test, choice, formula, pieces, pinned};
+use super::pieces::{Formula, Piece, choice, formula, pieces};
 use crate::chart::field::name_part;
 use crate::chart::model::{Check, FieldType};
 use crate::chart::{Chart, RowShape};
@@ -50,8 +49,6 @@ pub(crate) enum Question {
 pub(crate) enum Kind {
     /// Whether it holds, as a condition of the chart.
     Condition,
-    /// Whether a text is not empty.
-    Test,
     /// Nothing but that it can be made.
     Text,
     /// Whether the list has items.
@@ -235,27 +232,12 @@ impl Ground {
         self.reach(source).review
     }
 
-    /// A source as it can be evaluated by itself: nothing is open about it, and it depends on nothing of the rule but
-    /// the phase that is entered, which is put in its place.
-    fn separate<'s>(&self, kind: Kind, source: &'s str, root: &Value) -> Option<Cow<'s, str>> {
+    /// True for a source that can be evaluated by itself: nothing is open about it, and it depends on nothing of the
+    /// rule, such as the phase that is entered.
+    fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
         let reach = self.reach(source);
-        if reach.open || reach.touched || self.is_open(kind, source) {
-            return None;
-        }
-        let it = root.get_attr("it").ok().filter(|it| !it.is_undefined());
-        let Some(it) = it.filter(|_| reach.it) else {
-            return Some(Cow::Borrowed(source));
-        };
-        let id = it.get_attr("id").ok()?;
-        let is_phase = self.chart.phases.contains_key(id.as_str()?) && it.get_attr("cycle").is_ok();
-        let word = |key: &str| {
-            let word = it.get_attr(key).ok()?;
-            if word.is_none() {
-                return Some("none".to_owned());
-            }
-            word.as_str().map(|word| format!("'{word}'"))
-        };
-        is_phase.then(|| pinned(source, &word))?.map(Cow::Owned)
+        let is_it = || root.get_attr("it").is_ok_and(|it| !it.is_undefined());
+        !reach.open && !reach.touched && !self.is_open(kind, source) && !(reach.it && is_it())
     }
 
     /// What a condition consists of.
@@ -274,7 +256,7 @@ impl Ground {
     fn is_open(&self, kind: Kind, source: &str) -> bool {
         self.open(source).is_some_and(|open| match kind {
             Kind::Items => false,
-            Kind::Text | Kind::Test => !open.fails.is_empty(),
+            Kind::Text => !open.fails.is_empty(),
             Kind::Condition | Kind::Value => {
                 let untried = &self.domain.untried;
                 !open.inputs.is_empty()
@@ -412,20 +394,20 @@ impl ImaginedWorld {
     fn are_made(&self, pieces: &[Piece]) -> bool {
         pieces.iter().all(|piece| match piece {
             Piece::Hole(hole) => self.outcome(Kind::Text, hole).is_some(),
-            Piece::If(test, then, otherwise) => {
-                let holds = match test {
-                    Test::Condition(formula) => self.truth(formula),
-                    Test::Text(text) => self.outcome(Kind::Test, text).map(|holds| holds == true),
-                };
-                holds.is_some_and(|holds| self.are_made(if holds { then } else { otherwise }))
-            }
+            Piece::If(test, then, otherwise) => self
+                .truth(test)
+                .is_some_and(|holds| self.are_made(if holds { then } else { otherwise })),
         })
     }
 
     /// Whether a condition holds, by what its parts come to; `None` where it must be evaluated as a whole.
     pub(crate) fn condition(&self, source: &str) -> Option<bool> {
-        self.ground
-            .separate(Kind::Condition, source, &Value::UNDEFINED)?;
+        let is_separate = self
+            .ground
+            .is_separate(Kind::Condition, source, &Value::UNDEFINED);
+        if !is_separate {
+            return None;
+        }
         match &*self.ground.formula(source) {
             Formula::Atom(atom) => self.condition(&self.ground.chart.lets.get(atom)?.0),
             formula => self.truth(formula),
@@ -809,12 +791,15 @@ impl World for ImaginedWorld {
             Recall::Text(source) if has_holes(source) => (Kind::Text, source),
             Recall::Value(_) | Recall::Text(_) => return None,
         };
-        let source = self.ground.separate(kind, source, root)?;
-        if kind == Kind::Text {
-            let pieces = self.ground.pieces(&source);
-            return self.are_made(&pieces).then_some(Json::Null);
+        if !self.ground.is_separate(kind, source, root) {
+            return None;
         }
-        self.outcome(kind, &source)
+        match kind {
+            Kind::Text => self
+                .are_made(&self.ground.pieces(source))
+                .then_some(Json::Null),
+            _ => self.outcome(kind, source),
+        }
     }
 
     fn assume(&self, evaluated: Evaluated<'_>) -> Option<Assumed> {

@@ -14,18 +14,10 @@ const DEPTH: usize = 8;
 /// One part of a text that is evaluated.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Piece {
-    /// A hole with its braces, or more of a text; with the variables that it uses.
+    /// A hole with its braces, or more of a text.
     Hole(String),
     /// A condition, what follows it where it is true, and where it is not.
-    If(Test, Vec<Piece>, Vec<Piece>),
-}
-
-/// A condition of a text.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Test {
-    Condition(Formula),
-    /// A text that is empty where it does not hold: it uses variables.
-    Text(String),
+    If(Formula, Vec<Piece>, Vec<Piece>),
 }
 
 /// A condition, by the conditions that it consists of.
@@ -125,35 +117,9 @@ pub(super) fn choice(text: &str) -> Option<(&str, [String; 2])> {
     Some((source.get(bytes(test)?)?, [side(one)?, side(other)?])).filter(|_| is_simple)
 }
 
-/// A source in which `it.id` and `it.cycle` are these words; `None` where `it` is anything else.
-pub(super) fn pinned(source: &str, words: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-    let tokens = tokens(source, !crate::expr::has_holes(source))?;
-    let mut made = String::new();
-    let mut end = 0;
-    let mut rest = tokens.as_slice();
-    while let [(token, span), more @ ..] = rest {
-        rest = more;
-        // After a dot it is an attribute of something else.
-        if matches!(token, Token::Dot) {
-            rest = rest.get(1..)?;
-        }
-        if !matches!(token, Token::Ident("it")) {
-            continue;
-        }
-        let [(Token::Dot, _), (Token::Ident(key), last), more @ ..] = rest else {
-            return None;
-        };
-        made.push_str(source.get(end..span.start_offset as usize)?);
-        made.push_str(&words(key)?);
-        end = last.end_offset as usize;
-        rest = more;
-    }
-    Some(made + source.get(end..)?)
-}
-
 // ── texts ──
 
-/// Takes a text apart; one with blocks that are not known here stays whole.
+/// Takes a text apart. One that sets variables stays whole, and so does one with blocks that are not known here.
 pub(super) fn pieces(text: &str, template: &dyn Fn(&str) -> Option<String>) -> Vec<Piece> {
     let made = in_pieces(text, template, 0);
     made.unwrap_or_else(|| vec![Piece::Hole(text.to_owned())])
@@ -170,8 +136,6 @@ fn in_pieces(
         at: 0,
         template,
         depth,
-        variables: Vec::new(),
-        gone: Vec::new(),
     };
     let (pieces, end) = reader.body()?;
     end.is_none().then_some(pieces)
@@ -183,14 +147,10 @@ struct Reader<'t> {
     at: usize,
     template: &'t dyn Fn(&str) -> Option<String>,
     depth: usize,
-    /// The variables that are set here, and the blocks that set them.
-    variables: Vec<(&'t str, &'t str)>,
-    /// Those that were set in a branch or in another text, so perhaps.
-    gone: Vec<String>,
 }
 
-/// What ends a part of a text: a keyword, and the tokens of the condition behind it.
-type End<'t> = Option<(&'t str, Range<usize>)>;
+/// What ends a part of a text: a keyword, and the condition behind it.
+type End<'t> = Option<(&'t str, &'t str)>;
 
 impl<'t> Reader<'t> {
     /// Reads up to the end of the text, or to a block that ends a branch.
@@ -201,7 +161,7 @@ impl<'t> Reader<'t> {
             match token {
                 Token::VariableStart => {
                     self.close(&Token::VariableEnd)?;
-                    pieces.push(Piece::Hole(self.whole(start)?));
+                    pieces.push(self.hole(start)?);
                 }
                 Token::BlockStart => {
                     let (Token::Ident(keyword), _) = *self.tokens.get(start + 1)? else {
@@ -210,14 +170,14 @@ impl<'t> Reader<'t> {
                     self.close(&Token::BlockEnd)?;
                     let rest = start + 2..self.at - 1;
                     match keyword {
-                        "if" => pieces.push(self.branches(rest)?),
+                        "if" => pieces.push(self.branches(self.source(rest)?)?),
                         "for" => {
-                            self.skip("for", "endfor")?;
-                            pieces.push(Piece::Hole(self.whole(start)?));
+                            self.skip_loop()?;
+                            pieces.push(self.hole(start)?);
                         }
-                        "set" => pieces.push(self.set(start)?),
                         "include" => pieces.extend(self.include(start)?),
-                        "elif" | "else" | "endif" => return Some((pieces, Some((keyword, rest)))),
+                        "elif" => return Some((pieces, Some((keyword, self.source(rest)?)))),
+                        "else" | "endif" => return Some((pieces, Some((keyword, "")))),
                         _ => return None,
                     }
                 }
@@ -228,130 +188,52 @@ impl<'t> Reader<'t> {
     }
 
     /// Reads the branches behind a condition.
-    fn branches(&mut self, test: Range<usize>) -> Option<Piece> {
-        let source = self.text.get(bytes(&self.tokens[test.clone()])?)?;
-        let test = match self.used(test)? {
-            used if used.is_empty() => Test::Condition(formula(source)),
-            used => Test::Text(format!("{used}{{% if {source} %}}x{{% endif %}}")),
-        };
-        let (then, end) = self.branch()?;
+    fn branches(&mut self, test: &str) -> Option<Piece> {
+        let (then, end) = self.body()?;
         let otherwise = match end? {
             ("elif", test) => vec![self.branches(test)?],
             ("else", _) => {
-                let (otherwise, end) = self.branch()?;
+                let (otherwise, end) = self.body()?;
                 (end?.0 == "endif").then_some(otherwise)?
             }
             _ => Vec::new(),
         };
-        Some(Piece::If(test, then, otherwise))
+        Some(Piece::If(formula(test), then, otherwise))
     }
 
-    fn branch(&mut self) -> Option<(Vec<Piece>, End<'t>)> {
-        let known = self.variables.len();
-        let read = self.body()?;
-        let gone = self
-            .variables
-            .drain(known..)
-            .map(|(name, _)| name.to_owned());
-        self.gone.extend(gone);
-        Some(read)
-    }
-
-    /// Reads what sets a variable.
-    fn set(&mut self, start: usize) -> Option<Piece> {
-        let (name, is_block) = match self.tokens.get(start + 2..start + 4)? {
-            [(Token::Ident(name), _), (Token::Assign, _)] => (*name, false),
-            [(Token::Ident(name), _), (Token::BlockEnd, _)] => (*name, true),
-            _ => return None,
-        };
-        if is_block {
-            self.skip("set", "endset")?;
-        }
-        let block = self.whole(start)?;
-        let text = self.text.get(bytes(&self.tokens[start..self.at])?)?;
-        self.variables.push((name, text));
-        Some(Piece::Hole(block))
-    }
-
-    fn include(&mut self, start: usize) -> Option<Vec<Piece>> {
+    fn include(&self, start: usize) -> Option<Vec<Piece>> {
         let name = match &self.tokens[start + 2..self.at - 1] {
             [(Token::Str(name), _)] => (*name).to_owned(),
             [(Token::String(name), _)] => name.to_string(),
-            // What it includes can use every variable.
-            _ if self.gone.is_empty() => {
-                let block = self.text.get(bytes(&self.tokens[start..self.at])?)?;
-                return Some(vec![Piece::Hole(self.all_variables() + block)]);
-            }
-            _ => return None,
+            _ => return Some(vec![self.hole(start)?]),
         };
-        if self.depth >= DEPTH || !self.gone.is_empty() {
+        if self.depth >= DEPTH {
             return None;
         }
-        if !self.variables.is_empty() {
-            let block = self.text.get(bytes(&self.tokens[start..self.at])?)?;
-            return Some(vec![Piece::Hole(self.all_variables() + block)]);
-        }
-        let text = (self.template)(&name)?;
-        let set = tokens(&text, false)?;
-        self.gone
-            .extend(set.windows(3).filter_map(|three| match three {
-                [
-                    (Token::BlockStart, _),
-                    (Token::Ident("set"), _),
-                    (Token::Ident(name), _),
-                ] => Some((*name).to_owned()),
-                _ => None,
-            }));
-        in_pieces(&text, self.template, self.depth + 1)
+        in_pieces(&(self.template)(&name)?, self.template, self.depth + 1)
     }
 
-    fn all_variables(&self) -> String {
-        self.variables.iter().map(|(_, text)| *text).collect()
+    /// The text of some tokens.
+    fn source(&self, tokens: Range<usize>) -> Option<&'t str> {
+        self.text.get(bytes(&self.tokens[tokens])?)
     }
 
-    /// What sets the variables that some tokens use; `None` where one is perhaps not set.
-    fn used(&self, tokens: Range<usize>) -> Option<String> {
-        let names = self
-            .tokens
-            .get(tokens)?
-            .iter()
-            .filter_map(|(token, _)| match token {
-                Token::Ident(name) => Some(*name),
-                _ => None,
-            });
-        let mut is_used = false;
-        for name in names {
-            if self.gone.iter().any(|gone| gone == name) {
-                return None;
-            }
-            is_used |= self.variables.iter().any(|(known, _)| *known == name);
-        }
-        Some(if is_used {
-            self.all_variables()
-        } else {
-            String::new()
-        })
+    /// The text from a token on up to where it is read.
+    fn hole(&self, start: usize) -> Option<Piece> {
+        Some(Piece::Hole(self.source(start..self.at)?.to_owned()))
     }
 
-    /// The text from a token on up to where it is read, with what sets the variables that it uses.
-    fn whole(&self, start: usize) -> Option<String> {
-        let used = self.used(start..self.at)?;
-        Some(used + self.text.get(bytes(&self.tokens[start..self.at])?)?)
-    }
-
-    /// Goes behind the block that ends this one.
-    fn skip(&mut self, opens: &str, closes: &str) -> Option<()> {
+    /// Goes behind the end of this loop; what it sets ends with it.
+    fn skip_loop(&mut self) -> Option<()> {
         let mut open = 1;
         while open > 0 {
             self.close(&Token::BlockStart)?;
-            let keyword = match self.tokens.get(self.at)? {
-                (Token::Ident(keyword), _) => *keyword,
-                _ => return None,
-            };
-            let is_short = keyword == "set"
-                && matches!(self.tokens.get(self.at + 2), Some((Token::Assign, _)));
+            match self.tokens.get(self.at)? {
+                (Token::Ident("for"), _) => open += 1,
+                (Token::Ident("endfor"), _) => open -= 1,
+                _ => {}
+            }
             self.close(&Token::BlockEnd)?;
-            open += i32::from(keyword == opens && !is_short) - i32::from(keyword == closes);
         }
         Some(())
     }
@@ -383,9 +265,8 @@ mod tests {
                     Piece::Hole(hole) => hole.clone(),
                     Piece::If(test, then, otherwise) => {
                         let test = match test {
-                            Test::Condition(Formula::Atom(source)) => source.clone(),
-                            Test::Condition(formula) => format!("{formula:?}"),
-                            Test::Text(text) => text.clone(),
+                            Formula::Atom(source) => source.clone(),
+                            formula => format!("{formula:?}"),
                         };
                         format!("[{test}? {} : {}]", show(then), show(otherwise))
                     }
@@ -413,29 +294,12 @@ mod tests {
                 "{% include 'a' ~ '.md' %}{{ b }}",
                 "{% include 'a' ~ '.md' %} {{ b }}",
             ),
+            // What sets a variable, here or in what it includes.
             (
                 "{% set a = b %}{{ c }}{{ a }}",
-                "{% set a = b %} {{ c }} {% set a = b %}{{ a }}",
-            ),
-            (
-                "{% set a %}{{ b }}{% endset %}{% if a == '' %}{{ c }}{% endif %}",
-                "{% set a %}{{ b }}{% endset %} [{% set a %}{{ b }}{% endset %}{% if a == '' %}x{% endif %}? {{ c }} : ]",
-            ),
-            (
-                "{% if b %}{% set a = c %}{{ a }}{% endif %}{{ d }}",
-                "[b? {% set a = c %} {% set a = c %}{{ a }} : ] {{ d }}",
-            ),
-            // Set in one branch only, or by another text.
-            (
-                "{% if b %}{% set a = c %}{% endif %}{{ a }}",
-                "{% if b %}{% set a = c %}{% endif %}{{ a }}",
+                "{% set a = b %}{{ c }}{{ a }}",
             ),
             ("{% include 'c.md' %}{{ c }}", "{% include 'c.md' %}{{ c }}"),
-            ("{% include 'c.md' %}{{ b }}", "{% set c = a %} {{ b }}"),
-            (
-                "{% set b = 1 %}{% include 'a.md' %}",
-                "{% set b = 1 %} {% set b = 1 %}{% include 'a.md' %}",
-            ),
             (
                 "{% for a in b %}{% for c in a %}{{ c }}{% endfor %}{% else %}{{ d }}{% endfor %}{{ e }}",
                 "{% for a in b %}{% for c in a %}{{ c }}{% endfor %}{% else %}{{ d }}{% endfor %} {{ e }}",
@@ -503,21 +367,6 @@ mod tests {
             "a if b else c",
         ] {
             assert_eq!(choice(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_phase_is_put_in_its_place() {
-        let words = |key: &str| (key == "id").then(|| "'x'".to_owned());
-        let cases = [
-            ("phase == it.id and a.it", Some("phase == 'x' and a.it")),
-            ("{{ it.id }} it.id", Some("{{ 'x' }} it.id")),
-            ("a", Some("a")),
-            ("it.cycle == a", None),
-            ("f(it)", None),
-        ];
-        for (source, pinned_to) in cases {
-            assert_eq!(pinned(source, &words).as_deref(), pinned_to, "{source}");
         }
     }
 }

@@ -55,32 +55,16 @@ pub fn read_columns<'c>(
             .any(|line| !line.is_empty() && !line.starts_with('|')),
         ..Content::default()
     };
-    let mut places: Option<Places<'_>> = None;
+    content.head = lines.iter().any(|line| line.starts_with('|'));
     let mut unusable = Warnings::default();
-    for (index, line) in lines.iter().enumerate() {
-        if !line.starts_with('|') {
-            continue;
-        }
-        content.head = true;
-        if is_separator(line) {
-            continue;
-        }
-        let cells = cells(line);
-        let heads_a_table = lines.get(index + 1).is_some_and(|next| is_separator(next));
-        let Some(places) = places.as_ref().filter(|_| !heads_a_table) else {
-            let found = locate(&cells, columns.clone());
-            content.lacks |= lacks_ids(&found);
-            places = Some(found);
-            continue;
-        };
-        if !cells.iter().all(String::is_empty) {
-            let row = row(&cells, places, index + 1, &mut unusable);
-            content.rows.push(row);
-        }
-    }
+    let heads = scan(&lines, columns.clone(), |index, cells, places| {
+        let row = row(cells, places, index + 1, &mut unusable);
+        content.rows.push(row);
+    });
+    content.lacks = heads.iter().any(lacks_ids);
     content.warnings = unusable.into_texts(|more| format!("and {more} more rows count as open"));
     // `lacks` reports a missing column of ids.
-    let absent = places.into_iter().flatten();
+    let absent = heads.into_iter().next_back().into_iter().flatten();
     for (field, _) in absent.filter(|(field, place)| place.is_none() && *field != "id") {
         let headings = columns.clone().find(|(name, _)| *name == field);
         let heading = headings.and_then(|(_, headings)| headings.first());
@@ -89,6 +73,70 @@ pub fn read_columns<'c>(
         content.warnings.push(warning);
     }
     content
+}
+
+/// Calls `row` with each row of the tables in `lines`: its index, its cells, and the positions of the columns. Returns the
+/// positions in each table, in order.
+fn scan<'c>(
+    lines: &[&str],
+    columns: impl Iterator<Item = (&'c str, &'c [String])> + Clone,
+    mut row: impl FnMut(usize, &[String], &Places<'c>),
+) -> Vec<Places<'c>> {
+    let mut heads: Vec<Places<'c>> = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        if !line.starts_with('|') || is_separator(line) {
+            continue;
+        }
+        let cells = cells(line);
+        let heads_a_table = lines.get(index + 1).is_some_and(|next| is_separator(next));
+        match heads.last().filter(|_| !heads_a_table) {
+            Some(places) if !cells.iter().all(String::is_empty) => row(index, &cells, places),
+            Some(_) => {}
+            None => heads.push(locate(&cells, columns.clone())),
+        }
+    }
+    heads
+}
+
+/// Returns the text without the cells of one column, whose heading is one of `headings`, and without the lines between
+/// headers and rows, whose length changes with the cells.
+pub fn without_column(text: &str, headings: &[String]) -> String {
+    let lines: Vec<&str> = text
+        .trim_start_matches('\u{feff}')
+        .lines()
+        .map(str::trim)
+        .collect();
+    let mut left: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+    scan(
+        &lines,
+        std::iter::once(("", headings)),
+        |index, _, places| {
+            let place = places.first().and_then(|(_, place)| *place);
+            let cells = raw_cells(lines[index]).into_iter().enumerate();
+            let cells = cells.filter(|(at, _)| Some(*at) != place);
+            let cells: Vec<&str> = cells.map(|(_, cell)| cell).collect();
+            left[index] = cells.join("|");
+        },
+    );
+    left.retain(|line| !is_separator(line));
+    left.join("\n")
+}
+
+/// Returns the text without what the hole called `hole` captures in the lines that match `pattern`. Such a line keeps each
+/// `*` of the pattern, which is usually emphasis, instead of what it matches.
+pub fn without_hole(text: &str, pattern: &Pattern, hole: &str) -> String {
+    let line = |line: &str| {
+        let captures = pattern.matches(line.trim())?;
+        let fill = |name: &str| match captures.iter().find(|(of, _)| *of == name) {
+            Some((_, Capture::Text(text))) if name != hole => Ok::<_, ()>(text.clone()),
+            Some((_, Capture::Integer(number))) if name != hole => Ok(number.to_string()),
+            _ => Ok(String::new()),
+        };
+        pattern.render(fill).ok()
+    };
+    let lines = text.trim_start_matches('\u{feff}').lines();
+    let lines = lines.map(|text| line(text).unwrap_or_else(|| text.to_owned()));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn lacks_ids(places: &Places<'_>) -> bool {
@@ -191,22 +239,21 @@ fn is_separator(line: &str) -> bool {
 
 /// Returns the cells of a table line; `\|` is a pipe inside a cell.
 fn cells(line: &str) -> Vec<String> {
-    let line = line.strip_prefix('|').unwrap_or(line);
+    let cells = raw_cells(line).into_iter();
+    cells.map(|cell| plain(&cell.replace("\\|", "|"))).collect()
+}
+
+/// Returns the cells of a table line as they are written.
+fn raw_cells(line: &str) -> Vec<&str> {
+    let mut rest = line.strip_prefix('|').unwrap_or(line);
     let mut cells = Vec::new();
-    let mut cell = String::new();
-    let mut signs = line.chars().peekable();
-    while let Some(sign) = signs.next() {
-        match sign {
-            '\\' if signs.peek() == Some(&'|') => {
-                signs.next();
-                cell.push('|');
-            }
-            '|' => cells.push(plain(&std::mem::take(&mut cell))),
-            other => cell.push(other),
-        }
+    let is_pipe = |rest: &str, at: usize| !rest[..at].ends_with('\\');
+    while let Some((at, _)) = rest.match_indices('|').find(|(at, _)| is_pipe(rest, *at)) {
+        cells.push(&rest[..at]);
+        rest = &rest[at + 1..];
     }
-    if !cell.trim().is_empty() {
-        cells.push(plain(&cell));
+    if !rest.trim().is_empty() {
+        cells.push(rest);
     }
     cells
 }
@@ -366,6 +413,29 @@ mod tests {
             .map(|row| row.fields[0].1.as_str())
             .collect();
         assert_eq!((titles, content.lines), (vec!["Overview", "B"], 3));
+    }
+
+    #[test]
+    fn texts_without_their_statuses() {
+        let status = ["Status".to_owned()];
+        let cases = [
+            (
+                "| Id | Title | Status |\n|---|---|---|\n| 1 | Handle pending \\| x | pending |\n",
+                "| Id | Title | Status |\n 1 | Handle pending \\| x \n",
+            ),
+            (
+                "\u{feff}| Status | Id |\r\n|:--|\r\n| done | 1 |\r\n| x |\r\nProse.\r\n",
+                "| Status | Id |\n 1 \n\nProse.\n",
+            ),
+            ("| Id |\n|---|\n| 1 |\n", "| Id |\n 1 \n"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(without_column(text, &status) + "\n", expected, "{text}");
+        }
+        let pattern = Pattern::parse("- **{n:int}**: {status}").unwrap();
+        let text = "# pending\n  - **1**: **pending**\n- **2**\n";
+        let expected = "# pending\n- **1**: \n- **2**";
+        assert_eq!(without_hole(text, &pattern, "status"), expected);
     }
 
     #[test]

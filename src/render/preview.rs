@@ -7,7 +7,7 @@ use super::error::RenderError;
 use crate::chart::{Chart, check};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::engine::decide::decide;
-use crate::engine::decision::{Decision, Ended, Invocation, Outcome, Step};
+use crate::engine::decision::{Ended, Invocation, Outcome, Step};
 use crate::engine::event::Event;
 use crate::engine::fault::Fault;
 use crate::engine::names::{Names, Preview};
@@ -26,26 +26,15 @@ pub(crate) struct Scene<'a> {
     pub(crate) assumed: &'a Assumptions,
 }
 
-/// What the hook would do at the next stop.
-#[derive(Debug)]
-pub(crate) enum Next {
-    /// Run this.
-    Run(Box<Invocation>),
-    /// Answer.
-    Answer(Box<Decision>),
-}
-
 /// Returns what the hook would do at `place`.
-pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Next, RenderError> {
+pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Step, RenderError> {
     let chart = scene.chart;
     let decided = |ended| {
         let step = decide(chart, &scene.world, &scene.event, ended);
         step.map_err(|fault| RenderError::of(chart, &fault))
     };
     let invocation = match decided(None)? {
-        Step::Done(decision) if scene.assumed.outcome.is_none() => {
-            return Ok(Next::Answer(Box::new(decision)));
-        }
+        done @ Step::Done(_) if scene.assumed.outcome.is_none() => return Ok(done),
         Step::Done(_) => {
             let message = "no review is due, so none can end";
             return Err(RenderError::new(message, cycle_help(chart)));
@@ -54,11 +43,11 @@ pub(crate) fn next(place: &Place, scene: &Scene<'_>) -> Result<Next, RenderError
     };
     let outcome = scene.assumed.outcome.clone();
     let Some(outcome) = outcome.or_else(|| place.obstacle(&invocation).map(Outcome::Failed)) else {
-        return Ok(Next::Run(invocation));
+        return Ok(Step::Invoke(invocation));
     };
     let ended = Ended::new(*invocation, outcome);
     match decided(Some(ended))? {
-        Step::Done(decision) => Ok(Next::Answer(Box::new(decision))),
+        done @ Step::Done(_) => Ok(done),
         Step::Invoke(_) => {
             let message = "the rules ask for a second run in one decision";
             Err(RenderError::new(message, None))

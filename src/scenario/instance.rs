@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::script::{self, Expected, Review, Script, Step};
 use super::stage::{Answer, Call, Stage, State};
 use crate::chart::Chart;
+use crate::chart::model::Field;
 use crate::engine::context::{self, Context};
 use crate::engine::decide::decide;
 use crate::engine::decision::{self, Decision, Effect, Ended, FailedGate, Invocation, Outcome};
@@ -126,17 +127,26 @@ impl Instance {
 
     fn set(&mut self, fields: &Map<String, Json>) -> Result<(), Failure> {
         for (name, value) in fields {
-            let Some(field) = self.chart.context.get(name) else {
-                return Err(Failure::Script(format!("there is no field `{name}`")));
-            };
-            field
-                .accepts(&self.chart.phases, value)
-                .map_err(|expected| {
-                    Failure::Script(format!("`{name}` is {expected}, not {value}"))
-                })?;
+            self.fits("field", self.chart.context.get(name), name, value)?;
             self.context.insert(name.clone(), value.clone());
         }
         Ok(())
+    }
+
+    /// Checks the value of a field of the state or of a setting; `what` is the word for it.
+    fn fits(
+        &self,
+        what: &str,
+        field: Option<&Field>,
+        name: &str,
+        value: &Json,
+    ) -> Result<(), Failure> {
+        let flaw = match field.map(|field| field.accepts(&self.chart.phases, value)) {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(expected)) => format!("`{name}` is {expected}, not {value}"),
+            None => format!("there is no {what} `{name}`"),
+        };
+        Err(Failure::Script(flaw))
     }
 
     fn tick(&mut self) -> u64 {
@@ -327,14 +337,7 @@ impl Stage for Instance {
     fn arrange(&mut self, step: &Step) -> Result<(), Failure> {
         self.set(&step.set)?;
         for (name, value) in &step.config {
-            let Some(setting) = self.chart.config.get(name) else {
-                return Err(Failure::Script(format!("there is no setting `{name}`")));
-            };
-            setting
-                .accepts(&self.chart.phases, value)
-                .map_err(|expected| {
-                    Failure::Script(format!("`{name}` is {expected}, not {value}"))
-                })?;
+            self.fits("setting", self.chart.config.get(name), name, value)?;
             self.disk.config.insert(name.clone(), value.clone());
         }
         if !self.started {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::script::{Review, Sibling, Step};
+use super::script::Step;
 use super::stage::State;
 use crate::shell::journal::{Decided, Tried};
 
@@ -53,100 +53,23 @@ pub(crate) fn write(
     text
 }
 
+/// Adds the keys of a step that differ from those of an empty one.
 fn step(text: &mut String, step: &Step) {
-    let mut line = |key: &str, value: Option<String>| {
-        if let Some(value) = value {
-            text.push_str(&format!("{key} = {value}\n"));
-        }
+    let keys = |step: &Step| match serde_json::to_value(step) {
+        Ok(Json::Object(keys)) => keys,
+        // A step is an object with texts as keys.
+        _ => Map::new(),
     };
-    let some = |word: &Option<String>| word.as_deref().map(string);
-    let filled = |word: &str| (!word.is_empty()).then(|| string(word));
-    let listed = |words: &[String]| (!words.is_empty()).then(|| list(words));
-    let table = |table: &Map<String, Json>| {
-        let table = Json::Object(table.clone());
-        (table != Json::Object(Map::new()))
-            .then(|| value(&table))
-            .flatten()
-    };
-    line("chapter", some(&step.chapter));
-    line("user", some(&step.user));
-    line("agent", filled(&step.agent));
-    line("remove", listed(&step.remove));
-    line("set", table(&step.set));
-    line("config", table(&step.config));
-    let driver = step.driver.map(|driver| driver.word().unwrap_or("nobody"));
-    line("driver", driver.map(string));
-    line("dirty", step.dirty.map(|dirty| dirty.to_string()));
-    line("postponed", some(&step.postponed));
-    line("over", some(&step.over));
-    line("stalled", step.stalled.map(|stalled| stalled.to_string()));
-    line("run", listed(&step.run));
-    line("stdin", filled(&step.stdin));
-    line("event", some(&step.event));
-    line("session", some(&step.session));
-    line("says", table(&step.says));
-    line("review", step.review.as_ref().map(review));
-    line("stop", step.stop.map(|stop| string(stop.word())));
-    line("rules", step.rules.as_deref().map(list));
-    line("answer", some(&step.answer));
-    line("state", table(&step.state));
-    line("null", listed(&step.null));
-    let siblings = step.siblings.iter().flatten().map(sibling);
-    let siblings: Vec<String> = siblings.collect();
-    if step.siblings.is_some() {
-        text.push_str(&format!("siblings = [{}]\n", siblings.join(", ")));
-    }
+    let empty = keys(&Step::default());
+    let mut given = keys(step);
+    given.retain(|name, value| empty.get(name) != Some(value));
+    fields(text, &given);
     if !step.write.is_empty() {
         text.push_str("\n[step.write]\n");
         for (name, content) in &step.write {
             text.push_str(&format!("{} = {}\n", string(name), block(content)));
         }
     }
-}
-
-fn review(review: &Review) -> String {
-    let (word, text) = match review {
-        Review::Crash(why) => ("crash", why),
-        Review::Gate(output) => ("gate", output),
-        Review::Verdict { verdict, text, .. } => (verdict.as_deref().unwrap_or("none"), text),
-    };
-    let more = match review {
-        Review::Verdict { findings, cost, .. } => {
-            let findings = Some(list(findings)).filter(|list| list != "[]");
-            let findings = findings.map(|list| format!(", findings = {list}"));
-            #[expect(
-                clippy::cast_precision_loss,
-                reason = "no review costs a million dollars"
-            )]
-            let cost = cost.map(|cost| format!(", cost = {:?}", cost as f64 / 1_000_000.0));
-            findings.into_iter().chain(cost).collect()
-        }
-        Review::Crash(_) | Review::Gate(_) => String::new(),
-    };
-    match (text.as_str(), more.as_str()) {
-        ("", "") => string(word),
-        (text, more) => format!("{{ {} = {}{more} }}", key(word), string(text)),
-    }
-}
-
-fn sibling(sibling: &Sibling) -> String {
-    let files = sibling.files.iter();
-    let files: Vec<String> = files
-        .map(|(name, text)| format!("{} = {}", string(name), string(text)))
-        .collect();
-    let state = sibling
-        .state
-        .as_ref()
-        .map(|state| Json::Object(state.clone()));
-    let state = state.and_then(|state| value(&state));
-    let state = state.map_or_else(String::new, |state| format!("state = {state}, "));
-    format!(
-        "{{ name = {}, {state}null = {}, idle_hours = {}, files = {{ {} }} }}",
-        string(&sibling.name),
-        list(&sibling.null),
-        sibling.idle_hours,
-        files.join(", ")
-    )
 }
 
 fn fields(text: &mut String, fields: &Map<String, Json>) {

@@ -4,7 +4,7 @@
 //! that you can read and change a scenario without knowing Rust. The doc comments here explain the keys.
 
 use indexmap::IndexMap;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::failure::Failure;
@@ -43,8 +43,8 @@ pub(super) fn some_session() -> String {
     "scenario".to_owned()
 }
 
-/// What the agent does up to one event, and the expected result.
-#[derive(Debug, Clone, Default, Deserialize)]
+/// What the agent does up to one event, and the expected result. The order of the keys is that of a saved scenario.
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Step {
     /// A heading, which starts a new chapter.
@@ -55,6 +55,7 @@ pub(crate) struct Step {
     pub(crate) agent: String,
     /// Files that it writes: name → text. A name is relative to the instance's directory; one that begins with `/` is
     /// relative to the project's root.
+    #[serde(skip_serializing)]
     pub(crate) write: IndexMap<String, String>,
     /// Files that it changes: name → the old text, the new text.
     pub(crate) edit: IndexMap<String, [String; 2]>,
@@ -75,8 +76,6 @@ pub(crate) struct Step {
     pub(crate) over: Option<String>,
     /// Whether nothing has changed since the last reviews found something, from here on.
     pub(crate) stalled: Option<bool>,
-    /// The other instances, from here on.
-    pub(crate) siblings: Option<Vec<Sibling>>,
     /// Commands that it runs after that: `taskie …`, as shell lines.
     pub(crate) run: Vec<String>,
     /// What these commands read from stdin.
@@ -94,14 +93,16 @@ pub(crate) struct Step {
     pub(crate) review: Option<Review>,
     /// The answer that the hook must give. Every step of a demo has one.
     pub(crate) stop: Option<Expected>,
-    /// The required answer to the last command or event: `allow`, `block`, `pass`, `action` or `refuse`.
-    pub(crate) answer: Option<String>,
     /// Exactly the rules that must fire: their `about`, or their place (`on.Stop[2]`, `phases.done`).
     pub(crate) rules: Option<Vec<String>>,
+    /// The required answer to the last command or event: `allow`, `block`, `pass`, `action` or `refuse`.
+    pub(crate) answer: Option<String>,
     /// What the state must contain afterward: field → value.
     pub(crate) state: Map<String, Json>,
     /// The fields that must be null afterward.
     pub(crate) null: Vec<String>,
+    /// The other instances, from here on.
+    pub(crate) siblings: Option<Vec<Sibling>>,
 }
 
 impl Step {
@@ -113,7 +114,7 @@ impl Step {
 }
 
 /// Who drives an instance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Driver {
     This,
@@ -133,7 +134,7 @@ impl Driver {
 }
 
 /// Another instance.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Sibling {
     pub(crate) name: String,
@@ -141,13 +142,13 @@ pub(crate) struct Sibling {
     pub(crate) state: Option<Map<String, Json>>,
     /// The fields in it that are null.
     pub(crate) null: Vec<String>,
-    pub(crate) files: IndexMap<String, String>,
     pub(crate) idle_hours: u64,
+    pub(crate) files: IndexMap<String, String>,
 }
 
 /// What a scripted reviewer does.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Words")]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "Words", into = "Words")]
 pub(crate) enum Review {
     /// Writes this text and gives this verdict, or none.
     Verdict {
@@ -165,7 +166,7 @@ pub(crate) enum Review {
 }
 
 /// How a review is written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
 #[serde(
     untagged,
     expecting = "a review is a verdict, or a table of one verdict with its text, and perhaps `findings` (a list) and a \
@@ -174,11 +175,11 @@ pub(crate) enum Review {
 enum Words {
     One(String),
     Table {
-        #[serde(default)]
-        findings: Vec<String>,
-        cost: Option<f64>,
         #[serde(flatten)]
         words: IndexMap<String, String>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        findings: Vec<String>,
+        cost: Option<f64>,
     },
 }
 
@@ -205,9 +206,9 @@ impl TryFrom<Words> for Review {
         let (found, dollars, words) = match words {
             Words::One(word) => return Ok(Self::of(&word, String::new())),
             Words::Table {
+                words,
                 findings,
                 cost,
-                words,
             } => (findings, cost, words),
         };
         let mut entries = words.into_iter();
@@ -230,6 +231,37 @@ impl TryFrom<Words> for Review {
     }
 }
 
+impl From<Review> for Words {
+    fn from(review: Review) -> Self {
+        let (word, text, findings, cost) = match review {
+            Review::Crash(why) => ("crash".to_owned(), why, Vec::new(), None),
+            Review::Gate(output) => ("gate".to_owned(), output, Vec::new(), None),
+            Review::Verdict {
+                verdict,
+                text,
+                findings,
+                cost,
+            } => {
+                let word = verdict.unwrap_or_else(|| "none".to_owned());
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "no review costs a million dollars"
+                )]
+                let cost = cost.map(|cost| cost as f64 / 1_000_000.0);
+                (word, text, findings, cost)
+            }
+        };
+        if text.is_empty() && findings.is_empty() && cost.is_none() {
+            return Self::One(word);
+        }
+        Self::Table {
+            words: IndexMap::from([(word, text)]),
+            findings,
+            cost,
+        }
+    }
+}
+
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -240,7 +272,7 @@ fn millionths(dollars: f64) -> u64 {
 }
 
 /// The answer that a stop must get.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Expected {
     Allow,

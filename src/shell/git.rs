@@ -1,7 +1,6 @@
 //! Asks git about the project, at most once per event, and only if a rule looks at it.
 
 use std::ffi::OsStr;
-use std::hash::{Hash as _, Hasher};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -66,9 +65,9 @@ fn ask(root: &Path, home: &str) -> Result<bool, String> {
     ))
 }
 
-/// Adds the work tree outside `home` to a hash: what the index has, and the content of the files that differ from it.
-/// `None` if that is unknown. (A commit of changes that were not staged counts as a change.)
-pub(super) fn hash_tree(root: &Path, home: &str, hasher: &mut impl Hasher) -> Option<()> {
+/// Passes the work tree outside `home` to `add`, which hashes it: what the index has, and the content of the files that
+/// differ from it. `None` if that is unknown. (A commit of changes that were not staged counts as a change.)
+pub(super) fn hash_tree(root: &Path, home: &str, mut add: impl FnMut(&[u8])) -> Option<()> {
     if !is_in_git(root) {
         return None;
     }
@@ -81,7 +80,7 @@ pub(super) fn hash_tree(root: &Path, home: &str, hasher: &mut impl Hasher) -> Op
         let output = output_within(&mut git, LIMIT).ok()?;
         output.status.success().then_some(output.stdout)
     };
-    list(&["--stage"])?.hash(hasher);
+    add(&list(&["--stage"])?);
     let changed = list(&["--modified", "--others", "--exclude-standard"])?;
     for name in changed
         .split(|byte| *byte == 0)
@@ -95,7 +94,8 @@ pub(super) fn hash_tree(root: &Path, home: &str, hasher: &mut impl Hasher) -> Op
             // A repository in the repository, or more than anyone wants to read.
             _ => return None,
         };
-        (name, content).hash(hasher);
+        add(name);
+        add(&content);
     }
     Some(())
 }

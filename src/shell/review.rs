@@ -4,8 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use indexmap::IndexMap;
-
 use super::driver;
 use super::effects;
 use super::gates;
@@ -15,7 +13,7 @@ use super::lock::ReviewLock;
 use super::performed::Performed;
 use super::place::{AsWorld as _, Place};
 use super::reviews::{Note, Running};
-use super::seen;
+use super::seen::{self, Seen};
 use super::snapshot::Snapshot;
 use super::stuck::{Stuck, io};
 use crate::engine::decide::decide;
@@ -81,7 +79,6 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         Step::Done(_) => return Ok(Reviewed::NotDue(git)),
     };
     let seen = seen::seen(&place.chart, &place.root, &place.dir(), &invocation.subject);
-    let subject = seen::subject(&place.chart, &place.root, &place.dir(), &invocation.subject);
     let mut announced = announced(place, &snapshot, &invocation);
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
@@ -112,7 +109,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     effort.by.clone_from(&announced.by);
     if outcome.failed_gate().is_none() {
         // Before the state: if the process is killed in between, the verdict of a review that runs again is known.
-        let review = ended(place, announced, (seen, subject), &outcome, &effort);
+        let review = ended(place, announced, seen, &outcome, &effort);
         let _ = journal::add(place, &Line::Review(review));
     }
     Ok(Reviewed::Ran(Box::new(Run {
@@ -177,7 +174,7 @@ fn obstacle(place: &Place, invocation: &Invocation) -> Option<String> {
 fn ended(
     place: &Place,
     announced: Running,
-    (seen, subject): (Option<u64>, IndexMap<String, u64>),
+    seen: Seen,
     outcome: &Outcome,
     effort: &Effort,
 ) -> journal::Review {
@@ -193,8 +190,8 @@ fn ended(
         cost: effort.cost,
         tokens: effort.tokens,
         found: outcome.found(),
-        seen,
-        subject,
+        seen: seen.all,
+        subject: seen.subject,
         until: effort.until.as_ref().map(|until| clock::rfc3339(until.at)),
         cycle: announced.cycle,
         n: announced.n,

@@ -1,28 +1,69 @@
-//! What a review sees, as a number: the files that it is about, what the user has ruled, and the work tree.
+//! What a review sees, as numbers: the files that it is about, what the user has ruled, and the work tree.
 //!
-//! If the number is the same later, nothing has changed in between. Another version of this program may compute a
-//! different one.
+//! If a number is the same later, nothing has changed in between. The journal keeps them, so every version of this program
+//! computes the same ones.
 
-use std::collections::BTreeSet;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 
 use indexmap::IndexMap;
+use sha2::{Digest as _, Sha256};
 
 use super::ledger::rulings;
 use super::{file, git};
 use crate::chart::Chart;
 use crate::engine::records;
 
-/// Returns a number for the content of each file that a review reads.
-pub(super) fn subject(
-    chart: &Chart,
-    root: &Path,
-    dir: &Path,
-    names: &[String],
-) -> IndexMap<String, u64> {
-    let numbered = |name: &String| Some((name.clone(), content(chart, root, dir, name)?));
-    names.iter().filter_map(numbered).collect()
+/// A hash of several parts, cut to a number.
+#[derive(Debug, Default)]
+struct Number(Sha256);
+
+impl Number {
+    /// Adds a part; parts that run together make another number.
+    fn add(&mut self, part: impl AsRef<[u8]>) {
+        let part = part.as_ref();
+        self.0.update((part.len() as u64).to_le_bytes());
+        self.0.update(part);
+    }
+
+    fn get(self) -> u64 {
+        let hash = self.0.finalize();
+        let first = hash.iter().take(8);
+        first.fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+}
+
+/// What a review sees.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// `None` if it is unknown: without git, nobody knows what has changed in the code.
+    pub(super) all: Option<u64>,
+    /// A number for the content of each file that it reads.
+    pub(super) subject: IndexMap<String, u64>,
+}
+
+/// Returns what a review of the files in `names` sees.
+pub(super) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> Seen {
+    let mut number = Number::default();
+    let mut subject = IndexMap::new();
+    let mut is_known = true;
+    for name in names {
+        let text = file::read(root, &dir.join(name), file::LIMIT);
+        is_known &= text.is_ok();
+        let text = text.ok().flatten();
+        number.add(name);
+        number.add([u8::from(text.is_some())]);
+        if let Some(text) = text {
+            number.add(&text);
+            subject.insert(name.clone(), content(chart, name, &text));
+        }
+    }
+    number.add(rulings(chart, root, dir).join("\n"));
+    let tree = git::hash_tree(root, &chart.scope.home, |part| number.add(part));
+    is_known &= tree.is_some();
+    Seen {
+        all: is_known.then(|| number.get()),
+        subject,
+    }
 }
 
 /// Returns the files that a review has read and that have changed since.
@@ -32,45 +73,44 @@ pub(crate) fn changed(
     dir: &Path,
     subject: &IndexMap<String, u64>,
 ) -> Vec<String> {
+    let now = |name: &str| {
+        let text = file::read(root, &dir.join(name), file::LIMIT).ok()??;
+        Some(content(chart, name, &text))
+    };
     let changed = subject
         .iter()
-        .filter(|(name, number)| content(chart, root, dir, name) != Some(**number));
+        .filter(|(name, number)| now(name) != Some(**number));
     changed.map(|(name, _)| name.clone()).collect()
 }
 
 /// Returns a number for the content of a file. The status of a row does not count: that changes when the work goes on.
-fn content(chart: &Chart, root: &Path, dir: &Path, name: &str) -> Option<u64> {
-    let bytes = file::read(root, &dir.join(name), file::LIMIT).ok()??;
-    let mut text = String::from_utf8_lossy(&bytes).into_owned();
-    let tables = chart.tables.values();
-    for table in tables.filter(|table| !table.finished.is_empty()) {
-        if table.file.matches(name).is_none() {
-            continue;
-        }
-        let rows = records::content(table, Some(&bytes)).rows;
-        let fields = rows.into_iter().flat_map(|row| row.fields);
-        let statuses = fields.filter(|(field, status)| field == "status" && !status.is_empty());
-        // Rows share their statuses, and there can be many rows.
-        let statuses: BTreeSet<String> = statuses.map(|(_, status)| status).collect();
-        for status in &statuses {
-            text = text.replace(status, "");
+fn content(chart: &Chart, name: &str, bytes: &[u8]) -> u64 {
+    let mut text = String::from_utf8_lossy(bytes).into_owned();
+    for table in chart.tables.values() {
+        if !table.finished.is_empty() && table.file.matches(name).is_some() {
+            text = records::without_status(table, &text);
         }
     }
     // Emphasis and the width of a column come and go with a status.
     text.retain(|char| !char.is_whitespace() && !"*_`~".contains(char));
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    Some(hasher.finish())
+    let mut number = Number::default();
+    number.add(text);
+    number.get()
 }
 
-/// Returns the number; `None` if it is unknown: without git, nobody knows what has changed in the code.
-pub(super) fn seen(chart: &Chart, root: &Path, dir: &Path, subject: &[String]) -> Option<u64> {
-    let mut hasher = DefaultHasher::new();
-    for name in subject {
-        let text = file::read(root, &dir.join(name), file::LIMIT).ok()?;
-        (name, text).hash(&mut hasher);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Journals keep numbers, so they must never change.
+    #[test]
+    fn the_number_of_some_parts() {
+        let number = |parts: &[&str]| {
+            let mut number = Number::default();
+            parts.iter().for_each(|part| number.add(part));
+            number.get()
+        };
+        assert_eq!(number(&["a", "bc"]), 0x9a8a_cca1_b6c6_c0be);
+        assert_ne!(number(&["ab", "c"]), number(&["a", "bc"]));
     }
-    rulings(chart, root, dir).hash(&mut hasher);
-    git::hash_tree(root, &chart.scope.home, &mut hasher)?;
-    Some(hasher.finish())
 }

@@ -425,7 +425,7 @@ impl Snapshot {
         let is_unchanged = || {
             newest.seen.is_some()
                 && last.iter().all(|run| run.seen == newest.seen)
-                && seen::seen(&self.chart, &self.root, &self.dir(), subject) == newest.seen
+                && seen::seen(&self.chart, &self.root, &self.dir(), subject).all == newest.seen
         };
         is_same && !is_ruled() || is_unchanged()
     }

@@ -533,11 +533,22 @@ fn an_unanswered_finding_is_open_until_its_cycle_is_over() {
 #[test]
 fn a_clean_review_whose_subject_has_changed_is_shown_as_such() {
     let project = project();
-    project.write("task-1.md", "# Task 1\n\n- **Status**: pending\n");
-    project.write(
-        "tasks.md",
-        "| Id | Status |\n|---|---|\n| 1 | pending |\n| 2 | pending |\n",
-    );
+    let tasks = |title: &str, status: &str| {
+        let rows = format!("| 1 | {title} | {status} |\n| 2 | Two | pending |\n");
+        project.write(
+            "tasks.md",
+            format!("| Id | Title | Status |\n|---|---|---|\n{rows}"),
+        );
+    };
+    let title = "Handle pending requests until done";
+    tasks(title, "pending");
+    let task = |status: &str| {
+        project.write(
+            "task-1.md",
+            format!("# {title}\n\n- **Status**: {status}\n"),
+        );
+    };
+    task("pending");
     project.write("task-2.md", "# Task 2\n");
     project.set_state(json!({ "phase": "create-tasks", "next_phase": "tasks-review" }));
     let shown = |project: &Project| {
@@ -548,12 +559,15 @@ fn a_clean_review_whose_subject_has_changed_is_shown_as_such() {
     stop(&project, &finds("PASS", &json!([])));
     let line = |more: &str| format!("reviews       tasks-review  1 PASS{more}");
     assert_eq!(shown(&project).trim_start(), line(""));
-    project.write("task-1.md", "# Task 1\n\n- **Status**: **done**\n");
-    project.write(
-        "tasks.md",
-        "| Id | Status |\n|---|---|\n| 1 | done    |\n| 2 | pending |\n",
-    );
+    task("**done**");
+    tasks(title, "done   ");
     assert_eq!(shown(&project).trim_start(), line(""));
+    tasks("Handle requests until done", "done");
+    assert_eq!(
+        shown(&project).trim_start(),
+        line("  (tasks.md changed since)")
+    );
+    tasks(title, "done");
     project.write("task-2.md", "# Task 2\n\nMore.\n");
     assert_eq!(
         shown(&project).trim_start(),

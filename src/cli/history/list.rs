@@ -102,7 +102,7 @@ impl Row {
     fn to_json(&self, chart: &Chart) -> Json {
         json!({
             chart.scope.noun.as_str(): self.name, "phase": self.phase, "due": self.next,
-            "progress": progress_json(&self.progress), "reviews": self.figures.to_json(), "owner": self.driver,
+            "progress": progress_json(&self.progress), "reviews": self.figures, "owner": self.driver,
         })
     }
 }

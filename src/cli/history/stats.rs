@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clap::ArgMatches;
 use indexmap::IndexMap;
-use serde::Serialize;
-use serde_json::{Value as Json, json};
+use serde::{Serialize, Serializer};
+use serde_json::json;
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
@@ -34,21 +34,15 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
             Line::Decision(_) => {}
         }
     }
-    let all = Figures::of(chart, reviews.iter());
-    let cycles = groups(chart, &reviews, |review| review.cycle.clone());
-    let by = |review: &Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
-    let reviewers = groups(chart, &reviews, by);
+    let Totals {
+        all,
+        cycles,
+        reviewers,
+    } = Totals::of(chart, &reviews);
     let rounds = rounds(chart, &reviews);
     if matches.get_flag("json") {
-        let tables = |groups: &IndexMap<String, Figures>| -> Json {
-            let groups = groups.iter();
-            groups
-                .map(|(name, figures)| (name.clone(), figures.to_json()))
-                .collect()
-        };
         say_json(json!({
-            "all": all.to_json(), "cycles": tables(&cycles),
-            "reviewers": tables(&reviewers), "rounds_until_clean": rounds, "gates": gates,
+            "all": all, "cycles": cycles, "reviewers": reviewers, "rounds_until_clean": rounds, "gates": gates,
         }));
         return Ok(ExitCode::SUCCESS);
     }
@@ -111,6 +105,25 @@ impl Gates {
             counted(self.runs, "gate"),
             self.failed
         )
+    }
+}
+
+/// The totals of all reviews, of each cycle and of each reviewer.
+#[derive(Debug)]
+pub(crate) struct Totals {
+    pub(crate) all: Figures,
+    pub(crate) cycles: IndexMap<String, Figures>,
+    pub(crate) reviewers: IndexMap<String, Figures>,
+}
+
+impl Totals {
+    pub(crate) fn of(chart: &Chart, reviews: &[Review]) -> Self {
+        let by = |review: &Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
+        Self {
+            all: Figures::of(chart, reviews.iter()),
+            cycles: groups(chart, reviews, |review| review.cycle.clone()),
+            reviewers: groups(chart, reviews, by),
+        }
     }
 }
 
@@ -193,19 +206,22 @@ impl Figures {
             share.unwrap_or_default()
         )
     }
+}
 
-    pub(crate) fn to_json(&self) -> Json {
-        json!({
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let cost = (self.unpriced < self.reviews).then_some(self.cost);
+        let figures = json!({
             "reviews": self.reviews, "verdicts": self.verdicts, "failed": self.failed,
             "found_percent": self.share(), "findings": self.findings, "seconds": self.seconds,
-            "cost": if self.unpriced == self.reviews { Json::Null } else { json!(self.cost) },
-            "unpriced": self.unpriced,
-        })
+            "cost": cost, "unpriced": self.unpriced,
+        });
+        figures.serialize(serializer)
     }
 }
 
 /// Returns the totals for each group of reviews, in the order of their first review.
-pub(crate) fn groups(
+fn groups(
     chart: &Chart,
     reviews: &[Review],
     key: impl Fn(&Review) -> String,

@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::chart::Chart;
 use crate::cli::error::CliError;
+use crate::cli::next;
 use crate::cli::output::say_json;
 use crate::cli::place;
 use crate::engine::decision::{Answer, Step};
-use crate::engine::event::Event;
 use crate::expr::Expressions;
 use crate::expr::syntax::conjuncts;
 use crate::host::events::is_stop;
@@ -26,7 +26,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let session = place::session(matches)?;
     let place = place::chosen(chart, matches)?;
     let stop = match matches.get_flag("now") {
-        true => now(&place, session)?,
+        true => now(&place, session.as_deref())?,
         false => recorded(&place, matches.get_one("n").copied().unwrap_or(1))?,
     };
     if matches.get_flag("json") {
@@ -81,9 +81,8 @@ fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
 }
 
 /// Returns what would happen at the next stop.
-fn now(place: &Place, session: Option<String>) -> Result<Stop, CliError> {
-    let event = json!({ "session_id": session.unwrap_or_default() });
-    let (step, tried) = peek_rules(place, &Event::hook("Stop", event))?;
+fn now(place: &Place, session: Option<&str>) -> Result<Stop, CliError> {
+    let (step, tried) = peek_rules(place, &next::stop(session))?;
     let answer = match step {
         Step::Invoke(run) => format!("{} {} runs, and its outcome decides", run.cycle, run.n),
         Step::Done(decision) => match decision.answer {

@@ -8,12 +8,11 @@ use serde_json::{Value as Json, json};
 use crate::chart::model::PhaseType;
 use crate::chart::{Chart, Cycle};
 use crate::cli::error::CliError;
-use crate::cli::history::stats::Figures;
+use crate::cli::history::stats::{Figures, Totals};
 use crate::cli::next;
 use crate::cli::progress::{Progress, progress, progress_json};
 use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Invocation, Step};
-use crate::engine::event::Event;
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::spent::of_cycle;
 use crate::engine::world::World as _;
@@ -47,14 +46,14 @@ pub(super) struct Facts {
     /// The progress of the tables with finished rows.
     pub(super) progress: Vec<Progress>,
     /// The totals of all reviews that this machine ran.
-    pub(super) figures: Figures,
+    pub(super) totals: Totals,
     pub(super) running: Option<Running>,
     /// The last line of the running reviewer's log.
     pub(super) last_line: Option<String>,
     /// The names of the other instances.
     pub(super) others: Vec<String>,
     /// The session that drives the instance.
-    owner: Option<String>,
+    pub(super) owner: Option<String>,
     /// The next action by the chart's rules, and why.
     pub(super) next: Option<(String, String)>,
     pub(super) stop: Stop,
@@ -145,6 +144,12 @@ pub(super) enum Waits {
     Nothing,
 }
 
+impl Review {
+    fn is_about_the_same(&self, other: &Self) -> bool {
+        self.cycle == other.cycle && self.base == other.base
+    }
+}
+
 impl CycleFacts {
     /// Gathers the facts about the running `cycle`: `invoke` is the process that does its next review, `by` the reviewer.
     fn of(
@@ -201,11 +206,10 @@ impl Facts {
     pub(super) fn gather(place: &Place, session: Option<&str>) -> Result<Self, CliError> {
         let chart = &place.chart;
         let (asked, snapshot) = peek(place, &next::event(session.map(str::to_owned)))?;
-        let event = json!({ "session_id": session.unwrap_or_default() });
         let Foreseen {
             step: stop,
             obstacle,
-        } = foresee(place, &Event::hook("Stop", event))?;
+        } = foresee(place, &next::stop(session))?;
         let view = Inspector::new(chart, &snapshot.as_world());
         let context = snapshot.context().clone();
         let running = Running::read(&place.home(), &place.instance.name, &place.dir());
@@ -267,7 +271,7 @@ impl Facts {
             cycle,
             reviews: on_disk(place, names, &journal),
             progress: progress(chart, &snapshot.as_world()),
-            figures: Figures::of(chart, journal.iter()),
+            totals: Totals::of(chart, &journal),
             running,
             last_line,
             others: others(place),
@@ -292,9 +296,11 @@ impl Facts {
         text_of(&self.context, self.chart.next.as_ref())
     }
 
-    /// Returns the session that drives the instance.
-    pub(super) fn owner(&self) -> Option<&str> {
-        self.owner.as_deref()
+    /// Returns the reviews of each thing that was reviewed, and the first one of them.
+    pub(super) fn groups(&self) -> Vec<(&Review, &[Review])> {
+        let groups = self.reviews.chunk_by(Review::is_about_the_same);
+        let groups = groups.filter_map(|group| Some((group.first()?, group)));
+        groups.collect()
     }
 
     /// Returns the facts as JSON, for programs; without the version.
@@ -303,7 +309,7 @@ impl Facts {
             json!({
                 "id": cycle.id, "of": cycle.standing.base, "count": cycle.standing.count,
                 "limit": cycle.standing.limit, "due": cycle.standing.is_due, "by": cycle.by,
-                "exit": cycle.exit, "spent": cycle.figures.to_json(),
+                "exit": cycle.exit, "spent": cycle.figures,
             })
         });
         let running = self.running.as_ref().map(|running| {
@@ -318,8 +324,8 @@ impl Facts {
         json!({
             "chart": self.chart.id, self.chart.scope.noun.as_str(): self.name, "directory": self.dir,
             "started": self.is_started, "usable": self.is_usable, "stage": self.stage, "final": self.is_final,
-            "phase": self.phase(), "due": self.due(), "owner": self.owner(), "cycle": cycle,
-            "reviews": self.reviews, "spent": self.figures.to_json(),
+            "phase": self.phase(), "due": self.due(), "owner": self.owner, "cycle": cycle,
+            "reviews": self.reviews, "spent": self.totals.all,
             "progress": progress_json(&self.progress), "running": running, "others": self.others,
             "next": next, "stop": self.stop, "waits_for": self.waits, "context": self.context,
             "warnings": self.warnings,
@@ -422,7 +428,7 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
         (review, ended)
     };
     let mut reviews: Vec<_> = files.into_iter().map(with_ending).collect();
-    for group in reviews.chunk_by_mut(|(a, _), (b, _)| a.cycle == b.cycle && a.base == b.base) {
+    for group in reviews.chunk_by_mut(|(a, _), (b, _)| a.is_about_the_same(b)) {
         if let Some((last, Some(ended))) = group.last_mut()
             && let Some(verdict) = &last.verdict
             && place.chart.is_best_verdict(verdict)

@@ -47,7 +47,7 @@ fn page(place: &Place, facts: &Facts) -> String {
         "title": format!("{}: {} report", facts.name, chart.scope.noun),
         "now": now.replace('T', " ").replace('Z', " UTC"),
         "rows": rows,
-        "tables": tables(chart, &lines),
+        "tables": tables(facts),
         "reviews": reviews(place, facts),
         "days": days(chart, &lines),
         "picture": Format::Svg.write(&diagram::of_instance(place)),
@@ -61,39 +61,26 @@ fn plain(text: &str) -> String {
 }
 
 /// Returns the tables about costs.
-fn tables(chart: &Chart, lines: &[Line]) -> Vec<Json> {
-    let reviews: Vec<journal::Review> = lines
-        .iter()
-        .filter_map(|line| match line {
-            Line::Review(review) => Some(review.clone()),
-            _ => None,
-        })
-        .collect();
-    if reviews.is_empty() {
-        return Vec::new();
-    }
-    let by = |review: &journal::Review| review.by.clone().unwrap_or_else(|| "unknown".to_owned());
-    let cycles = stats::groups(chart, &reviews, |review| review.cycle.clone());
-    let reviewers = stats::groups(chart, &reviews, by);
-    [
-        ("By cycle", "Cycle", cycles),
-        ("By reviewer", "Reviewer", reviewers),
-    ]
-    .into_iter()
-    .map(|(title, name, groups)| json!({ "title": title, "rows": stats::rows(chart, name, &groups) }))
-    .collect()
+fn tables(facts: &Facts) -> Vec<Json> {
+    let totals = &facts.totals;
+    let tables = [
+        ("By cycle", "Cycle", &totals.cycles),
+        ("By reviewer", "Reviewer", &totals.reviewers),
+    ];
+    let tables = tables
+        .into_iter()
+        .filter(|(_, _, groups)| !groups.is_empty());
+    let rows = |(title, name, groups)| json!({ "title": title, "rows": stats::rows(&facts.chart, name, groups) });
+    tables.map(rows).collect()
 }
 
 /// Returns the reviews on disk with their answers, grouped by what was reviewed.
 fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
-    let is_same = |a: &Review, b: &Review| (&a.cycle, &a.base) == (&b.cycle, &b.base);
-    let groups = facts.reviews.chunk_by(is_same);
-    let group = |group: &[Review]| {
-        let title = group.first().map(|first| screen::title(facts, first));
+    let group = |(first, group): (&Review, &[Review])| {
         let reviews: Vec<Json> = group.iter().map(|review| values(place, review)).collect();
-        json!({ "title": title, "reviews": reviews })
+        json!({ "title": screen::title(facts, first), "reviews": reviews })
     };
-    groups.map(group).collect()
+    facts.groups().into_iter().map(group).collect()
 }
 
 fn values(place: &Place, review: &Review) -> Json {

@@ -59,7 +59,7 @@ pub(super) fn rows(facts: &Facts) -> Vec<(String, String)> {
             );
         }
     }
-    if let Some(owner) = facts.owner() {
+    if let Some(owner) = &facts.owner {
         row("driven by", format!("session {}", shown(owner)));
     }
     let parts = facts.progress.iter().map(|part| {
@@ -70,8 +70,8 @@ pub(super) fn rows(facts: &Facts) -> Vec<(String, String)> {
     if !parts.is_empty() {
         row("progress", parts.join(", "));
     }
-    if facts.figures.reviews > 0 {
-        row("spent", facts.figures.sentence());
+    if facts.totals.all.reviews > 0 {
+        row("spent", facts.totals.all.sentence());
     }
     if !facts.others.is_empty() {
         let label = format!("other {}s", facts.chart.scope.noun);
@@ -221,48 +221,27 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
         true => (usize::MAX, usize::MAX),
         false => (MOST_IN_ROW, MOST_ROWS),
     };
-    let groups: Vec<&[Review]> = facts
-        .reviews
-        .chunk_by(|a, b| a.cycle == b.cycle && a.base == b.base)
-        .collect();
-    let name = |group: &[Review]| {
-        group
-            .first()
-            .map(|review| title(facts, review))
-            .unwrap_or_default()
-    };
-    let widest = groups
+    let groups = facts.groups();
+    let widths = groups
         .iter()
-        .map(|group| name(group).chars().count())
-        .max()
-        .unwrap_or(0);
+        .map(|(first, _)| title(facts, first).chars().count());
+    let widest = widths.max().unwrap_or(0);
+    let running = facts.cycle.as_ref();
+    let running = running.and_then(|cycle| cycle.standing.base.as_deref());
     let mut rows = Vec::new();
-    for of_cycle in
-        groups.chunk_by(|a, b| a.first().map(|a| &a.cycle) == b.first().map(|b| &b.cycle))
-    {
+    for of_cycle in groups.chunk_by(|(a, _), (b, _)| a.cycle == b.cycle) {
         let left_out = of_cycle.len().saturating_sub(most_rows);
-        if left_out > 0 {
-            let cycle = of_cycle
-                .iter()
-                .flat_map(|group| group.first())
-                .map(|review| review.cycle.as_str())
-                .next();
-            rows.push(paint_words(
-                FAINT,
-                &format!("{}: {left_out} more (--all)", cycle.unwrap_or_default()),
-            ));
+        let (hidden, chosen) = of_cycle.split_at(left_out);
+        let mut chosen = chosen.to_vec();
+        if let Some((first, _)) = hidden.first() {
+            let more = format!("{}: {left_out} more (--all)", first.cycle);
+            rows.push(paint_words(FAINT, &more));
         }
-        let running = facts
-            .cycle
-            .as_ref()
-            .and_then(|cycle| cycle.standing.base.as_deref());
-        let mut chosen: Vec<&&[Review]> = of_cycle[left_out..].iter().collect();
-        let is_running =
-            |group: &&&[Review]| group.first().map(|review| review.base.as_str()) == running;
-        if let Some(group) = of_cycle[..left_out].iter().find(|group| is_running(group)) {
-            chosen[0] = group;
+        let is_running = |(first, _): &&(&Review, _)| Some(first.base.as_str()) == running;
+        if let Some(group) = hidden.iter().find(is_running) {
+            chosen[0] = *group;
         }
-        for group in chosen {
+        for (first, group) in chosen {
             let skipped = group.len().saturating_sub(most_in_row);
             let mut marks: Vec<String> = group[skipped..]
                 .iter()
@@ -280,7 +259,7 @@ fn reviews(facts: &Facts, is_whole: bool) -> Vec<String> {
                 let text = format!("({}{more} changed since)", shown(first));
                 marks.push(paint_words(ALERT, &text));
             }
-            let name = name(group);
+            let name = title(facts, first);
             rows.push(format!(
                 "{}  {}",
                 unbroken(&format!("{name:<widest$}")),
@@ -359,7 +338,7 @@ fn what_runs(running: &Running) -> String {
 
 pub(super) fn waits_for(facts: &Facts) -> String {
     let who = paint_words(STRONG, &who(facts));
-    let why = match (facts.waits, &facts.running, facts.owner()) {
+    let why = match (facts.waits, &facts.running, &facts.owner) {
         (Waits::Review, Some(running), _) => {
             format!(
                 "{} has been running for {} of at most {}",

@@ -13,15 +13,17 @@
     reason = "a test that panics has failed, which is what it should do"
 )]
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use crate::chart::embedded::CHARTS;
-use crate::chart::{Chart, check, load};
+use crate::chart::model::FieldType;
+use crate::chart::{Chart, RowShape, check, load};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
 use crate::engine::context::{Context, initial};
@@ -34,23 +36,60 @@ use crate::engine::world::World;
 use crate::explore::budget::Caps;
 use crate::explore::explore;
 use crate::explore::possible_world::{Disk, PossibleWorld, Sibling, event};
-use crate::explore::report::{Report, Verdict};
+use crate::explore::report::{PropertyResult, Report, Verdict};
+use crate::expr::source::Expr;
 use crate::expr::templates::Templates;
 use crate::files::finding::{Finding, Found};
+use crate::files::pattern::HoleKind;
 
-/// Numbers at random, the same for the same seed.
-struct Random(u64);
+/// The ways to write each part of a chart.
+type Grammar = HashMap<&'static str, Vec<String>>;
+
+fn grammar() -> Grammar {
+    let mut grammar = Grammar::new();
+    let (mut part, mut is_whole) = ("", false);
+    let source = include_str!("charts.txt");
+    for line in source.lines().filter(|line| !line.starts_with('#')) {
+        if let Some((mark @ ("=" | "=="), name)) = line.split_once(' ') {
+            (part, is_whole) = (name, mark == "==");
+            continue;
+        }
+        let ways = grammar.entry(part).or_default();
+        match ways.last_mut().filter(|_| is_whole) {
+            Some(whole) => *whole += &format!("\n{line}"),
+            None if line.is_empty() => {}
+            None => ways.push(line.replace("\\n", "\n")),
+        }
+    }
+    grammar
+}
+
+/// Numbers and texts at random, the same for the same seed.
+struct Random {
+    state: u64,
+    grammar: Grammar,
+    has_cycle: bool,
+    in_command: bool,
+}
 
 impl Random {
     fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+        let mut random = Self {
+            state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+            grammar: grammar(),
+            has_cycle: false,
+            in_command: false,
+        };
+        random.below(7);
+        random.has_cycle = random.chance(40);
+        random
     }
 
     fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33).unwrap() % end
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        usize::try_from(self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33).unwrap() % end
     }
 
     fn chance(&mut self, percent: usize) -> bool {
@@ -60,367 +99,57 @@ impl Random {
     fn pick<T: Clone>(&mut self, pool: &[T]) -> T {
         pool[self.below(pool.len())].clone()
     }
-}
 
-// ── charts ──
-
-const WORDS: &[&str] = &["alpha", "beta", "done", "x"];
-const NUMBERS: &[i64] = &[0, 1, 2, 3, 5, 10];
-const PHASES: &[&str] = &["one", "two", "three"];
-
-/// Writes a chart.
-struct Author {
-    random: Random,
-    has_cycle: bool,
-    in_command: bool,
-}
-
-impl Author {
-    fn word(&mut self) -> &'static str {
-        self.random.pick(WORDS)
-    }
-
-    fn number(&mut self) -> i64 {
-        self.random.pick(NUMBERS)
-    }
-
-    fn order(&mut self) -> &'static str {
-        self.random.pick(&["==", "!=", "<", "<=", ">", ">="])
-    }
-
-    fn phase(&mut self) -> &'static str {
-        self.random.pick(PHASES)
-    }
-
-    fn atom(&mut self) -> String {
-        let (word, other, number) = (self.word(), self.word(), self.number());
-        let (order, phase) = (self.order(), self.phase());
-        let input = self.random.pick(&[
-            "event.session_id",
-            "event.last_assistant_message",
-            "event.prompt",
-            "event.source",
-        ]);
-        let mut choice = self.random.below(48);
-        if self.in_command && self.random.chance(30) {
-            choice = 48 + self.random.below(7);
-        } else if self.has_cycle && self.random.chance(20) {
-            choice = 55 + self.random.below(8);
-        }
-        match choice {
-            0 | 1 => format!("n {order} {number}"),
-            2 => format!("n % {} == {}", number.max(2), self.random.below(2)),
-            3 => "b".to_owned(),
-            4..=7 => format!("phase == '{phase}'"),
-            8 => "event.stop_hook_active".to_owned(),
-            9 => "not event.stop_hook_active".to_owned(),
-            10 => format!("{input} == '{word}'"),
-            11 => format!("'{word}' in {input}"),
-            12 => format!("'{word}' in {input} and '{other}' in {input}"),
-            13 => format!("{input} in ['{word}', '{other}']"),
-            14 => format!("config.phrase in {input}"),
-            15 => format!("{input} | length {order} {number}"),
-            16 => format!("{input} | trim != ''"),
-            17 => format!("t == {input}"),
-            18 => "files.a".to_owned(),
-            19 => "not files.b".to_owned(),
-            20 => format!("files.a | length {order} {number}"),
-            21 => format!("files.a and files.a[0].k == '{word}'"),
-            22 => format!("files.a and (files.a | last).k == '{word}'"),
-            23 => format!("files.a | selectattr('k', 'eq', '{word}') | list"),
-            24 => format!("'{word}.md' in files.b | map(attribute='name') | list"),
-            25 => format!("files.c and files.c[0].i {order} {number}"),
-            26 => "tables.rows.open".to_owned(),
-            27 => format!("tables.rows.rows | selectattr('status', 'eq', '{word}') | list"),
-            28 => format!("tables.rows.lines {order} {number}"),
-            29 => "tables.rows.prose".to_owned(),
-            30 => "t in tables.rows.rows | map(attribute='id') | list".to_owned(),
-            31 => format!(
-                "tables.rows.open | rejectattr('id', 'eq', '{word}') | list | length {order} {number}"
-            ),
-            32 => format!("config.limit {order} {number}"),
-            33 => "n >= config.limit".to_owned(),
-            34 => "config.flag".to_owned(),
-            35 => format!("t == '{word}'"),
-            36 => "t is none".to_owned(),
-            37 => "scope.started".to_owned(),
-            38 => "git.dirty".to_owned(),
-            39 => "siblings".to_owned(),
-            40 => format!("siblings | selectattr('context.phase', 'eq', '{phase}') | list"),
-            41 => "checks.form".to_owned(),
-            42 => format!("now > '{number}'"),
-            43 => "session is none".to_owned(),
-            44 => format!("event.background_tasks | selectattr('type', 'eq', '{word}') | list"),
-            45 => format!("event.background_tasks | length {order} {number}"),
-            46 => format!("t is not none and '{word}' in t"),
-            47 => format!("lines and lines[0].w == '{word}'"),
-            48 => format!("args.word == '{word}'"),
-            49 => format!("args.number {order} {number}"),
-            50 => "args.on".to_owned(),
-            51 => "args.word == t".to_owned(),
-            52 => format!("args.number + n {order} {number}"),
-            53 => format!("args.word == '{phase}'"),
-            54 => "args.number < 0".to_owned(),
-            55 => "cycle.due and cycle.n <= cycle.limit".to_owned(),
-            56 => "cycle.due".to_owned(),
-            57 => "review.ok".to_owned(),
-            58 => "review.error is not none".to_owned(),
-            59 => format!("review.error is not none and '{word}' in review.error"),
-            60 => "cycle.id is none".to_owned(),
-            61 => "cycle.owed".to_owned(),
-            _ => format!("clean {order} {number}"),
-        }
-    }
-
-    fn condition(&mut self) -> String {
-        let first = self.atom();
-        match self.random.below(6) {
-            0 => format!("{first} and {}", self.atom()),
-            1 => format!("({first}) or ({})", self.atom()),
-            2 => format!("not ({first})"),
-            _ => first,
-        }
-    }
-
-    fn integer(&mut self) -> String {
-        match self.random.below(if self.in_command { 9 } else { 8 }) {
-            0..=2 => "\"{{ n + 1 }}\"".to_owned(),
-            3 => self.number().to_string(),
-            4 => "\"{{ tables.rows.lines }}\"".to_owned(),
-            5 => "\"{{ files.a | length }}\"".to_owned(),
-            6 => format!("\"{{{{ 0 if n > {} else n + 1 }}}}\"", self.number()),
-            7 => "\"{{ [n, 3] | min }}\"".to_owned(),
-            _ => "\"{{ args.number }}\"".to_owned(),
-        }
-    }
-
-    fn text(&mut self) -> String {
-        match self.random.below(if self.in_command { 10 } else { 8 }) {
-            0 | 1 => format!("\"{}\"", self.word()),
-            2 => "\"{{ event.session_id }}\"".to_owned(),
-            3 => "\"{{ none }}\"".to_owned(),
-            4 => "\"{{ event.prompt }}\"".to_owned(),
-            5 => "\"x-{{ n }}\"".to_owned(),
-            6 => format!(
-                "\"{{% if {} %}}alpha{{% else %}}beta{{% endif %}}\"",
-                self.atom()
-            ),
-            7 => "\"{{ files.a[0].k if files.a else 'beta' }}\"".to_owned(),
-            _ => "\"{{ args.word }}\"".to_owned(),
-        }
-    }
-
-    fn boolean(&mut self) -> String {
-        match self.random.below(4) {
-            0 => "true".to_owned(),
-            1 => "false".to_owned(),
-            2 => "\"{{ not b }}\"".to_owned(),
-            _ => format!("\"{{{{ n > {} }}}}\"", self.number()),
-        }
-    }
-
-    fn assign(&mut self) -> String {
-        match self.random.below(3) {
-            0 => format!("n = {}", self.integer()),
-            1 => format!("t = {}", self.text()),
-            _ => format!("b = {}", self.boolean()),
-        }
-    }
-
-    fn message(&mut self) -> String {
-        let atom = self.atom();
-        (match self.random.below(7) {
-            0 => "{{ t }}".to_owned(),
-            1 => "{{ files.a[0].name }}".to_owned(),
-            2 => "{{ 10 // n }}".to_owned(),
-            3 => format!("{{% if {atom} %}}yes{{% else %}}no{{% endif %}}"),
-            4 => "{{ now }} {{ scope.name }}".to_owned(),
-            5 => "{{ tables.rows.open | map(attribute='id') | join(', ') }}".to_owned(),
-            _ => "go on".to_owned(),
-        })
-        .to_owned()
-    }
-
-    fn rule(&mut self) -> String {
-        let mut keys = Vec::new();
-        if self.random.chance(85) {
-            keys.push(format!("guard = \"{}\"", self.condition()));
-        }
-        if self.random.chance(40) {
-            keys.push(format!("assign = {{ {} }}", self.assign()));
-        }
-        if self.random.chance(35) {
-            keys.push(format!("target = \"{}\"", self.phase()));
-        }
-        match self.random.below(5) {
-            0 => keys.push("allow = true".to_owned()),
-            1 | 2 => keys.push(format!("block = \"{}\"", self.message())),
-            _ => keys.push(format!("message = \"{}\"", self.message())),
-        }
-        keys.join("\n")
-    }
-
-    fn chart(&mut self) -> String {
-        let per_session = self.random.chance(50);
-        let scope = if per_session {
-            "path = \"sessions/{session}\""
-        } else {
-            "newest = \"plans/*\"\ntouch = [\"*.md\"]"
-        };
-        let next = if self.has_cycle {
-            "next = \"next_phase\"\n"
-        } else {
-            ""
-        };
-        let mut text = format!(
-            "id = \"made\"\ninitial = \"one\"\nstate = \"phase\"\n{next}templates = []\n\n[scope]\nhome = \".made\"\nnoun = \"thing\"\n{scope}\n\n\
-             [context]\nphase = {{ type = \"phase\" }}\nn = {{ type = \"integer\", minimum = 0, default = 0 }}\n\
-             b = {{ type = \"boolean\", default = false }}\nt = {{ type = \"string\", nullable = true{} }}\n",
-            if self.random.chance(20) {
-                ", pattern = \"[A-Za-z0-9_-]+\""
-            } else {
-                ""
-            },
-        );
-        if self.has_cycle {
-            text += "next_phase = { type = \"phase\", nullable = true }\nreviews = { type = \"integer\", minimum = 0, default = 0 }\n";
-            text += &format!(
-                "most = {{ type = \"integer\", minimum = 0, default = {} }}\nclean = {{ type = \"integer\", minimum = 0, default = 0 }}\n",
-                self.number()
-            );
-        }
-        let least = if self.random.chance(50) {
-            ", minimum = 0"
-        } else {
-            ""
-        };
-        text += &format!(
-            "\n[config]\nlimit = {{ type = \"integer\", minimum = 0, default = {} }}\nflag = {{ type = \"boolean\", default = true }}\n\
-             phrase = {{ type = \"string\", default = \"{}\" }}\n\n[args]\nword = {{ type = \"string\", default = \"{}\" }}\n\
-             number = {{ type = \"integer\"{least}, positional = true }}\non = {{ type = \"boolean\", default = false }}\n",
-            self.random.pick(&[0, 1, 3, 20]),
-            self.word(),
-            self.word(),
-        );
-        text += "\n[files]\na = [\"{k}.md\", \"!*.done.md\"]\nb = [\"*.md\"]\nc = [\"c-{i:int}.txt\"]\nl = { names = [\"list.txt\"], line = \"- {w}: {v}\" }\n\
-                 \n[tables.rows]\nfile = \"rows.md\"\ncolumns = { id = \"Id\", status = \"Status\" }\nfinished = [\"done\"]\n\
-                 \n[let]\nlines = \"files.l[0].lines if files.l else []\"\n";
-        text += "\n[phases]\n";
-        for (index, phase) in PHASES.iter().enumerate() {
-            let mut keys = vec![format!("guard = \"{}\"", self.condition())];
-            if self.random.chance(30) {
-                keys.push(format!("entry = {{ {} }}", self.assign()));
-            }
-            if self.has_cycle && index == 0 {
-                keys.push("arms = \"loop\"".to_owned());
-            }
-            if index == 2 && self.random.chance(50) {
-                keys.push("type = \"final\"".to_owned());
-            }
-            text += &format!("{phase} = {{ {} }}\n", keys.join(", "));
-        }
-        if self.has_cycle {
-            text += "\"{cycle}\" = { guard = \"cycle.id is none\" }\n\"post-{cycle}\" = { guard = \"next_phase == it.id\", entry = { next_phase = \"{{ it.cycle }}\" } }\n";
-            let exit = self
-                .random
-                .pick(&[
-                    "clean >= 1",
-                    "clean >= 2",
-                    "clean > 2",
-                    "n > 1 or clean >= 1",
-                ])
-                .to_string();
-            text += &format!(
-                "\n[cycles.loop]\nbase = \"loop\"\ncount = \"reviews\"\nlimit = \"most\"\nexit = \"{exit}\"\nentry = {{ reviews = 0, clean = 0 }}\n\
-                 review = \"{{base}}-review-{{n}}.md\"\nanswer = \"{{base}}-answer-{{n}}.md\"\npost = \"post-{{cycle}}\"\nsubject = [\"text.md\"]\nadvance = [{{ guard = \"{}\", target = \"two\" }}, {{ target = \"three\" }}]\n\
-                 \n[invoke.check]\nargv = [\"check\", \"{{{{ n }}}}\"]\nverdicts = [\"PASS\", \"FAIL\"]\nverdict = [\"/verdict\"]\ntimeout = 60\nlog = \".log\"\n",
-                self.condition()
-            );
-        }
-        text += &format!(
-            "\n[checks]\nform = [{{ guard = \"{}\", say = \"odd\" }}, {{ each = \"files.b\", guard = \"it.name == '{}.md'\", say = \"{{{{ it.name }}}}\" }}]\n",
-            self.condition(),
-            self.word()
-        );
-        if self.random.chance(30) {
-            text += &format!("\n[[on.Stop]]\n{}\n", self.rule());
-        }
-        if self.has_cycle {
-            let guard = self
-                .random
-                .pick(&[
-                    "cycle.due and cycle.n <= cycle.limit",
-                    "cycle.due and cycle.n <= cycle.limit and cycle.ready",
-                    "cycle.due and cycle.n < 4",
-                ])
-                .to_string();
-            text += &format!("\n[[on.Stop]]\nguard = \"{guard}\"\ninvoke = \"check\"\n");
-            text += "\n[[on.Stop]]\nguard = \"review.ok\"\nassign = { phase = \"{{ cycle.id }}\", reviews = \"{{ review.n }}\", clean = \"{{ clean + 1 if review.verdict == 'PASS' else 0 }}\" }\n";
-            text += "\n[[on.Stop]]\nguard = \"review.ok and cycle.exit\"\nadvance = true\nallow = true\n\n[[on.Stop]]\nguard = \"review.ok\"\nassign = { next_phase = \"{{ cycle.post }}\" }\nblock = \"answer\"\n";
-            if self.random.chance(50) {
-                text += "\n[gates]\ncommands = \"[]\"\ntimeout = 9\nlog = \".gates.log\"\n";
-                text += &format!(
-                    "\n[[on.Stop]]\nguard = \"gate.failed and gate.times {} {}\"\nblock = \"fix it\"\n",
-                    self.random.pick(&["<=", "<", "==", ">="]),
-                    self.random.below(12)
-                );
+    /// One way to write a part.
+    fn way(&mut self, part: &str) -> String {
+        let variants = [
+            (self.in_command, format!("{part}.command"), 30),
+            (self.has_cycle, format!("{part}.cycle"), 20),
+        ];
+        let is_plain = self.grammar.contains_key(part);
+        for (is_on, name, percent) in variants {
+            if is_on
+                && let Some(ways) = self.grammar.get(name.as_str()).cloned()
+                && (!is_plain || self.chance(percent))
+            {
+                return self.pick(&ways);
             }
         }
-        for _ in 0..2 + self.random.below(3) {
-            text += &format!("\n[[on.Stop]]\n{}\n", self.rule());
-        }
-        if self.random.chance(40) {
-            text += &format!("\n[[on.SubagentStop]]\n{}\n", self.rule());
-        }
-        if self.random.chance(40) {
-            text += &format!(
-                "\n[[on.SessionStart]]\nguard = \"{}\"\nsay = \"{}\"\n",
-                self.condition(),
-                self.message()
-            );
-        }
-        self.in_command = true;
-        for name in ["go", "set"] {
-            let mut keys = vec![format!("about = \"{name}\"")];
-            if self.random.chance(60) {
-                keys.push(format!("guard = \"{}\"", self.condition()));
+        let ways = self.grammar.get(part).cloned();
+        ways.map(|ways| self.pick(&ways)).unwrap_or_default()
+    }
+
+    /// Writes a part.
+    fn write(&mut self, part: &str) -> String {
+        let was_in_command = self.in_command;
+        self.in_command |= part == "command";
+        let way = self.way(part);
+        let (mut text, mut rest) = (String::new(), way.as_str());
+        while let Some((before, behind)) = rest.split_once('<') {
+            text += before;
+            let inside = behind.split_once('>');
+            let is_part = |name: &&str| name.starts_with(|sign: char| sign.is_ascii_lowercase());
+            match inside.filter(|(name, _)| is_part(name)) {
+                Some((name, more)) => {
+                    let (name, percent) = name.split_once(':').unwrap_or((name, "100"));
+                    if self.chance(percent.parse().unwrap()) {
+                        text += &self.write(name);
+                    }
+                    rest = more;
+                }
+                None => {
+                    text.push('<');
+                    rest = behind;
+                }
             }
-            if self.random.chance(70) {
-                keys.push(format!("assign = {{ {} }}", self.assign()));
-            }
-            if self.random.chance(40) {
-                keys.push(format!("target = \"{}\"", self.phase()));
-            }
-            if self.random.chance(40) {
-                keys.push(format!("say = \"{}\"", self.message()));
-            }
-            text += &format!("\n[commands.{name}]\n{}\n", keys.join("\n"));
         }
-        self.in_command = false;
-        for index in 0..2 {
-            let key = self
-                .random
-                .pick(&["never", "always", "reachable"])
-                .to_string();
-            text += &format!(
-                "\n[[properties]]\nabout = \"p{index}\"\n{key} = \"{}\"\n",
-                self.condition()
-            );
-        }
-        text
+        self.in_command = was_in_command;
+        text + rest
     }
 }
 
 fn made(seed: u64) -> Option<(Arc<Chart>, String)> {
-    let mut random = Random::new(seed);
-    random.below(7);
-    let has_cycle = random.chance(40);
-    let mut author = Author {
-        random,
-        has_cycle,
-        in_command: false,
-    };
-    let text = author.chart();
+    let text = Random::new(seed).write("chart");
     let chart = match load::from_text("made.toml", &text, Templates::Folders(Vec::new())) {
         Ok(chart) => chart,
         Err(error) => panic!("{error}\n{text}"),
@@ -451,13 +180,10 @@ struct Walk<'c> {
 /// What must never be seen.
 #[derive(Default)]
 struct Claims {
-    fired: HashSet<String>,
-    advanced: HashSet<(String, usize)>,
-    phases: HashSet<String>,
-    finds: HashSet<(String, usize)>,
+    /// What never happens: `on.Stop[1] fires`, `phases.two is reached`.
+    never_seen: HashSet<String>,
     decides: bool,
     fits: bool,
-    blocks: bool,
     cycles: bool,
     always: Vec<String>,
     never: Vec<String>,
@@ -465,73 +191,45 @@ struct Claims {
 
 impl Claims {
     fn of(chart: &Chart, report: &Report) -> Self {
-        let mut claims = Self::default();
         let proved = |code: Code| {
-            let mut results = report
-                .results
-                .iter()
-                .filter(|result| result.code == code)
-                .peekable();
-            results.peek().is_some()
-                && results.all(|result| matches!(result.verdict, Verdict::Proved { .. }))
+            let mut results = report.results.iter();
+            let mut results = results.by_ref().filter(|result| result.code == code);
+            let is_proved =
+                |result: &PropertyResult| matches!(result.verdict, Verdict::Proved { .. });
+            results.next().is_some_and(is_proved) && results.all(is_proved)
         };
-        claims.decides = proved(Code::NoDecision);
-        claims.fits = proved(Code::AssignmentMisfit);
-        claims.blocks = proved(Code::BlocksInARow);
-        claims.cycles = proved(Code::CycleUnbounded);
+        let mut claims = Self {
+            decides: proved(Code::NoDecision),
+            fits: proved(Code::AssignmentMisfit),
+            cycles: proved(Code::CycleUnbounded),
+            ..Self::default()
+        };
         for result in &report.results {
             match &result.verdict {
                 Verdict::Refuted { path, .. } => {
-                    let keys: Vec<String> = path
-                        .iter()
-                        .map(|step| match step {
-                            Step::Key(key) => key.clone(),
-                            Step::Index(index) => index.to_string(),
-                        })
-                        .collect();
-                    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-                    match (result.code, keys.as_slice()) {
-                        (Code::RuleNeverFires, ["on", list, index, ..]) => {
-                            claims.fired.insert(format!("on.{list}[{index}]"));
-                        }
-                        (Code::CommandNeverApplies, ["commands", name, ..]) => {
-                            claims.fired.insert(format!("commands.{name}"));
-                        }
-                        (Code::PhaseNeverEntered, ["phases", phase, ..])
-                            if chart.phases.contains_key(*phase) =>
-                        {
-                            claims.fired.insert(format!("phases.{phase}"));
-                        }
-                        (Code::PhaseUnreachable, ["phases", phase, ..])
-                            if chart.phases.contains_key(*phase) =>
-                        {
-                            claims.phases.insert((*phase).to_owned());
-                        }
-                        (Code::TargetNeverTaken, ["cycles", id, _, index, ..]) => {
-                            claims
-                                .advanced
-                                .insert(((*id).to_owned(), index.parse().unwrap()));
-                        }
-                        (Code::CheckNeverFinds, ["checks", list, index, ..]) => {
-                            claims
-                                .finds
-                                .insert(((*list).to_owned(), index.parse().unwrap()));
-                        }
-                        _ => {}
-                    }
+                    let (what, steps) = match result.code {
+                        Code::RuleNeverFires => ("fires", 3),
+                        Code::CommandNeverApplies | Code::PhaseNeverEntered => ("fires", 2),
+                        Code::PhaseUnreachable => ("is reached", 2),
+                        Code::TargetNeverTaken => ("is taken", 4),
+                        Code::CheckNeverFinds => ("finds something", 3),
+                        _ => continue,
+                    };
+                    let place = path.iter().take(steps).map(|step| match step {
+                        Step::Key(key) => format!(".{key}"),
+                        Step::Index(index) => format!("[{index}]"),
+                    });
+                    let place = place.collect::<String>();
+                    let place = place.trim_start_matches('.');
+                    claims.never_seen.insert(format!("{place} {what}"));
                 }
                 Verdict::Proved { .. } if result.code == Code::PropertyRefuted => {
-                    let property = chart
-                        .properties
-                        .iter()
-                        .find(|property| property.about == result.name)
-                        .unwrap();
-                    claims
-                        .always
-                        .extend(property.always.iter().map(|expr| expr.0.clone()));
-                    claims
-                        .never
-                        .extend(property.never.iter().map(|expr| expr.0.clone()));
+                    let mut properties = chart.properties.iter();
+                    let property = properties.find(|property| property.about == result.name);
+                    let property = property.unwrap();
+                    let source = |expr: &Expr| expr.0.clone();
+                    claims.always.extend(property.always.iter().map(source));
+                    claims.never.extend(property.never.iter().map(source));
                 }
                 _ => {}
             }
@@ -542,28 +240,15 @@ impl Claims {
 
 /// Texts of all kinds, which the charts know something of and something not.
 fn text_of(random: &mut Random) -> String {
-    let word = random.pick(WORDS);
-    match random.below(9) {
-        0 => String::new(),
-        1 => " ".to_owned(),
-        2 | 3 => word.to_owned(),
-        4 => format!("{word} {}", random.pick(WORDS)),
-        5 => format!("say {word}!"),
-        6 => (random.pick(&[
-            "startup", "compact", "PASS", "one", "two", "loop", "on", "off",
-        ]))
-        .to_owned(),
-        7 => format!("s{}", random.below(4)),
-        _ => format!(" {word}"),
-    }
+    random.write("text")
 }
 
 fn slug_of(random: &mut Random) -> String {
-    match random.below(3) {
-        0 => random.pick(WORDS).to_owned(),
-        1 => format!("{}", random.below(4)),
-        _ => format!("k-{}", random.below(3)),
-    }
+    random.write("slug")
+}
+
+fn one_of<V>(random: &mut Random, named: &IndexMap<String, V>) -> String {
+    named.keys().nth(random.below(named.len())).unwrap().clone()
 }
 
 fn table_of(random: &mut Random, headings: &[&str]) -> String {
@@ -616,9 +301,7 @@ fn files_of(
             for _ in 0..1 + random.below(3) {
                 let name = pattern.render(|hole| {
                     let words = pattern.holes().find_map(|(name, kind)| match kind {
-                        crate::files::pattern::HoleKind::OneOf(words) if name == hole => {
-                            Some(words.to_vec())
-                        }
+                        HoleKind::OneOf(words) if name == hole => Some(words.to_vec()),
                         _ => None,
                     });
                     Ok::<_, ()>(match words {
@@ -632,7 +315,7 @@ fn files_of(
                     .replace("**/", "")
                     .replace('*', &slug_of(random));
                 let lines = (0..random.below(3))
-                    .map(|_| format!("- {}: {}\n", random.pick(WORDS), random.below(3)));
+                    .map(|_| format!("- {}: {}\n", random.write("word"), random.below(3)));
                 let text = lines.collect();
                 put(random, name, text);
             }
@@ -645,7 +328,7 @@ fn files_of(
         });
         if let (Ok(file), true) = (file, random.chance(75)) {
             let text = match &table.rows {
-                crate::chart::RowShape::Columns(columns) => {
+                RowShape::Columns(columns) => {
                     let headings: Vec<&str> = columns
                         .values()
                         .filter_map(|names| names.first())
@@ -653,7 +336,7 @@ fn files_of(
                         .collect();
                     table_of(random, &headings)
                 }
-                crate::chart::RowShape::Line(line) => {
+                RowShape::Line(line) => {
                     let lines = (0..random.below(60)).map(|_| {
                         line.render(|_| {
                             Ok::<_, ()>(
@@ -702,6 +385,14 @@ impl<'c> Walk<'c> {
         format!("{what}\n{}", self.story.join("\n"))
     }
 
+    /// Compares what happens with what never does.
+    fn see(&self, what: String) -> Result<(), String> {
+        match self.claims.never_seen.contains(&what) {
+            true => Err(self.contradiction(&what)),
+            false => Ok(()),
+        }
+    }
+
     /// Changes what lies on the disk, or some of it.
     fn change(&mut self) {
         let chart = self.chart;
@@ -719,8 +410,8 @@ impl<'c> Walk<'c> {
         if self.random.chance(15) {
             for (name, field) in &chart.config {
                 let value = match field.kind {
-                    crate::chart::model::FieldType::Boolean => json!(self.random.chance(50)),
-                    crate::chart::model::FieldType::Integer => json!(self.random.below(25)),
+                    FieldType::Boolean => json!(self.random.chance(50)),
+                    FieldType::Integer => json!(self.random.below(25)),
                     _ => json!(text_of(self.random)),
                 };
                 if field.accepts(&chart.phases, &value).is_ok() {
@@ -735,13 +426,7 @@ impl<'c> Walk<'c> {
                     let mut context = initial(chart);
                     context.insert(
                         chart.state.clone(),
-                        json!(
-                            chart
-                                .phases
-                                .keys()
-                                .nth(self.random.below(chart.phases.len()))
-                                .unwrap()
-                        ),
+                        json!(one_of(self.random, &chart.phases)),
                     );
                     let files = files_of(self.random, chart, &context);
                     Sibling {
@@ -793,12 +478,7 @@ impl<'c> Walk<'c> {
                 event(Trigger::Hook(name), fields)
             }
             6 | 7 => {
-                let phase = chart
-                    .phases
-                    .keys()
-                    .nth(self.random.below(chart.phases.len()))
-                    .unwrap()
-                    .clone();
+                let phase = one_of(self.random, &chart.phases);
                 self.with_options(Trigger::Enter {
                     phase,
                     force: false,
@@ -806,12 +486,7 @@ impl<'c> Walk<'c> {
             }
             _ if chart.commands.is_empty() => event(Trigger::Hook("Stop".to_owned()), fields),
             _ => {
-                let name = chart
-                    .commands
-                    .keys()
-                    .nth(self.random.below(chart.commands.len()))
-                    .unwrap()
-                    .clone();
+                let name = one_of(self.random, &chart.commands);
                 self.with_options(Trigger::Command(name))
             }
         }
@@ -827,8 +502,8 @@ impl<'c> Walk<'c> {
                 continue;
             }
             let value = match arg.kind {
-                crate::chart::model::FieldType::Boolean => json!(self.random.chance(50)),
-                crate::chart::model::FieldType::Integer => {
+                FieldType::Boolean => json!(self.random.chance(50)),
+                FieldType::Integer => {
                     let least = arg.minimum.unwrap_or(-3);
                     json!(least + self.random.below(15) as i64)
                 }
@@ -953,15 +628,9 @@ impl<'c> Walk<'c> {
     /// Compares one decision with the claims.
     fn look(&mut self, event: &Event, decision: &Decision) -> Result<(), String> {
         for fired in &decision.fired {
-            if self.claims.fired.contains(&fired.place) {
-                return Err(self.contradiction(&format!("{} fires", fired.place)));
-            }
-            if fired
-                .advance
-                .as_ref()
-                .is_some_and(|advance| self.claims.advanced.contains(advance))
-            {
-                return Err(self.contradiction(&format!("{:?} is taken", fired.advance)));
+            self.see(format!("{} fires", fired.place))?;
+            if let Some((cycle, index)) = &fired.advance {
+                self.see(format!("cycles.{cycle}.advance[{index}] is taken"))?;
             }
         }
         let is_stop = event.trigger == Trigger::Hook("Stop".to_owned());
@@ -1022,9 +691,7 @@ impl<'c> Walk<'c> {
 
     fn look_at_state(&mut self, event: &Event) -> Result<(), String> {
         let phase = self.context[&self.chart.state].as_str().unwrap_or_default();
-        if self.claims.phases.contains(phase) {
-            return Err(self.contradiction(&format!("the phase {phase} is reached")));
-        }
+        self.see(format!("phases.{phase} is reached"))?;
         for (name, field) in &self.chart.context {
             if let (true, Err(why)) = (
                 self.claims.fits,
@@ -1042,14 +709,12 @@ impl<'c> Walk<'c> {
                 }
             }
         }
-        for (list, index) in &self.claims.finds {
-            let mut found = Vec::new();
-            if names
-                .find(&self.chart.checks[list][*index], &mut found)
-                .is_ok()
-                && !found.is_empty()
-            {
-                return Err(self.contradiction(&format!("checks.{list}[{index}] finds {found:?}")));
+        for (list, checks) in &self.chart.checks {
+            for (index, check) in checks.iter().enumerate() {
+                let mut found = Vec::new();
+                if names.find(check, &mut found).is_ok() && !found.is_empty() {
+                    self.see(format!("checks.{list}[{index}] finds something"))?;
+                }
             }
         }
         Ok(())
