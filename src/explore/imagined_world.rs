@@ -238,7 +238,8 @@ impl Ground {
     fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
         let reach = self.reach(source);
         let is_it = || root.get_attr("it").is_ok_and(|it| !it.is_undefined());
-        !reach.open && !reach.touched && !self.is_open(kind, source) && !(reach.it && is_it())
+        let is_bound = reach.open || reach.touched || reach.it && is_it();
+        !is_bound && !self.is_open(kind, source)
     }
 
     /// What a condition consists of.
