@@ -60,14 +60,10 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
 /// Returns the flaws as an error, if there are any.
 pub fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
     let flaws = inspect(chart, text).flaws;
-    if flaws.is_empty() {
-        return Ok(());
+    match flaws.is_empty() {
+        true => Ok(()),
+        false => Err(ChartError::new(&chart.origin, text, flaws)),
     }
-    Err(ChartError {
-        origin: chart.origin.clone(),
-        text: text.to_owned(),
-        flaws,
-    })
 }
 
 struct Checker<'c> {

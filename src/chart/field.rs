@@ -86,13 +86,14 @@ impl Field {
                 (None, Some(pattern)) => format!("a string that fits {pattern}"),
                 (None, None) => "a string".to_owned(),
             },
-            FieldType::List => match self.minimum {
-                Some(1) => "a list of one or more different strings, none of them empty".to_owned(),
-                Some(least @ 2..) => {
-                    format!("a list of {least} or more different strings, none of them empty")
-                }
-                _ => "a list of different strings, none of them empty".to_owned(),
-            },
+            FieldType::List => {
+                let count = match self.minimum {
+                    Some(1) => "one or more ".to_owned(),
+                    Some(least @ 2..) => format!("{least} or more "),
+                    _ => String::new(),
+                };
+                format!("a list of {count}different strings, none of them empty")
+            }
             FieldType::Phase => "a phase of the chart".to_owned(),
         };
         if let Some(prefix) = &self.prefix {

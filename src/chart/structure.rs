@@ -74,11 +74,7 @@ pub(super) fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
     let reading = read(text);
     match reading.source {
         Some(source) if reading.flaws.is_empty() => Ok(source),
-        _ => Err(ChartError {
-            origin: origin.to_owned(),
-            text: text.to_owned(),
-            flaws: reading.flaws,
-        }),
+        _ => Err(ChartError::new(origin, text, reading.flaws)),
     }
 }
 

@@ -107,14 +107,18 @@ pub struct ChartError {
 }
 
 impl ChartError {
-    /// Returns the error for a file that cannot be read at all.
-    pub fn unreadable(origin: &str, message: String) -> Self {
-        let flaw = Flaw::new(Code::Unreadable, message);
+    /// Returns the error for the flaws of a file.
+    pub fn new(origin: &str, text: &str, flaws: Vec<Flaw>) -> Self {
         Self {
             origin: origin.to_owned(),
-            text: String::new(),
-            flaws: vec![flaw],
+            text: text.to_owned(),
+            flaws,
         }
+    }
+
+    /// Returns the error for a file that cannot be read at all.
+    pub fn unreadable(origin: &str, message: String) -> Self {
+        Self::new(origin, "", vec![Flaw::new(Code::Unreadable, message)])
     }
 
     /// Returns each flaw as a report for a person.

@@ -356,24 +356,23 @@ impl Deciding {
                     Ok(assumed) => return Ok((name.clone(), assumed)),
                     Err(value) => value,
                 };
-                let json = to_json(&value);
-                let admitted = match (&json, self.names.chart.context.get(name)) {
-                    (Some(json), Some(field)) => field
-                        .accepts(&self.names.chart.phases, json)
-                        .map_err(|expected| (json.to_string(), expected)),
-                    (None, Some(field)) => Err((value.to_string(), field.describe())),
-                    (_, None) => Err((value.to_string(), "no context field".to_owned())),
+                let field = self.names.chart.context.get(name);
+                let (value, expected) = match (to_json(&value), field) {
+                    (Some(json), Some(field)) => {
+                        match field.accepts(&self.names.chart.phases, &json) {
+                            Ok(()) => return Ok((name.clone(), json)),
+                            Err(expected) => (json.to_string(), expected),
+                        }
+                    }
+                    (None, Some(field)) => (value.to_string(), field.describe()),
+                    (_, None) => (value.to_string(), "no context field".to_owned()),
                 };
-                match (admitted, json) {
-                    (Ok(()), Some(json)) => Ok((name.clone(), json)),
-                    (Err((value, expected)), _) => Err(Fault::Assignment {
-                        place: place.to_owned(),
-                        field: name.clone(),
-                        value,
-                        expected,
-                    }),
-                    (Ok(()), None) => Err(Fault::World(format!("{place}.{name} has no value"))),
-                }
+                Err(Fault::Assignment {
+                    place: place.to_owned(),
+                    field: name.clone(),
+                    value,
+                    expected,
+                })
             })
             .collect()
     }

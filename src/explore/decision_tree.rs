@@ -14,7 +14,7 @@ use super::budget::{Budget, Cut, LONGEST_TEXT};
 use super::imagined_world::{
     AS_IT_IS, Asked, Base, Ground, ImaginedWorld, Kind, Question, failing, is_of_the_host,
 };
-use super::state::{Looks, Memo, StateRef, number};
+use super::state::{Look, Looks, Memo, StateRef, number};
 use crate::chart::{Chart, Cycle};
 use crate::engine::context::{Context, to_json};
 use crate::engine::decide::{self, Flow, Part};
@@ -135,6 +135,7 @@ type Groups = IndexMap<(u32, Vec<(u32, u32, u32)>), Option<(Vec<u32>, u32)>, FxB
 /// What a walk through the tree of a part begins with.
 struct Walk<'w> {
     segment: Segment,
+    place: Arc<str>,
     root: u32,
     trigger: &'w Trigger,
     state: StateRef<'w>,
@@ -196,15 +197,14 @@ pub(crate) struct Tree {
     /// The same for settings, too: the number of the field, and the question.
     settings: Vec<(usize, u32)>,
     nodes: Vec<Node>,
-    roots: FxHashMap<Segment, u32>,
+    /// The first node of each part, and the part in words.
+    roots: FxHashMap<Segment, (u32, Arc<str>)>,
     /// What comes of parts, by what they look at.
     ends: FxHashMap<Segment, Memo<Ends>>,
     /// The nodes at which a value is not known that the engine needs, and why.
     lost: FxHashMap<u32, String>,
     /// Why nothing can be said of some states, where that is so.
     pub(crate) is_lost: Option<String>,
-    /// Kept for its memory: the key of a look-up.
-    key: Vec<u32>,
     /// For each question whether a review is answered, the fields that its file names are made of.
     names: FxHashMap<u32, Vec<(usize, u32)>>,
     known_names: FxHashMap<(usize, i64, Vec<u32>), Option<u32>>,
@@ -245,7 +245,6 @@ impl Tree {
             ends: FxHashMap::default(),
             lost: FxHashMap::default(),
             is_lost: None,
-            key: Vec::new(),
             names: FxHashMap::default(),
             known_names: FxHashMap::default(),
         }
@@ -363,7 +362,7 @@ impl Tree {
     /// How much memory it takes up, by estimate.
     pub(super) fn bytes(&self) -> usize {
         let ends = self.ends.values().map(Memo::len).sum::<usize>();
-        self.nodes.len() * 160 + self.values.len() * 200 + ends * 200
+        self.nodes.len() * 160 + self.values.len() * 200 + ends * 60
     }
 
     /// A value by its number.
@@ -391,7 +390,7 @@ impl Tree {
     /// Which of these fields was looked at, a bit for each; those beyond the last bit share it.
     pub(crate) fn parameters_in(&self, looks: &Looks) -> u128 {
         let settings = self.settings.iter();
-        let looked_at = settings.filter(|(_, question)| looks.has_question(*question));
+        let looked_at = settings.filter(|(_, question)| looks.has(Look::question(*question)));
         looked_at.fold(0, |bits, (field, _)| bits | 1 << (*field).min(127))
     }
 
@@ -435,21 +434,22 @@ impl Tree {
         looks: &mut Looks,
     ) -> Ends {
         if let Some(memo) = self.ends.get(&segment)
-            && let Some(ends) = memo.get(state, before, &mut self.key)
+            && let Some((ends, own)) = memo.get(state, before)
         {
-            looks.add_all(&memo.looks);
-            return ends;
+            looks.add_behind(own, &[]);
+            return Rc::clone(ends);
         }
-        let root = match self.roots.get(&segment) {
-            Some(root) => *root,
+        let (root, place) = match self.roots.get(&segment) {
+            Some(root) => root.clone(),
             None => {
-                let root = self.unknown();
-                self.roots.insert(segment, root);
+                let root = (self.unknown(), format!("{segment:?}").into());
+                self.roots.insert(segment, root.clone());
                 root
             }
         };
         let walk = Walk {
             segment,
+            place,
             root,
             trigger,
             state,
@@ -457,7 +457,7 @@ impl Tree {
         };
         let mut own = Looks::default();
         let ends: Ends = self.descend(&walk, root, &mut Vec::new(), &mut own).into();
-        looks.add_all(&own);
+        looks.add_behind(own.all(), &[]);
         if !self.budget.is_exhausted() {
             let memo = self.ends.entry(segment).or_default();
             memo.put(state, before, &own, Rc::clone(&ends));
@@ -509,15 +509,15 @@ impl Tree {
         let number_of = |answer: bool| self.values.get_index_of(&json!(answer)).map(number);
         let described = match &self.questions[question as usize] {
             Question::Field(name) if options.is_empty() => self.field(name).map(|field| {
-                looks.add(field);
+                looks.add(Look::field(field));
                 walk.state.fields()[field]
             }),
             Question::Started => {
-                looks.started = true;
+                looks.add(Look::STARTED);
                 number_of(walk.state.is_started())
             }
             Question::Answered { .. } => {
-                looks.answered = true;
+                looks.add(Look::ANSWERED);
                 let known = walk.state.answered();
                 let known = known.filter(|(asked, _)| *asked == question);
                 known.and_then(|(_, is_there)| number_of(is_there))
@@ -527,7 +527,7 @@ impl Tree {
                 return self.beside(walk, (at, question), expression, made, looks);
             }
             Question::Field(_) | Question::Choice(_) | Question::Assumed { .. } => {
-                looks.add_question(question);
+                looks.add(Look::question(question));
                 None
             }
         };
@@ -723,7 +723,7 @@ impl Tree {
             walk.trigger,
             chosen,
             assumed,
-            Some(format!("{segment:?}")),
+            Some(Arc::clone(&walk.place)),
         );
         let leaf = self.leaf(segment, walk.trigger, &fork);
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);

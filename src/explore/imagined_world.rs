@@ -3,11 +3,12 @@
 //! What the state says is answered from the state. Anything else is a choice: the first value of its
 //! domain, unless a value was chosen before. The account says what to choose differently the next time.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
+use rustc_hash::FxHashMap;
 use serde_json::{Value as Json, json};
 
 use super::counters::is_read_by_the_engine;
@@ -39,7 +40,7 @@ pub(crate) enum Question {
     /// What neither the state nor the chart determines.
     Choice(Choice),
     /// What an expression comes to, where no trial of its inputs settles that.
-    Assumed { source: String, place: String },
+    Assumed { source: String, place: Arc<str> },
     /// What an expression comes to that is evaluated by itself.
     Outcome { kind: Kind, source: String },
 }
@@ -99,19 +100,19 @@ pub(crate) struct Ground {
     /// The options of a field, which has none.
     none: Arc<[Json]>,
     /// Values that were made before: by the choice and what they depend on.
-    values: Mutex<HashMap<Choice, Made>>,
+    values: Mutex<FxHashMap<Choice, Made>>,
     /// What expressions and texts reach, by their sources.
-    reaches: Mutex<HashMap<String, Reach>>,
+    reaches: Mutex<FxHashMap<String, Reach>>,
     /// What the chart's texts and conditions are made of.
-    pieces: Mutex<HashMap<String, Arc<[Piece]>>>,
-    formulas: Mutex<HashMap<String, Arc<Formula>>>,
+    pieces: Mutex<FxHashMap<String, Arc<[Piece]>>>,
+    formulas: Mutex<FxHashMap<String, Arc<Formula>>>,
 }
 
 /// The values of one choice: the fields that they depend on, and by what these hold, the values.
 #[derive(Debug, Default)]
 struct Made {
     fields: Vec<String>,
-    values: HashMap<Vec<Json>, Arc<[Json]>>,
+    values: FxHashMap<Vec<Json>, Arc<[Json]>>,
 }
 
 /// What an expression looks at, by way of others, too.
@@ -137,7 +138,7 @@ impl Ground {
             pieces: Mutex::default(),
             formulas: Mutex::default(),
             none: Arc::new([]),
-            values: Mutex::new(HashMap::new()),
+            values: Mutex::default(),
         }
     }
 
@@ -237,7 +238,8 @@ impl Ground {
     fn is_separate(&self, kind: Kind, source: &str, root: &Value) -> bool {
         let reach = self.reach(source);
         let is_it = || root.get_attr("it").is_ok_and(|it| !it.is_undefined());
-        !reach.open && !reach.touched && !self.is_open(kind, source) && !(reach.it && is_it())
+        let is_bound = reach.open || reach.touched || reach.it && is_it();
+        !is_bound && !self.is_open(kind, source)
     }
 
     /// What a condition consists of.
@@ -311,7 +313,7 @@ pub(crate) struct ImaginedWorld {
     /// Why a count, a limit or a part of a file's name is not known: then no state that follows is.
     lost: Arc<Mutex<Option<String>>>,
     /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
-    part: Option<String>,
+    part: Option<Arc<str>>,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
@@ -329,7 +331,7 @@ impl ImaginedWorld {
         trigger: &Trigger,
         chosen: Vec<(Choice, Json)>,
         assumed: Vec<(Question, Json)>,
-        part: Option<String>,
+        part: Option<Arc<str>>,
     ) -> Self {
         Self {
             ground: Arc::clone(ground),
@@ -360,9 +362,9 @@ impl ImaginedWorld {
         )
     }
 
-    /// The questions so far.
+    /// The questions so far, which are then forgotten.
     pub(crate) fn account(&self) -> Vec<Asked> {
-        self.asked().clone()
+        std::mem::take(&mut self.asked())
     }
 
     /// Why nothing can be said of the states that follow, where that is so.
@@ -484,7 +486,7 @@ impl ImaginedWorld {
 
     /// The values of a choice, with the fields that they depend on as they stand.
     fn options(&self, choice: &Choice) -> Arc<[Json]> {
-        let known = |made: &Mutex<HashMap<Choice, Made>>| {
+        let known = |made: &Mutex<FxHashMap<Choice, Made>>| {
             let made = made.lock().unwrap_or_else(PoisonError::into_inner);
             made.get(choice).map(|made| made.fields.clone())
         };
@@ -628,7 +630,7 @@ impl ImaginedWorld {
     fn assumption(&self, source: &str, options: Vec<Json>) -> Json {
         let question = Question::Assumed {
             source: source.to_owned(),
-            place: self.part.clone().unwrap_or_default(),
+            place: self.part.clone().unwrap_or_else(|| Arc::from("")),
         };
         if let Some(answer) = self.known(&question) {
             return answer;

@@ -11,7 +11,7 @@ use super::decision_tree::{Choices, Leaf, Segment, Story, Tree, Turn, What, over
 use super::domain::Choice;
 use super::imagined_world::{Kind, Question, is_of_the_host};
 use super::plain::plain;
-use super::state::{Looks, Memo, Situation, StateRef, number};
+use super::state::{Look, Looks, Memo, Situation, StateRef, number};
 use crate::chart::Chart;
 use crate::engine::decide::rules_of;
 use crate::engine::decision::{Ended, Invocation, Outcome};
@@ -233,8 +233,6 @@ pub(crate) struct Moves {
     /// What comes of decisions from one part on.
     rests: FxHashMap<Segment, Memo<Rc<[u32]>>>,
     tails: Tails,
-    /// Kept for its memory: the key of a look-up.
-    key: Vec<u32>,
 }
 
 impl Moves {
@@ -280,7 +278,6 @@ impl Moves {
             coverage: Coverage::default(),
             rests: FxHashMap::default(),
             tails: Tails::default(),
-            key: Vec::new(),
         }
     }
 
@@ -334,7 +331,6 @@ impl Moves {
             coverage: Coverage::default(),
             rests: std::mem::take(&mut self.rests),
             tails: std::mem::take(&mut self.tails),
-            key: Vec::new(),
         }
     }
 
@@ -368,7 +364,7 @@ impl Moves {
                 continue;
             };
             let after = self.after(standing, tail, &choices);
-            let rest = self.rest(next, trigger, &after, &mut Looks::default());
+            let (rest, _) = self.rest(next, trigger, &after);
             for rest in rest.iter() {
                 if self.tails.join(tail, *rest) == wanted {
                     self.trace(next, trigger, &after, *rest, left, found);
@@ -409,13 +405,13 @@ impl Moves {
     fn answer(&mut self, mover: usize, state: StateRef<'_>, looks: &mut Looks) -> Option<Ending> {
         let chart = Arc::clone(&self.tree.chart);
         let is_written = self.all[mover].actor == Actor::Agent;
-        looks.answered = true;
+        looks.add(Look::ANSWERED);
         if let Some(next) = chart.next.as_ref().and_then(|next| self.tree.field(next)) {
-            looks.add(next);
+            looks.add(Look::field(next));
         }
         let cycle = self.tree.running(state)?;
         for field in self.tree.fields_of_names(&chart.cycles[cycle]) {
-            looks.add(field);
+            looks.add(Look::field(field));
         }
         match self.tree.last_answer(cycle, state.fields()) {
             Some(question) if is_written != (state.answered() == Some((question, true))) => {
@@ -455,32 +451,30 @@ impl Moves {
         (index < count).then_some(Segment { what, ..here })
     }
 
-    /// What comes of a decision from a part on; `looks`, which is empty, becomes what it looks at.
+    /// What comes of a decision from a part on, and what it looks at.
     fn rest(
         &mut self,
         here: Segment,
         trigger: &Trigger,
         standing: &Standing,
-        looks: &mut Looks,
-    ) -> Rc<[u32]> {
+    ) -> (Rc<[u32]>, Rc<[Look]>) {
         let mut here = here;
         while self.tree.never_does_anything(here) {
             match self.next(here, trigger) {
                 Some(next) => here = next,
-                None => return Rc::new([NOTHING]),
+                None => return (Rc::new([NOTHING]), Rc::new([])),
             }
         }
         let state = standing.situation.as_ref();
-        if let Some(rest) = self.rests.get(&here)
-            && let Some(tails) = rest.get(state, &standing.choices, &mut self.key)
-        {
-            looks.clone_from(&rest.looks);
-            return tails;
+        let known = self.rests.get(&here);
+        if let Some((tails, looks)) = known.and_then(|rest| rest.get(state, &standing.choices)) {
+            return (Rc::clone(tails), Rc::clone(looks));
         }
-        let tails = self.part(here, trigger, standing, looks);
+        let mut looks = Looks::default();
+        let tails = self.part(here, trigger, standing, &mut looks);
         let rest = self.rests.entry(here).or_default();
-        rest.put(state, &standing.choices, looks, Rc::clone(&tails));
-        tails
+        let looks = rest.put(state, &standing.choices, &looks, Rc::clone(&tails));
+        (tails, looks)
     }
 
     /// What comes of one part, and of those that follow it where none has answered.
@@ -504,16 +498,16 @@ impl Moves {
                 continue;
             };
             let after = self.after(standing, *tail, choices);
-            let mut seen = Looks::default();
-            let rest = self.rest(*next, trigger, &after, &mut seen);
+            let (rest, seen) = self.rest(*next, trigger, &after);
             // What this part has itself assigned or chosen was not there before it.
-            let assigned = self.tails.get(*tail).assigned.iter();
-            let fields = assigned.map(|(field, _)| *field);
-            let set = fields
-                .clone()
-                .filter_map(|field| self.tree.parameter(field));
-            let own = choices.iter().map(|(question, _)| *question).chain(set);
-            looks.add_behind(&seen, fields, own);
+            let mut made: Vec<Look> = (choices.iter())
+                .map(|(question, _)| Look::question(*question))
+                .collect();
+            for (field, _) in &self.tails.get(*tail).assigned {
+                made.push(Look::field(*field));
+                made.extend(self.tree.parameter(*field).map(Look::question));
+            }
+            looks.add_behind(&seen, &made);
             if ways.len() == 1 && *tail == NOTHING {
                 return rest;
             }

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 use super::budget::{Budget, Caps, Cut};
 use super::domain::config_path;
 use super::moves::{Edge, Ending, Moves};
-use super::state::{Looks, Memo, Situation, StateRef, States, number};
+use super::state::{Look, Looks, Memo, Situation, StateRef, States, number};
 use crate::chart::Chart;
 use crate::engine::context;
 use rustc_hash::FxHashMap;
@@ -82,8 +82,7 @@ pub(crate) struct Search {
     plain: FxHashMap<(usize, u32), u32>,
     /// The edges of each move, and the parameters that it looks at.
     known: Vec<Memo<(Rc<[u32]>, u128)>>,
-    /// Kept for their memory: the key of a look-up, and the state that a move leads to.
-    key: Vec<u32>,
+    /// Kept for its memory: the state that a move leads to.
     after: Situation,
 }
 
@@ -108,7 +107,6 @@ impl Search {
             ends: vec![0],
             numbers: FxHashMap::default(),
             plain: FxHashMap::default(),
-            key: Vec::new(),
             after: Situation::unstarted(std::iter::empty()),
         };
         search.begin(chart);
@@ -198,15 +196,23 @@ impl Search {
     }
 
     fn edges_of(&mut self, mover: usize, at: usize) -> (Rc<[u32]>, u128) {
-        let known = self.known[mover].get(self.states.get(at), &[], &mut self.key);
-        if let Some(edges) = known {
-            return edges;
+        if let Some((edges, _)) = self.known[mover].get(self.states.get(at), &[]) {
+            return edges.clone();
         }
         let state = self.states.get(at).to_situation();
         let mut looks = Looks::default();
         let mut edges: IndexSet<u32> = IndexSet::new();
         for ending in self.moves.endings_of(mover, state.as_ref(), &mut looks) {
-            edges.insert(self.number(mover, state.as_ref(), ending));
+            let edge = self.number(mover, state.as_ref(), ending);
+            edges.insert(edge);
+            // The file that answers a review has a name of its own.
+            let tree = &self.moves.tree;
+            let review = self.edges[edge as usize].review;
+            let cycle = review.map(|review| &tree.runs[review as usize].invocation.cycle);
+            if let Some(cycle) = cycle.and_then(|cycle| tree.chart.cycles.get(cycle)) {
+                let fields = tree.fields_of_names(cycle).into_iter();
+                fields.for_each(|field| looks.add(Look::field(field)));
+            }
         }
         let edges: Rc<[u32]> = edges.into_iter().collect();
         edges.iter().for_each(|edge| self.keep(at, *edge));

@@ -1,6 +1,7 @@
 //! A state as a short row of numbers, a table of many, and the part of one that a decision looks at.
 
 use std::hash::Hasher;
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHasher};
 
@@ -137,165 +138,166 @@ pub(crate) fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// What decisions look at in a state, beside what was chosen on the way.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Looks {
-    /// One bit for each context field; those beyond the last bit share it, which only makes the set larger.
-    fields: u128,
-    pub(crate) started: bool,
-    pub(crate) answered: bool,
-    /// What was chosen, or not yet, when it was asked: a bit for each question.
-    questions: Vec<u64>,
-}
+/// What decisions look at: in a state, and of what was chosen before, or not yet, when it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Look(u32);
 
-impl Looks {
-    fn bit(field: usize) -> u128 {
-        1 << field.min(127)
+impl Look {
+    /// Whether there is a state yet.
+    pub(crate) const STARTED: Self = Self(0);
+    /// That, and what is known of an answer.
+    pub(crate) const ANSWERED: Self = Self(1);
+
+    pub(crate) fn field(field: usize) -> Self {
+        Self(number(field) * 2 + 2)
     }
 
-    pub(crate) fn add(&mut self, field: usize) {
-        self.fields |= Self::bit(field);
+    pub(crate) fn question(question: u32) -> Self {
+        Self(question * 2 + 3)
     }
 
-    pub(crate) fn add_question(&mut self, question: u32) {
-        let word = question as usize / 64;
-        if self.questions.len() <= word {
-            self.questions.resize(word + 1, 0);
-        }
-        self.questions[word] |= 1 << (question % 64);
-    }
-
-    pub(crate) fn has_question(&self, question: u32) -> bool {
-        let word = self.questions.get(question as usize / 64);
-        word.is_some_and(|word| word >> (question % 64) & 1 == 1)
-    }
-
-    fn add_questions(&mut self, questions: impl ExactSizeIterator<Item = u64>) {
-        if self.questions.len() < questions.len() {
-            self.questions.resize(questions.len(), 0);
-        }
-        for (own, more) in self.questions.iter_mut().zip(questions) {
-            *own |= more;
-        }
-    }
-
-    /// Adds those of a later part, but for the fields that were assigned and the questions that were answered before it.
-    pub(crate) fn add_behind(
-        &mut self,
-        later: &Self,
-        assigned: impl Iterator<Item = usize>,
-        answered: impl Iterator<Item = u32> + Clone,
-    ) {
-        // The last bit stands for other fields, too.
-        let assigned = assigned.filter(|field| *field < 127);
-        let own = assigned.fold(0, |bits, field| bits | Self::bit(field));
-        self.fields |= later.fields & !own;
-        self.started |= later.started;
-        self.answered |= later.answered;
-        let words = later.questions.iter().enumerate().map(|(index, word)| {
-            let here = answered
-                .clone()
-                .filter(|question| *question as usize / 64 == index);
-            word & !here.fold(0, |bits, question| bits | 1_u64 << (question % 64))
-        });
-        self.add_questions(words);
-    }
-
-    /// Adds another's; true where that made a difference.
-    pub(crate) fn add_all(&mut self, other: &Self) -> bool {
-        let before = self.clone();
-        self.fields |= other.fields;
-        self.started |= other.started;
-        self.answered |= other.answered;
-        self.add_questions(other.questions.iter().copied());
-        *self != before
-    }
-
-    /// What was looked at, as it is in `state` and in what was chosen: where that is the same, the same comes
-    /// of it.
-    pub(crate) fn project(&self, state: StateRef<'_>, choices: &[(u32, u32)], key: &mut Vec<u32>) {
-        key.clear();
-        if self.answered {
-            key.push(state.0[0]);
-        } else if self.started {
-            key.push(state.0[0] & 1);
-        }
-        let mut fields = self.fields;
-        while fields != 0 {
-            let field = fields.trailing_zeros() as usize;
-            fields &= fields - 1;
-            let shared = if field == 127 {
-                state.fields().len()
-            } else {
-                field + 1
-            };
-            key.extend_from_slice(state.fields().get(field..shared).unwrap_or_default());
-        }
-        for (index, word) in self.questions.iter().enumerate() {
-            let mut word = *word;
-            while word != 0 {
-                let question = number(index * 64) + word.trailing_zeros();
-                word &= word - 1;
+    /// What it sees.
+    fn at(self, state: StateRef<'_>, choices: &[(u32, u32)]) -> u32 {
+        match self.0 {
+            0 => state.0[0] & 1,
+            1 => state.0[0],
+            field if field % 2 == 0 => state.fields()[field as usize / 2 - 1],
+            question => {
+                let question = (question - 3) / 2;
                 let made = choices.iter().find(|(asked, _)| *asked == question);
-                key.push(made.map_or(0, |(_, value)| value + 1));
+                made.map_or(0, |(_, value)| value + 1)
             }
         }
     }
 }
 
-/// Results, by what of a state and of what was chosen they depend on.
+/// What was looked at, each once, in the order in which that happened.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Looks {
+    order: Vec<Look>,
+    /// The same, a bit for each.
+    seen: Vec<u64>,
+}
+
+impl Looks {
+    pub(crate) fn add(&mut self, look: Look) {
+        if !self.has(look) {
+            let word = look.0 as usize / 64;
+            if self.seen.len() <= word {
+                self.seen.resize(word + 1, 0);
+            }
+            self.seen[word] |= 1 << (look.0 % 64);
+            self.order.push(look);
+        }
+    }
+
+    pub(crate) fn has(&self, look: Look) -> bool {
+        let word = self.seen.get(look.0 as usize / 64);
+        word.is_some_and(|word| word >> (look.0 % 64) & 1 == 1)
+    }
+
+    pub(crate) fn all(&self) -> &[Look] {
+        &self.order
+    }
+
+    /// Adds those of a later part, but for what was `made` before it.
+    pub(crate) fn add_behind(&mut self, later: &[Look], made: &[Look]) {
+        for look in later {
+            if !self.has(*look) && !made.contains(look) {
+                self.add(*look);
+            }
+        }
+    }
+}
+
+/// Results, by what of a state and of what was chosen they depend on: what is looked at first, then what is looked at
+/// where that was seen, and so on.
 #[derive(Debug, Clone)]
 pub(crate) struct Memo<V> {
-    pub(crate) looks: Looks,
-    known: FxHashMap<Box<[u32]>, V>,
+    nodes: Vec<Node<V>>,
+    /// Where one leads, by what is seen there.
+    next: FxHashMap<(u32, u32), u32>,
+}
+
+#[derive(Debug, Clone)]
+enum Node<V> {
+    Unknown,
+    Look(Look),
+    /// A result, and what was looked at to find it.
+    Known(V, Rc<[Look]>),
 }
 
 impl<V> Default for Memo<V> {
     fn default() -> Self {
         Self {
-            looks: Looks::default(),
-            known: FxHashMap::default(),
+            nodes: vec![Node::Unknown],
+            next: FxHashMap::default(),
         }
     }
 }
 
-impl<V: Clone> Memo<V> {
+impl<V> Memo<V> {
+    /// How many numbers it takes up, by estimate.
     pub(crate) fn len(&self) -> usize {
-        self.known.len()
+        self.nodes.len()
     }
 
     /// The result, where it is known and the same in every state.
     pub(crate) fn constant(&self) -> Option<&V> {
-        let is_constant = self.looks == Looks::default();
-        self.known.get([].as_slice()).filter(|_| is_constant)
+        match &self.nodes[0] {
+            Node::Known(value, _) => Some(value),
+            _ => None,
+        }
     }
 
-    /// The result, where it is known; `key` is some memory to use.
+    /// The result, where it is known, and what was looked at to find it.
     pub(crate) fn get(
         &self,
         state: StateRef<'_>,
         choices: &[(u32, u32)],
-        key: &mut Vec<u32>,
-    ) -> Option<V> {
-        self.looks.project(state, choices, key);
-        self.known.get(key.as_slice()).cloned()
+    ) -> Option<(&V, &Rc<[Look]>)> {
+        let mut at = 0;
+        loop {
+            match &self.nodes[at as usize] {
+                Node::Unknown => return None,
+                Node::Look(look) => at = *self.next.get(&(at, look.at(state, choices)))?,
+                Node::Known(value, looks) => return Some((value, looks)),
+            }
+        }
     }
 
-    /// Keeps a result that was found by looking at this.
+    /// Keeps a result that was found by looking at this, and returns that.
     pub(crate) fn put(
         &mut self,
         state: StateRef<'_>,
         choices: &[(u32, u32)],
         looks: &Looks,
         value: V,
-    ) {
-        if self.looks.add_all(looks) {
-            // The keys so far do not tell enough apart any more.
-            self.known.clear();
+    ) -> Rc<[Look]> {
+        let mut at = 0;
+        let mut asked = Vec::with_capacity(looks.order.len());
+        // Where the same was seen, the same is looked at next; if not, more is told apart than need be.
+        let mut rest = looks.order.iter();
+        loop {
+            let look = match &self.nodes[at as usize] {
+                Node::Look(look) => *look,
+                _ => match rest.find(|look| !asked.contains(*look)) {
+                    Some(look) => *look,
+                    None => break,
+                },
+            };
+            asked.push(look);
+            self.nodes[at as usize] = Node::Look(look);
+            let new = number(self.nodes.len());
+            let seen = look.at(state, choices);
+            at = *self.next.entry((at, seen)).or_insert(new);
+            if at == new {
+                self.nodes.push(Node::Unknown);
+            }
         }
-        let mut key = Vec::new();
-        self.looks.project(state, choices, &mut key);
-        self.known.insert(key.into(), value);
+        let looks: Rc<[Look]> = looks.order.as_slice().into();
+        self.nodes[at as usize] = Node::Known(value, Rc::clone(&looks));
+        looks
     }
 }
 
@@ -336,41 +338,59 @@ mod tests {
     }
 
     #[test]
-    fn a_projection_tells_apart_what_was_looked_at_and_nothing_else() {
-        let key = |looks: &Looks, state: &Situation, choices: &[(u32, u32)]| {
-            let mut key = Vec::new();
-            looks.project(state.as_ref(), choices, &mut key);
-            key
-        };
+    fn a_result_is_found_by_what_was_looked_at_and_nothing_else() {
+        let mut memo = Memo::default();
         let mut looks = Looks::default();
-        looks.add(1);
-        looks.add_question(4);
+        looks.add(Look::field(1));
+        looks.add(Look::question(4));
         let a = Situation::unstarted([1, 2, 3].into_iter());
         let mut b = Situation::unstarted([8, 2, 9].into_iter());
         b.start();
-        assert_eq!(key(&looks, &a, &[(5, 1)]), key(&looks, &b, &[]));
-        assert_ne!(key(&looks, &a, &[(4, 1)]), key(&looks, &b, &[]));
-        assert_ne!(
-            key(&looks, &a, &[]),
-            key(&looks, &Situation::unstarted([1, 3, 3].into_iter()), &[])
-        );
-        looks.started = true;
-        assert_ne!(key(&looks, &a, &[]), key(&looks, &b, &[]));
+        memo.put(a.as_ref(), &[(5, 1)], &looks, 'a');
+        let found = |memo: &Memo<char>, state: &Situation, choices: &[(u32, u32)]| {
+            memo.get(state.as_ref(), choices).map(|(value, _)| *value)
+        };
+        assert_eq!(found(&memo, &b, &[]), Some('a'));
+        assert_eq!(found(&memo, &b, &[(4, 1)]), None);
+        let c = Situation::unstarted([1, 3, 3].into_iter());
+        assert_eq!(found(&memo, &c, &[]), None);
+        // Where something else is seen, something else may be looked at.
+        let mut more = Looks::default();
+        more.add(Look::field(1));
+        more.add(Look::STARTED);
+        memo.put(c.as_ref(), &[], &more, 'c');
+        assert_eq!(found(&memo, &c, &[(4, 1)]), Some('c'));
+        b.assign(1, 3);
+        assert_eq!(found(&memo, &b, &[]), None);
         let mut first = Looks::default();
-        first.add_behind(&looks, [1].into_iter(), [4].into_iter());
-        assert_eq!(key(&first, &b, &[(4, 1)]), [1]);
+        first.add_behind(&looks.order, &[Look::field(1)]);
+        assert_eq!(first.order, [Look::question(4)]);
     }
 
     #[test]
-    fn more_fields_than_bits_are_all_in_the_projection() {
+    fn what_is_looked_at_in_another_order_is_told_apart() {
+        let mut memo = Memo::default();
         let mut looks = Looks::default();
-        looks.add(300);
-        let mut key = Vec::new();
-        let mut state = Situation::unstarted(0..400);
-        looks.project(state.as_ref(), &[], &mut key);
-        let before = key.clone();
-        state.assign(399, 7);
-        looks.project(state.as_ref(), &[], &mut key);
-        assert_ne!(before, key);
+        looks.add(Look::field(0));
+        memo.put(
+            Situation::unstarted([0, 0].into_iter()).as_ref(),
+            &[],
+            &looks,
+            0,
+        );
+        let mut other = Looks::default();
+        other.add(Look::field(1));
+        other.add(Look::field(0));
+        for cells in [[1, 1], [1, 2], [2, 1]] {
+            let state = Situation::unstarted(cells.into_iter());
+            memo.put(state.as_ref(), &[], &other, cells[0] * 10 + cells[1]);
+        }
+        for (cells, value) in [([0, 5], 0), ([1, 1], 11), ([1, 2], 12), ([2, 1], 21)] {
+            let state = Situation::unstarted(cells.into_iter());
+            assert_eq!(
+                memo.get(state.as_ref(), &[]).map(|found| *found.0),
+                Some(value)
+            );
+        }
     }
 }

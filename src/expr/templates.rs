@@ -1,6 +1,7 @@
 //! A chart's templates: compiled in, or files next to the chart.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use minijinja::{Error, ErrorKind};
@@ -93,25 +94,16 @@ impl Templates {
         match self {
             Self::Embedded(table) => table.iter().map(|(name, _)| (*name).to_owned()).collect(),
             Self::Folders(folders) => {
-                let mut names: Vec<String> = folders
-                    .iter()
-                    .flat_map(|folder| {
-                        let files = WalkDir::new(folder)
-                            .into_iter()
-                            .flatten()
-                            .filter(|entry| entry.file_type().is_file());
-                        files.filter_map(move |entry| {
-                            entry
-                                .path()
-                                .strip_prefix(folder)
-                                .ok()
-                                .map(|name| name.to_string_lossy().into_owned())
-                        })
-                    })
-                    .collect();
-                names.sort();
-                names.dedup();
-                names
+                let entries = folders.iter().flat_map(|folder| {
+                    let entries = WalkDir::new(folder).into_iter().flatten();
+                    entries.map(move |entry| (folder, entry))
+                });
+                let files = entries.filter(|(_, entry)| entry.file_type().is_file());
+                let names = files.filter_map(|(folder, entry)| {
+                    let name = entry.path().strip_prefix(folder).ok()?;
+                    Some(name.to_string_lossy().into_owned())
+                });
+                names.collect::<BTreeSet<_>>().into_iter().collect()
             }
         }
     }

@@ -160,11 +160,7 @@ fn human(charts: &[Checked]) -> String {
     let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
     let mut text = String::new();
     for chart in charts {
-        let error = ChartError {
-            origin: chart.origin.clone(),
-            text: chart.text.clone(),
-            flaws: chart.flaws.clone(),
-        };
+        let error = ChartError::new(&chart.origin, &chart.text, chart.flaws.clone());
         for (report, flaw) in error.reports().zip(&error.flaws) {
             // Writing to a string cannot fail.
             let _ = handler.render_report(&mut text, report.as_ref());

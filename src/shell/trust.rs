@@ -200,6 +200,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_program_that_all_processes_share_is_part_of_the_chart() {
+        let project = tempfile::tempdir().unwrap();
+        let home = project.path().join(CHARTS[0].home);
+        fs::create_dir(&home).unwrap();
+        let argv = |script: &str| format!("argv = [\"sh\", \"{script}\"]\n");
+        let (own, shared) = (argv("own.sh"), argv("shared.sh"));
+        let chart = format!("[invocation]\n{shared}[invoke.a]\n{own}");
+        fs::write(home.join(CHART), chart).unwrap();
+        for script in ["own.sh", "shared.sh"] {
+            fs::write(project.path().join(script), "").unwrap();
+        }
+        let parts = chart_parts(project.path()).unwrap();
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        let chart = Path::new(CHARTS[0].home).join(CHART);
+        assert_eq!(names, [chart.to_str().unwrap(), "own.sh", "shared.sh"]);
+    }
+
+    #[test]
     fn parts_that_run_together_have_different_hashes() {
         let part = |name: &str, content: &str| Part {
             name: name.to_owned(),

@@ -711,9 +711,7 @@ fn odd_file_names_are_only_reported() {
 fn ten_thousand_odd_files() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
-    for index in 0..10_000 {
-        project.write(&format!("notes-{index:05}.md"), "");
-    }
+    project.write_empty((0..10_000).map(|index| format!("notes-{index:05}.md")));
     for active in [false, true] {
         let ran = project.stop_active(active);
         let json = ran.json();
@@ -738,9 +736,7 @@ fn ten_thousand_odd_files() {
 fn files_with_names_as_long_as_they_get() {
     let project = Project::valid();
     project.set_state(json!({ "next_phase": null }));
-    for index in 0..100 {
-        project.write(&format!("{}{index:02}.md", "ü".repeat(125)), "");
-    }
+    project.write_empty((0..100).map(|index| format!("{}{index:02}.md", "ü".repeat(125))));
     let json = project.stop().json();
     let text = json["reason"].as_str().unwrap();
     assert!(

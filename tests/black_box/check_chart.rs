@@ -347,7 +347,7 @@ fn a_guard_that_an_assignment_makes_true_is_not_shadowed() {
     let behind = over_base(&format!("{field}{first}{counts}{last}"));
     assert_eq!(found(&behind), [""; 0]);
     for rules in [
-        [&counts, &*first, &*last].concat(),
+        [counts, &*first, &*last].concat(),
         [&*first, counts, &*last, &*last].concat(),
     ] {
         let found = found(&over_base(&format!("{field}{rules}")));

@@ -162,12 +162,11 @@ fn hooks_have_the_timeout_of_the_chart() {
         );
         for (name, invoke) in chart["invoke"].as_table().unwrap() {
             // A setting has a largest value.
-            let deadline = invoke["timeout"].as_integer().unwrap_or_else(|| {
+            let own = invoke.get("timeout");
+            let limit = own.unwrap_or_else(|| &chart["invocation"]["timeout"]);
+            let deadline = limit.as_integer().unwrap_or_else(|| {
                 let setting = &chart["config"]["review_timeout"];
-                assert_eq!(
-                    invoke["timeout"].as_str(),
-                    Some("{{ config.review_timeout }}")
-                );
+                assert_eq!(limit.as_str(), Some("{{ config.review_timeout }}"));
                 setting["maximum"].as_integer().unwrap()
             });
             assert!(

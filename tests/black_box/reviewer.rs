@@ -182,10 +182,9 @@ fn each_cycle_reads_its_own_files() {
 fn thousands_of_tasks_fit_into_the_prompt() {
     let project = Project::valid();
     let mut table = "| Id | Status |\n|---|---|\n".to_owned();
-    for id in 1..=2_500 {
-        table.push_str(&format!("| a-rather-long-name-of-a-task-{id} | done |\n"));
-        project.write(&format!("task-a-rather-long-name-of-a-task-{id}.md"), "");
-    }
+    let tasks = || (1..=2_500).map(|id| format!("a-rather-long-name-of-a-task-{id}"));
+    tasks().for_each(|task| table.push_str(&format!("| {task} | done |\n")));
+    project.write_empty(tasks().map(|task| format!("task-{task}.md")));
     project.write("tasks.md", table);
     project.reviewer(&Reviewer::fail());
     for (index, cycle) in ["tasks-review", "all-code-review"].into_iter().enumerate() {

@@ -46,11 +46,7 @@ pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart
     let (chart, flaws) = resolve_all(origin, structure::parse(origin, text)?, text, templates);
     match chart {
         Some(chart) if flaws.is_empty() => Ok(chart),
-        _ => Err(ChartError {
-            origin: origin.to_owned(),
-            text: text.to_owned(),
-            flaws,
-        }),
+        _ => Err(ChartError::new(origin, text, flaws)),
     }
 }
 

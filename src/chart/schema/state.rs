@@ -51,6 +51,13 @@ fn properties(chart: &Chart, fields: &IndexMap<String, Field>) -> Json {
     )
 }
 
+/// Returns the allowed values of a field.
+fn words<'w>(words: impl IntoIterator<Item = &'w String>, nullable: bool) -> Json {
+    let null = nullable.then_some(Json::Null);
+    let words = words.into_iter().map(|word| json!(word));
+    words.chain(null).collect()
+}
+
 fn property(chart: &Chart, field: &Field) -> Json {
     let mut property = Map::new();
     if let Some(about) = &field.about {
@@ -77,23 +84,16 @@ fn property(chart: &Chart, field: &Field) -> Json {
             property.insert("maximum".to_owned(), json!(maximum));
         }
         FieldType::Phase => {
-            let null = field.nullable.then_some(Json::Null);
-            let names: Vec<Json> = chart
-                .phases
-                .keys()
-                .map(|name| json!(name))
-                .chain(null)
-                .collect();
-            property.insert("enum".to_owned(), Json::Array(names));
+            let names = words(chart.phases.keys(), field.nullable);
+            property.insert("enum".to_owned(), names);
         }
         FieldType::String => {
             if let Some(pattern) = &field.pattern {
                 property.insert("pattern".to_owned(), json!(format!("^{pattern}$")));
             }
-            if let Some(words) = &field.one_of {
-                let null = field.nullable.then_some(Json::Null);
-                let words = words.list().iter().map(|word| json!(word)).chain(null);
-                property.insert("enum".to_owned(), words.collect());
+            if let Some(one_of) = &field.one_of {
+                let words = words(one_of.list(), field.nullable);
+                property.insert("enum".to_owned(), words);
             }
         }
         FieldType::List => {

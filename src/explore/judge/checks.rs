@@ -1,6 +1,6 @@
 //! What the checks of a chart find, over all states.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::engine::fault::Fault;
@@ -8,7 +8,7 @@ use crate::explore::decision_tree::{Story, What};
 use crate::explore::domain::Choice;
 use crate::explore::imagined_world::Question;
 use crate::explore::search::Search;
-use crate::explore::state::Looks;
+use crate::explore::state::Memo;
 
 /// What a check comes to, over all states.
 #[derive(Debug, Default)]
@@ -55,17 +55,14 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
                     seen.fails.extend(open.fails.iter().cloned());
                 }
             }
-            let mut looks = Looks::default();
-            let mut known: HashSet<Vec<u32>> = HashSet::new();
-            let mut key = Vec::new();
+            let mut known: Memo<()> = Memo::default();
             for state in 0..search.states.len() {
-                looks.project(search.states.get(state), &[], &mut key);
-                if known.contains(&key) {
+                if known.get(search.states.get(state), &[]).is_some() {
                     continue;
                 }
                 let situation = search.states.get(state).to_situation();
                 let what = What::Check { list, index };
-                let (results, more) = search.moves.holds(what, situation.as_ref());
+                let (results, looks) = search.moves.holds(what, situation.as_ref());
                 for (result, choices) in results {
                     match result {
                         Ok(true) if seen.found.len() < EXAMPLES => {
@@ -77,11 +74,7 @@ pub(super) fn checks(search: &mut Search) -> Vec<CheckSeen> {
                         _ => {}
                     }
                 }
-                if looks.add_all(&more) {
-                    known.clear();
-                }
-                looks.project(situation.as_ref(), &[], &mut key);
-                known.insert(key.clone());
+                known.put(situation.as_ref(), &[], &looks, ());
             }
             all.push(seen);
         }

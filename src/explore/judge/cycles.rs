@@ -95,12 +95,17 @@ impl Judge<'_> {
                 run.invocation.cycle == cycle.id && matches!(run.outcome, Outcome::Ran { .. })
             })
         };
-        // Per edge: what it weighs, and whether it starts the cycle over.
-        let edges = search
-            .edges
-            .iter()
-            .map(|edge| (usize::from(is_review(edge)), edge.arms.contains(&at)));
-        let edges: Vec<(usize, bool)> = edges.collect();
+        let weight = |edge: &Edge| usize::from(is_review(edge));
+        let is_of_the_user = |edge: &Edge| search.moves.all[edge.mover].actor == Actor::User;
+        // Only a user may start a cycle over that has had a review: by what starts it, or by setting its limit or its
+        // count.
+        let is_fresh = |edge: &Edge| {
+            let mut assigned = edge.assigned.iter();
+            let is_new = assigned.any(|(field, _)| *field == limit || *field == count);
+            is_of_the_user(edge) && (is_new || edge.arms.contains(&at))
+        };
+        let states = 0..search.states.len();
+        let have_begun: Vec<bool> = states.map(has_begun).collect();
         let mut refuted: Vec<Verdict> = Vec::new();
         // A limit that is no parameter is read off the states.
         let parameter = search.moves.tree.ground.domain.parameters.get(&cycle.limit);
@@ -114,17 +119,15 @@ impl Judge<'_> {
                 let mut needs = edge.needs.iter();
                 needs.all(|(field, set)| *field != limit || is_in(*set))
             };
-            let fits: Vec<bool> = search.edges.iter().map(fits).collect();
+            // Per edge: what it weighs, and whether it starts the cycle over.
+            let edges = search.edges.iter().map(|edge| {
+                let is_kept = fits(edge) && !is_fresh(edge);
+                is_kept.then(|| (weight(edge), edge.arms.contains(&at)))
+            });
+            let edges: Vec<Option<(usize, bool)>> = edges.collect();
             let longest = Longest::of(search, |state: usize, arrow: &Arrow| {
-                let (weight, arms) = edges[arrow.edge()];
-                // Only a user may start a cycle over that has had a review: by what starts it, or by setting its limit or
-                // its count.
-                let is_of_the_user = self.actor(arrow) == Actor::User;
-                let mut assigned = self.edge(arrow).assigned.iter();
-                let is_new = assigned.any(|(field, _)| *field == limit || *field == count);
-                let is_fresh =
-                    arms && (is_of_the_user || !has_begun(state)) || is_of_the_user && is_new;
-                (fits[arrow.edge()] && !is_fresh).then_some(weight)
+                let (weight, arms) = edges[arrow.edge()]?;
+                (!arms || have_begun[state]).then_some(weight)
             });
             let set = value.map(|value| (limit, number(value)));
             self.replay.borrow_mut().set = set.into_iter().collect();
@@ -151,7 +154,7 @@ impl Judge<'_> {
                 // Where the search was cut off, there could be more still: the first too many is enough.
                 if !search.complete {
                     let held = usize::try_from(held(state)).unwrap_or(0);
-                    let counts = |(_, edge): &(usize, usize)| edges[*edge].0 > 0;
+                    let counts = |(_, edge): &(usize, usize)| is_review(&search.edges[*edge]);
                     let end = way.iter().enumerate();
                     let end = end.filter(|(_, step)| counts(step)).nth(held);
                     way.truncate(end.map_or(way.len(), |(index, _)| index + 1));
@@ -166,10 +169,12 @@ impl Judge<'_> {
                 refuted.push(self.along(claim, state, &way, path));
                 continue;
             }
-            let all = Longest::of(search, |_: usize, arrow: &Arrow| {
-                let is_kept = fits[arrow.edge()] && self.actor(arrow) != Actor::User;
-                is_kept.then_some(edges[arrow.edge()].0)
+            let edges = search.edges.iter().map(|edge| {
+                let is_kept = fits(edge) && !is_of_the_user(edge);
+                is_kept.then(|| weight(edge))
             });
+            let edges: Vec<Option<usize>> = edges.collect();
+            let all = Longest::of(search, |_: usize, arrow: &Arrow| edges[arrow.edge()]);
             for state in (0..search.looked_at()).filter(|state| search.parents[*state].is_none()) {
                 let held = usize::try_from(held(state)).unwrap_or(0);
                 let times = |reviews: usize| match held {

@@ -33,6 +33,11 @@ pub(crate) fn judge(
     let chart = Arc::clone(&search.moves.tree.chart);
     let truths = properties::truths(search);
     let checks = checks::checks(search);
+    // Without time, not all was found that a property or a check can come to.
+    if let Some(cut) = search.moves.tree.budget.cut(search.looked_at()) {
+        search.cut.get_or_insert(cut);
+        search.complete = false;
+    }
     let replay = RefCell::new(Replay::of(search));
     let judge = Judge {
         chart: &chart,

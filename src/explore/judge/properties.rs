@@ -3,8 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use super::ends::Goals;
 use super::judgment::{Judge, first_refuted, untried_of};
 use crate::chart::model::Property;
@@ -17,7 +15,7 @@ use crate::explore::moves::Outcomes;
 use crate::explore::plain::plain;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Search;
-use crate::explore::state::Looks;
+use crate::explore::state::Memo;
 use crate::explore::trace::words;
 use crate::expr::source::Expr;
 
@@ -152,23 +150,21 @@ const BREACHES: usize = 20;
 impl Truth {
     fn of(search: &mut Search, condition: &str, expected: bool) -> Self {
         let mut truth = Self::default();
-        let mut known: FxHashMap<Box<[u32]>, (bool, bool, bool)> = FxHashMap::default();
-        let mut looks = Looks::default();
-        let mut key = Vec::new();
+        let mut known: Memo<(bool, bool, bool)> = Memo::default();
         let what = search.moves.condition(condition);
         for state in 0..search.states.len() {
-            looks.project(search.states.get(state), &[], &mut key);
             let is_breached = |(always, sometimes, _): &(bool, bool, bool)| {
                 if expected { !always } else { *sometimes }
             };
-            let found = known.get(key.as_slice()).copied();
+            let found = known.get(search.states.get(state), &[]);
+            let found = found.map(|(found, _)| *found);
             let is_wanting = truth.breaches.len() < BREACHES;
             if let Some(found) = found.filter(|found| !(is_wanting && is_breached(found))) {
                 truth.push(found);
                 continue;
             }
             let situation = search.states.get(state).to_situation();
-            let (results, seen) = search.moves.holds(what, situation.as_ref());
+            let (results, looks) = search.moves.holds(what, situation.as_ref());
             if let Some(fault) = results.iter().find_map(|(result, _)| result.as_ref().err()) {
                 truth.fault = Some((state, fault.clone()));
                 break;
@@ -188,11 +184,7 @@ impl Truth {
                     .take(4)
                     .map(|(_, choices)| (state, choices.clone())),
             );
-            if looks.add_all(&seen) {
-                known.clear();
-            }
-            looks.project(situation.as_ref(), &[], &mut key);
-            known.insert(key.as_slice().into(), found);
+            known.put(situation.as_ref(), &[], &looks, found);
             truth.push(found);
         }
         truth

@@ -1,6 +1,5 @@
 //! Runs real programs: what they print, how they end, and what they leave behind.
 use std::fs;
-use std::path::Path;
 use std::time::Instant;
 
 use rustix::process::test_kill_process;
@@ -42,17 +41,19 @@ impl Test {
         self.folder.path().join("log")
     }
 
-    fn argv(&self, argv: &[&str]) -> End {
-        let argv: Vec<String> = argv.iter().map(|&argument| argument.to_owned()).collect();
-        let spec = Spec {
-            argv,
+    fn spec(&self, argv: &[&str]) -> Spec {
+        Spec {
+            argv: argv.iter().map(|&argument| argument.to_owned()).collect(),
             cwd: self.folder.path().to_owned(),
             env: self.env.clone(),
             logs_stdout: false,
             log: self.log(),
             timeout: self.timeout,
-        };
-        run(&spec, None)
+        }
+    }
+
+    fn argv(&self, argv: &[&str]) -> End {
+        run(&self.spec(argv), None)
     }
 
     fn sh(&self, script: &str) -> End {
@@ -170,14 +171,9 @@ fn missing_interpreter() {
 #[test]
 fn missing_working_directory() {
     let test = Test::new();
-    let cwd = Path::new("/no/such/folder");
     let spec = Spec {
-        argv: vec!["true".to_owned()],
-        cwd: cwd.to_owned(),
-        env: Vec::new(),
-        logs_stdout: false,
-        log: test.log(),
-        timeout: LONG,
+        cwd: "/no/such/folder".into(),
+        ..test.spec(&["true"])
     };
     let end = run(&spec, None);
     assert_eq!(
@@ -345,15 +341,8 @@ fn a_run_without_an_owner_is_killed() {
         "-c",
         "echo $$ >leader; sleep 1000 & echo $! >child; sleep 1000",
     ];
-    let spec = Spec {
-        argv: argv.map(str::to_owned).to_vec(),
-        cwd: test.folder.path().to_owned(),
-        env: Vec::new(),
-        logs_stdout: false,
-        log: test.log(),
-        timeout: LONG,
-    };
-    let end = run(&spec, Some(std::os::fd::AsFd::as_fd(&ours)));
+    let owner = std::os::fd::AsFd::as_fd(&ours);
+    let end = run(&test.spec(&argv), Some(owner));
     closed.join().unwrap();
     assert_eq!(end, End::Abandoned);
     test.gone(&["leader", "child"]);
