@@ -6,6 +6,7 @@
 pub mod check;
 pub mod embedded;
 pub mod field;
+pub mod fragments;
 pub mod load;
 pub mod model;
 pub mod names;
@@ -13,7 +14,7 @@ pub mod node;
 pub mod outdated;
 pub mod part;
 pub mod schema;
-pub mod sources;
+
 pub(crate) mod structure;
 
 use std::num::NonZeroUsize;

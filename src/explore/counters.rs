@@ -9,26 +9,26 @@ use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::chart::field::default_of;
+use crate::chart::fragments::{Fragment, Role};
 use crate::chart::model::FieldType;
-use crate::chart::sources::{Role, Source};
 use crate::expr::single_expression;
 use crate::expr::source::Literal;
 use crate::expr::syntax::{expressions, parts};
 
-/// The fields whose values are all the same to a chart from some number on, and that number.
+/// Returns, for each field that only counts, the number from which on all its values have the same effect.
 ///
-/// Such a field is set to literals, is counted up by literals, is compared with literals and with `parameters`, of which
-/// these values are tried, and is shown. So above all of these one value does what any other does, and so does what
-/// comes of it. What the engine itself reads is none of them.
+/// Rules set such a field to literals, add literals to it, show it, and compare it with literals and with `parameters`,
+/// of which these values are tried. Above the greatest of these numbers no comparison tells two values apart. A field
+/// that the engine itself reads, such as a cycle's count, is not among them.
 pub(super) fn tops(
     chart: &Chart,
     parameters: &IndexMap<String, Vec<Json>>,
 ) -> HashMap<String, i64> {
-    let mut sources = chart.sources();
+    let mut fragments = chart.fragments();
     // A template is shown, unless it is a part of what is not.
     let is_part =
-        |source: &Source<'_>| source.role != Role::Shown && source.text.contains("include");
-    let role = match sources.iter().any(is_part) {
+        |fragment: &Fragment<'_>| fragment.role != Role::Shown && fragment.text.contains("include");
+    let role = match fragments.iter().any(is_part) {
         true => Role::Named,
         false => Role::Shown,
     };
@@ -36,7 +36,7 @@ pub(super) fn tops(
     let templates: Vec<String> = templates
         .filter_map(|name| chart.template(&name).ok())
         .collect();
-    sources.extend(templates.iter().map(|text| Source {
+    fragments.extend(templates.iter().map(|text| Fragment {
         role,
         text,
         each: None,
@@ -62,7 +62,7 @@ pub(super) fn tops(
             parameters,
             most: most.unwrap_or(0),
         };
-        let is_plain = sources.iter().all(|source| counter.is_plain(source));
+        let is_plain = fragments.iter().all(|fragment| counter.is_plain(fragment));
         let top = counter.most.checked_add(1).filter(|_| is_plain)?;
         Some((name.clone(), top))
     });
@@ -93,22 +93,22 @@ struct Counter<'c> {
 
 impl Counter<'_> {
     /// True where an expression or a text does with it nothing but what is allowed.
-    fn is_plain(&mut self, source: &Source<'_>) -> bool {
-        if !source.text.contains(self.name) {
+    fn is_plain(&mut self, fragment: &Fragment<'_>) -> bool {
+        if !fragment.text.contains(self.name) {
             return true;
         }
-        let expr = match source.role {
-            Role::Condition | Role::List | Role::Let | Role::Printed => Some(source.text),
-            Role::Assigned(_) | Role::Default => single_expression(source.text),
+        let expr = match fragment.role {
+            Role::Condition | Role::List | Role::Let | Role::Printed => Some(fragment.text),
+            Role::Assigned(_) | Role::Default => single_expression(fragment.text),
             Role::Shown | Role::Named => None,
         };
         let Some(expr) = expr else {
-            let Ok(text) = parse(source.text, "", Default::default()) else {
+            let Ok(text) = parse(fragment.text, "", Default::default()) else {
                 return false;
             };
             let mut is_plain = true;
             let is_all = expressions(&text, &mut |expr, stmt| {
-                let is_shown = source.role == Role::Shown && matches!(stmt, Stmt::EmitExpr(_));
+                let is_shown = fragment.role == Role::Shown && matches!(stmt, Stmt::EmitExpr(_));
                 is_plain &= is_shown && self.is_it(expr) || self.only_compares(expr);
             });
             return is_all && is_plain;
@@ -116,7 +116,7 @@ impl Counter<'_> {
         let Ok(expr) = parse_expr(expr) else {
             return false;
         };
-        match source.role {
+        match fragment.role {
             Role::Assigned(field) if field == self.name => self.counts_up(&expr),
             Role::Printed if self.is_it(&expr) => true,
             _ => self.only_compares(&expr),

@@ -15,8 +15,8 @@ use serde_json::Value as Json;
 
 use super::user_fields::fields_of_the_user;
 use crate::chart::field::default_of;
+use crate::chart::fragments::Role;
 use crate::chart::model::{Field, FieldType};
-use crate::chart::sources::Role;
 use crate::chart::{Chart, RowShape};
 use crate::expr::source::Literal;
 use crate::expr::syntax::value_of_arg;
@@ -275,17 +275,17 @@ impl Reader<'_> {
                 self.flows.push((format!("config.{setting}"), name.clone()));
             }
         }
-        for source in chart.sources() {
-            let items = source.each.map(|each| self.list(each));
+        for fragment in chart.fragments() {
+            let items = fragment.each.map(|each| self.list(each));
             if let Some(items) = items.clone() {
                 self.scopes.push(("it".to_owned(), item_of(items)));
             }
-            match source.role {
-                Role::Condition => self.condition(source.text),
-                Role::List => drop(self.list(source.text)),
-                Role::Assigned(field) => self.assign(field, source.text),
-                Role::Shown | Role::Named => self.text(source.text),
-                Role::Printed => self.text(&format!("{{{{ {} }}}}", source.text)),
+            match fragment.role {
+                Role::Condition => self.condition(fragment.text),
+                Role::List => drop(self.list(fragment.text)),
+                Role::Assigned(field) => self.assign(field, fragment.text),
+                Role::Shown | Role::Named => self.text(fragment.text),
+                Role::Printed => self.text(&format!("{{{{ {} }}}}", fragment.text)),
                 Role::Default | Role::Let => {}
             }
             if items.is_some() {

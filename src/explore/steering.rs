@@ -3,7 +3,7 @@
 use indexmap::IndexSet;
 
 use crate::chart::Chart;
-use crate::chart::sources::{Role, Source};
+use crate::chart::fragments::{Fragment, Role};
 use crate::expr::Expressions;
 use crate::files::pattern::Pattern;
 
@@ -26,22 +26,23 @@ pub(super) fn steering(chart: &Chart) -> IndexSet<String> {
         .chain(holes)
         .collect();
     let expressions = Expressions::new(chart.templates.clone());
-    let sources = chart.sources();
-    let decides =
-        |source: &&Source<'_>| matches!(source.role, Role::Condition | Role::List | Role::Default);
-    let deciding = sources.iter().filter(decides);
-    open.extend(deciding.flat_map(|source| expressions.names_in(source.text)));
+    let fragments = chart.fragments();
+    let decides = |fragment: &&Fragment<'_>| {
+        matches!(fragment.role, Role::Condition | Role::List | Role::Default)
+    };
+    let deciding = fragments.iter().filter(decides);
+    open.extend(deciding.flat_map(|fragment| expressions.names_in(fragment.text)));
     while let Some(name) = open.pop() {
         if !found.insert(name.clone()) {
             continue;
         }
         let first = name.split('.').next().unwrap_or_default();
         let of_let = chart.lets.get(first).map(|expr| expr.0.as_str());
-        let of_field = sources
+        let of_field = fragments
             .iter()
-            .filter(|source| source.role == Role::Assigned(first));
-        let sources = of_field.map(|source| source.text).chain(of_let);
-        open.extend(sources.flat_map(|source| expressions.names_in(source)));
+            .filter(|fragment| fragment.role == Role::Assigned(first));
+        let texts = of_field.map(|fragment| fragment.text).chain(of_let);
+        open.extend(texts.flat_map(|text| expressions.names_in(text)));
         found.insert(first.to_owned());
     }
     found

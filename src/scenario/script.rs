@@ -148,7 +148,7 @@ pub(crate) struct Sibling {
 
 /// What a scripted reviewer does.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(try_from = "Words", into = "Words")]
+#[serde(try_from = "Written", into = "Written")]
 pub(crate) enum Review {
     /// Writes this text and gives this verdict, or none.
     Verdict {
@@ -172,7 +172,7 @@ pub(crate) enum Review {
     expecting = "a review is a verdict, or a table of one verdict with its text, and perhaps `findings` (a list) and a \
                  `cost` (a number)"
 )]
-enum Words {
+enum Written {
     One(String),
     Table {
         #[serde(flatten)]
@@ -199,13 +199,13 @@ impl Review {
     }
 }
 
-impl TryFrom<Words> for Review {
+impl TryFrom<Written> for Review {
     type Error = &'static str;
 
-    fn try_from(words: Words) -> Result<Self, Self::Error> {
+    fn try_from(words: Written) -> Result<Self, Self::Error> {
         let (found, dollars, words) = match words {
-            Words::One(word) => return Ok(Self::of(&word, String::new())),
-            Words::Table {
+            Written::One(word) => return Ok(Self::of(&word, String::new())),
+            Written::Table {
                 words,
                 findings,
                 cost,
@@ -231,7 +231,7 @@ impl TryFrom<Words> for Review {
     }
 }
 
-impl From<Review> for Words {
+impl From<Review> for Written {
     fn from(review: Review) -> Self {
         let (word, text, findings, cost) = match review {
             Review::Crash(why) => ("crash".to_owned(), why, Vec::new(), None),

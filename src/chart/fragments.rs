@@ -28,7 +28,7 @@ pub enum Role<'c> {
 
 /// An expression or a text of a chart.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'c> {
+pub struct Fragment<'c> {
     pub role: Role<'c>,
     pub text: &'c str,
     /// The list whose items are `it` here.
@@ -46,8 +46,8 @@ impl Chart {
     }
 
     /// Returns all expressions and texts, in the order in which a decision may come to them.
-    pub fn sources(&self) -> Vec<Source<'_>> {
-        let mut all = Sources::default();
+    pub fn fragments(&self) -> Vec<Fragment<'_>> {
+        let mut all = Fragments::default();
         for rule in self.on.values().flatten() {
             all.rule(rule);
             all.shown([&rule.message, &rule.say, &rule.block, &rule.action]);
@@ -112,7 +112,7 @@ impl Chart {
         );
         for arg in self.args.values() {
             all.add(Role::List, arg.one_of.iter().map(|expr| expr.0.as_str()));
-            all.add(Role::Default, arg.default.as_ref().and_then(source_of));
+            all.add(Role::Default, arg.default.as_ref().and_then(text_of));
         }
         all.add(Role::Let, self.lets.values().map(|expr| expr.0.as_str()));
         all.add(
@@ -124,7 +124,7 @@ impl Chart {
 }
 
 /// The text of an assignment or a default.
-fn source_of(literal: &Literal) -> Option<&str> {
+fn text_of(literal: &Literal) -> Option<&str> {
     match literal {
         Literal::Text(text) => Some(&text.0),
         _ => None,
@@ -132,16 +132,16 @@ fn source_of(literal: &Literal) -> Option<&str> {
 }
 
 #[derive(Default)]
-struct Sources<'c> {
-    found: Vec<Source<'c>>,
+struct Fragments<'c> {
+    found: Vec<Fragment<'c>>,
     each: Option<&'c str>,
 }
 
-impl<'c> Sources<'c> {
+impl<'c> Fragments<'c> {
     fn add(&mut self, role: Role<'c>, texts: impl IntoIterator<Item = &'c str>) {
         let each = self.each;
-        let source = |text| Source { role, text, each };
-        self.found.extend(texts.into_iter().map(source));
+        let fragment = |text| Fragment { role, text, each };
+        self.found.extend(texts.into_iter().map(fragment));
     }
 
     fn conditions(&mut self, exprs: impl IntoIterator<Item = &'c Expr>) {
@@ -158,7 +158,7 @@ impl<'c> Sources<'c> {
 
     fn assigned(&mut self, assign: &'c Assign) {
         for (field, literal) in assign {
-            self.add(Role::Assigned(field), source_of(literal));
+            self.add(Role::Assigned(field), text_of(literal));
         }
     }
 
