@@ -111,6 +111,19 @@ pub fn config_path(name: &str) -> String {
 /// Reads a context field or a setting as it stands.
 pub type Read<'r> = dyn FnMut(&str) -> Json + 'r;
 
+/// True where a setting is looked for in a text that is held against something else, too: the setting can be a part of
+/// that, or all of it, and its values are chosen without a look at it.
+fn has_a_setting_among_others(compared: &Compared) -> bool {
+    let parts = compared.parts.len() + compared.part_fields.len();
+    let is_alone = compared.literals.is_empty()
+        && compared.fields.is_empty()
+        && parts == 1
+        && !compared.trimmed
+        && !compared.linked;
+    let mut fields = compared.part_fields.iter();
+    fields.any(|field| field.starts_with("config.")) && !is_alone
+}
+
 /// Values of no meaning to any chart: what a text is that equals nothing it is compared with.
 fn fresh() -> impl Iterator<Item = String> {
     (1..).map(|number: u32| number.to_string())
@@ -606,6 +619,12 @@ impl Domain {
         if times.is_some_and(|times| !times.fields.is_empty() || times.linked) {
             found.insert(GATE_TIMES.to_owned());
         }
+        let texts = self.dependence.compared.iter();
+        let texts = texts.filter(|(_, compared)| {
+            let parts = compared.parts.len() + compared.part_fields.len();
+            parts > MOST_PARTS || has_a_setting_among_others(compared)
+        });
+        found.extend(texts.map(|(path, _)| super::dependence::root_of(path).to_owned()));
         let mut see = |root: String, path: &str, kinds: usize| {
             let many: Vec<Map<String, Json>> = vec![Map::new(); kinds.min(items::MOST)];
             let read = &mut |field: &str| json!(format!("held-{field}"));
@@ -632,16 +651,11 @@ impl Domain {
                 see(format!("event.{name}"), &format!("event.{name}"), kinds);
             }
         }
-        if !self.siblings_in_use() {
-            return found;
+        if self.siblings_in_use() {
+            let (kinds, is_all) = self.kinds_of_siblings(read);
+            let kinds = if is_all { kinds.len() } else { usize::MAX };
+            see("siblings".to_owned(), "siblings", kinds);
         }
-        let (kinds, is_all) = self.kinds_of_siblings(read);
-        let kinds = if is_all { kinds.len() } else { usize::MAX };
-        see("siblings".to_owned(), "siblings", kinds);
-        let texts = self.dependence.compared.iter();
-        let texts = texts
-            .filter(|(_, compared)| compared.parts.len() + compared.part_fields.len() > MOST_PARTS);
-        found.extend(texts.map(|(path, _)| super::dependence::root_of(path).to_owned()));
         found
     }
 

@@ -863,6 +863,8 @@ fn what_was_not_explored_is_not_called_proved() {
 #[test]
 fn computed_inputs_refute_nothing() {
     const FINDINGS: &str = "\
+        [config]\n\
+        word = { type = \"string\", default = \"x\" }\n\n\
         [findings]\n\
         severities = [\"major\", \"minor\"]\n\
         answers = [\"fixed\"]\n\
@@ -910,6 +912,16 @@ fn computed_inputs_refute_nothing() {
         ("reviews > 9", "proved"),
         ("cycle.due and cycle.n > 12", "proved"),
         ("reviews < 0", "refuted"),
+        // A setting can be a part of what its text is held against.
+        ("config.word in event.prompt", "proved"),
+        (
+            "event.prompt == 'go' and config.word in event.prompt",
+            "not decided",
+        ),
+        (
+            "event.prompt | trim == '' and config.word in event.prompt",
+            "not decided",
+        ),
         // Of these, only the empty list is tried.
         ("findings", "not decided"),
         ("cycle.findings | length > 2", "not decided"),
