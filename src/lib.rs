@@ -1,7 +1,7 @@
 //! `taskie`: a workflow engine for coding agents. A chart declares a workflow, and this library runs it.
 //!
-//! Imports point from the later of these layers to the earlier ones. Below all of them is [`text`], which makes text
-//! safe to show:
+//! Imports point from the later of these layers to the earlier ones. Below all of them are [`text`], which makes text
+//! safe to show, and `os`, which hides what differs between operating systems:
 //!
 //! 1. [`diagnostic`] (what is wrong with a file, and how it is shown), [`host`] (hook events and answers), [`files`] (names, times,
 //!    tables), `page` (how rows are laid out);
@@ -31,6 +31,7 @@ mod hook;
 pub mod host;
 mod invoke;
 pub mod lint;
+mod os;
 mod page;
 mod render;
 mod scenario;

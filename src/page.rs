@@ -3,7 +3,7 @@
 //! A page only collects lines. The caller prints them, so that it can draw a screen again.
 
 use std::fmt::Display;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
@@ -103,13 +103,8 @@ pub(crate) fn unbroken(text: &str) -> String {
 
 /// Returns the columns and rows of the terminal on stdout; `None` if stdout is not a terminal.
 pub(crate) fn terminal() -> Option<(usize, usize)> {
-    let stdout = std::io::stdout();
-    let size = stdout
-        .is_terminal()
-        .then(|| rustix::termios::tcgetwinsize(&stdout).ok())
-        .flatten()?;
-    let (columns, rows) = (usize::from(size.ws_col), usize::from(size.ws_row));
-    (columns > 0).then_some((columns, rows))
+    let (columns, rows) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some((columns.0.into(), rows.0.into()))
 }
 
 /// Returns how wide a page on this stdout is.

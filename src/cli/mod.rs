@@ -1,7 +1,6 @@
 //! The command line. Hooks are dispatched first, without clap; clap handles everything else, with the options that
 //! the chart declares.
 
-mod bell;
 mod check_chart;
 mod completions;
 mod config;

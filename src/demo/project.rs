@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use super::reviewer;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Embedded};
+use crate::os::file::stand_in;
 use crate::scenario::failure::{Failure, at, io};
 use crate::scenario::script::{Expected, Script, Step};
 use crate::scenario::stage::{Answer, Stage, State};
@@ -72,10 +73,8 @@ impl Project {
                 let why = format!("`{program}` is not looked up on PATH, so nothing can stand in");
                 return Err(Failure::Script(why));
             }
-            let link = bin.join(program);
-            // A link, not a script: this also works if the temporary folder is mounted noexec.
-            if !link.exists() {
-                std::os::unix::fs::symlink(&exe, &link).map_err(at(&link))?;
+            if !bin.join(program).exists() {
+                stand_in(&exe, &bin, program).map_err(at(&bin))?;
             }
         }
         Ok(Self {

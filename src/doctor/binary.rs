@@ -12,6 +12,7 @@ use crate::engine::context::Context;
 use crate::host::hosts::Host;
 use crate::invoke::process::{self, End};
 use crate::invoke::spec::Spec;
+use crate::os;
 
 /// How long a program may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -129,7 +130,7 @@ pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
         let is_unasked = invoke.argv.iter().any(|arg| {
             arg.0.contains(unasked) || names.iter().any(|name| arg.0.contains(name.as_str()))
         });
-        if is_unasked && rustix::process::geteuid().is_root() {
+        if is_unasked && os::process::is_root() {
             found.extend(host.and_then(as_root));
         }
     }
@@ -229,13 +230,12 @@ fn as_root(host: &Host) -> Option<Diagnosis> {
 
 /// Returns the file that a command's name refers to.
 pub(super) fn on_path(name: &str) -> Option<PathBuf> {
-    use std::os::unix::fs::PermissionsExt as _;
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
         .map(|folder| folder.join(name))
         .find(|file| {
             file.metadata()
-                .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+                .is_ok_and(|meta| meta.is_file() && os::file::is_executable(&meta))
         })
 }
 

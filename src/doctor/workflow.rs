@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{Access, access};
 use serde_json::Value as Json;
 
 use super::diagnosis::Diagnosis;
@@ -14,6 +13,7 @@ use crate::engine::context::initial;
 use crate::engine::inspect::Inspector;
 use crate::expr::templates::Templates;
 use crate::lint;
+use crate::os::file::is_writable;
 use crate::page::counted;
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::state_file::{self, Reading};
@@ -168,7 +168,7 @@ pub(super) fn instance(
             format!("`{} validate {name}` shows them", chart.program()),
         ));
     }
-    if access(place.dir(), Access::WRITE_OK).is_err() {
+    if !is_writable(&place.dir()) {
         found.push(Diagnosis::problem(
             "instance",
             format!("{} cannot be written to", place.instance.dir.display()),

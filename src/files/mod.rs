@@ -2,10 +2,8 @@
 
 pub mod clock;
 pub mod finding;
-pub mod folder;
 pub mod json;
 pub mod pattern;
-pub mod regular;
 pub mod table;
 pub mod timestamp;
 

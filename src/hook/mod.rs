@@ -18,7 +18,7 @@ use crate::files::json::{self, Unread};
 use crate::host::events::{EVENTS, REVIEWER, is_stop};
 use crate::host::hosts::{HOSTS, Host};
 use crate::host::reply::Reply;
-use crate::invoke::supervisor;
+use crate::os::supervisor;
 use crate::shell::find::{self, Newest, Surroundings};
 use crate::shell::owed::Debt;
 use crate::shell::perform::perform;

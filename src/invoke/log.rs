@@ -3,9 +3,7 @@
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use rustix::fs::OFlags;
-
-use crate::files::regular::open_regular;
+use crate::os::regular::open_to_read;
 use crate::text::plain;
 
 /// How many bytes at the end of a log are read.
@@ -51,7 +49,7 @@ pub(crate) fn last_lines(log: &Path, room: usize) -> String {
 
 /// Returns the end of a log; `None` if it cannot be read.
 fn tail(log: &Path) -> Option<String> {
-    let (mut file, meta) = open_regular(log, OFlags::RDONLY).ok()?;
+    let (mut file, meta) = open_to_read(log).ok()?;
     file.seek(SeekFrom::Start(meta.len().saturating_sub(TAIL)))
         .ok()?;
     let mut tail = Vec::new();

@@ -6,28 +6,22 @@
 mod tests;
 
 use std::fs::File;
-use std::os::fd::BorrowedFd;
-use std::os::unix::fs::FileExt as _;
-use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::event::PollFlags;
-use rustix::fs::OFlags;
-use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde::{Deserialize, Serialize};
 
-use super::orphans::{Adoption, REAP_LIMIT};
 use super::program;
-use super::signals::{self, Wakeups, caught};
 use super::spec::Spec;
-use crate::files::regular::create_regular;
+use crate::os::file::read_at;
+use crate::os::group::{Group, signal_of};
+use crate::os::regular::create_private;
+use crate::os::signals::{self, Wakeups, Watched, caught};
 
 /// How long a group may take to end after SIGTERM.
 ///
-/// Claude Code sends a hook SIGKILL about 1.5 s after SIGTERM: this time and twice [`REAP_LIMIT`] (for the leader,
-/// then for orphans) must be shorter than that.
+/// Claude Code sends a hook SIGKILL about 1.5 s after SIGTERM: this time and what [`Group::end`] may take must be
+/// shorter than that.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A program that prints more than this, or writes more to its log, is killed.
@@ -89,8 +83,8 @@ impl End {
 /// ends. Before and after a run, SIGTERM, SIGINT and SIGHUP have their default effect, even if this process was
 /// started with one of them ignored.
 ///
-/// The program is killed when the other end of `owner` is closed.
-pub(crate) fn run(spec: &Spec, owner: Option<BorrowedFd<'_>>) -> End {
+/// The program is killed when `owner` reports something.
+pub(crate) fn run(spec: &Spec, owner: Option<Watched<'_>>) -> End {
     recorded(|wakeups| watch_over(spec, owner, wakeups))
 }
 
@@ -103,11 +97,7 @@ pub(super) fn recorded(run: impl FnOnce(&Wakeups) -> Result<End, String>) -> End
     }
 }
 
-fn watch_over(
-    spec: &Spec,
-    owner: Option<BorrowedFd<'_>>,
-    wakeups: &Wakeups,
-) -> Result<End, String> {
+fn watch_over(spec: &Spec, owner: Option<Watched<'_>>, wakeups: &Wakeups) -> Result<End, String> {
     if let Some(signal) = caught() {
         return Ok(End::Interrupted { signal });
     }
@@ -121,16 +111,13 @@ fn watch_over(
     })?;
     let log = open_log(spec)?;
     let stdout = if spec.logs_stdout { &log } else { &captured };
-    let adoption = Adoption::begin();
-    let mut child = start(spec, stdout, &log)?;
-    let leader = Pid::from_child(&child);
-    let owner = owner.map(|owner| (owner, PollFlags::IN));
+    let mut group = start(spec, stdout, &log)?;
     let stop = wakeups.until(spec.timeout, owner.as_slice(), || {
         if let Some(signal) = caught() {
             Some(Stop::Signal(signal))
-        } else if has_exited(leader) {
+        } else if group.has_ended() {
             Some(Stop::Exit)
-        } else if owner.is_some_and(|owner| !signals::reported(owner).is_empty()) {
+        } else if owner.is_some_and(Watched::has_reported) {
             Some(Stop::Abandoned)
         } else {
             [stdout, &log]
@@ -140,33 +127,26 @@ fn watch_over(
         }
     });
     if stop != Some(Stop::Exit) {
-        signal_group(leader, Signal::TERM);
-        wakeups.until(GRACE, &[], || has_exited(leader).then_some(()));
+        group.ask_to_end();
+        wakeups.until(GRACE, &[], || group.has_ended().then_some(()));
     }
-    // The leader has not been reaped, so its id still belongs to this group.
-    signal_group(leader, Signal::KILL);
-    let reaped = wakeups.until(REAP_LIMIT, &[], || has_exited(leader).then(|| child.wait()));
-    adoption.end_orphans(wakeups);
+    let status = group.end(wakeups);
 
     Ok(match stop {
         None => End::TimedOut,
         Some(Stop::Signal(signal)) => End::Interrupted { signal },
         Some(Stop::Abandoned) => End::Abandoned,
         Some(Stop::Flood) => End::TooMuchOutput,
-        Some(Stop::Exit) => {
-            // If there is no status, someone else has reaped it, and nobody knows how it ended.
-            let status = reaped.and_then(Result::ok);
-            End::Exited {
-                code: status.and_then(|status| status.code()),
-                signal: status.and_then(|status| status.signal()),
-                stdout: contents(&captured),
-            }
-        }
+        Some(Stop::Exit) => End::Exited {
+            code: status.and_then(|status| status.code()),
+            signal: status.and_then(signal_of),
+            stdout: contents(&captured),
+        },
     })
 }
 
-/// Starts the program as the leader of its own process group. The error says why it could not be started.
-fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Child, String> {
+/// Starts the program. The error says why it could not be started.
+fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Group, String> {
     let (program, arguments) = spec.argv.split_first().ok_or("no program is given")?;
     // Checked first, because a failed spawn looks the same for a missing directory and a missing program.
     if !spec.cwd.is_dir() {
@@ -178,24 +158,21 @@ fn start(spec: &Spec, stdout: &File, log: &File) -> Result<Child, String> {
         file.try_clone()
             .map_err(|error| format!("its output cannot be captured: {error}"))
     };
-    Command::new(&file)
-        .arg0(program)
+    let mut command = Command::new(&file);
+    command
         .args(arguments)
         .current_dir(&spec.cwd)
         .envs(spec.env.iter().cloned())
         .stdin(Stdio::null())
         .stdout(copy(stdout)?)
-        .stderr(copy(log)?)
-        .process_group(0)
-        .spawn()
+        .stderr(copy(log)?);
+    Group::start(&mut command, program)
         .map_err(|error| program::why_not_started(spec, program, &file, &error))
 }
 
 /// Opens the log. Only the user may read it: the program may write about the user's account.
 fn open_log(spec: &Spec) -> Result<File, String> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
-    create_regular(&spec.log, flags, 0o600)
-        .map(|(file, _)| file)
+    create_private(&spec.log)
         .map_err(|error| format!("the log {} cannot be written: {error}", spec.log.display()))
 }
 
@@ -208,29 +185,14 @@ enum Stop {
     Flood,
 }
 
-/// Returns whether a child has ended. It is not reaped, so its id is not given to another process yet.
-pub(super) fn has_exited(child: Pid) -> bool {
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    !matches!(
-        waitid(WaitId::Pid(child), options),
-        Ok(None) | Err(Errno::INTR)
-    )
-}
-
-/// Sends a signal to a group. Errors are ignored: they mean that the group is gone, or (macOS) that only its dead
-/// leader is left.
-fn signal_group(leader: Pid, signal: Signal) {
-    let _ = kill_process_group(leader, signal);
-}
-
 /// Returns the contents of a file, without moving the offset, which a surviving writer would share.
 fn contents(file: &File) -> Vec<u8> {
     let length = file
         .metadata()
         .map_or(0, |metadata| metadata.len().min(MAX_OUTPUT));
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-    match file.read_exact_at(&mut bytes, 0) {
-        Ok(()) => bytes,
-        Err(_) => Vec::new(),
+    match read_at(file, &mut bytes, 0) {
+        Ok(count) if count == bytes.len() => bytes,
+        _ => Vec::new(),
     }
 }

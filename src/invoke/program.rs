@@ -5,10 +5,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::spec::Spec;
+use crate::os::file::is_executable;
 
 /// The most bytes that Linux accepts in one argument, whatever `ulimit` says: 32 pages minus a closing NUL.
 pub(super) const MAX_ARGUMENT: usize = 131_071;
@@ -38,7 +38,7 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
         }
         if folder.is_relative() || is_inside(&folder) {
             passed_over.get_or_insert(file);
-        } else if meta.permissions().mode() & 0o111 == 0 {
+        } else if !is_executable(&meta) {
             may_not_run.get_or_insert(file);
         } else {
             return Ok(file);
@@ -105,6 +105,7 @@ pub(super) fn why_not_started(
 #[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 

@@ -13,7 +13,7 @@ use super::Checked;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::explore::report::{Report, Verdict};
-use crate::page::counted;
+use crate::page::{self, counted};
 use crate::text::shown;
 
 /// A format for findings.
@@ -155,8 +155,7 @@ fn human(charts: &[Checked]) -> String {
     } else {
         GraphicalTheme::unicode_nocolor()
     };
-    let width = rustix::termios::tcgetwinsize(std::io::stdout())
-        .map_or(100, |size| usize::from(size.ws_col).max(40));
+    let width = page::terminal().map_or(100, |(columns, _)| columns.max(40));
     let handler = GraphicalReportHandler::new_themed(theme).with_width(width);
     let mut text = String::new();
     for chart in charts {

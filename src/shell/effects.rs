@@ -9,15 +9,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use rustix::io::Errno;
-
 use super::file;
 use super::find::{self, name_flaw};
 use super::git;
 use crate::chart::Scope;
 use crate::engine::decision::Effect;
 use crate::files::pattern::Pattern;
+use crate::os::file::rename_new;
 
 /// An effect that could not be carried out.
 #[derive(Debug)]
@@ -161,17 +159,7 @@ impl Files<'_> {
     fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
         let from = self.path(from)?;
         let to = self.new_path(to)?;
-        let renamed = match renameat_with(CWD, &from, CWD, &to, RenameFlags::NOREPLACE) {
-            // Not every file system can do this in one step; the write lock keeps our own processes apart.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if to.symlink_metadata().is_err() => {
-                fs::rename(&from, &to)
-            }
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                Err(io::ErrorKind::AlreadyExists.into())
-            }
-            other => Ok(other?),
-        };
-        renamed?;
+        rename_new(&from, &to)?;
         self.filled(&to);
         Ok(())
     }

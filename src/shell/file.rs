@@ -3,17 +3,14 @@
 //! Reading stops at a limit, and no link out of the project is followed. A file that is written appears completely or
 //! not at all, and keeps only the permission bits of the file that it replaces.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use rustix::fs::OFlags;
-
-use crate::files::regular::open_regular;
-use crate::invoke::signals;
+use crate::os::file::{copy_permissions, is_open_to_all, is_ours, share};
+use crate::os::regular::open_to_read;
+use crate::os::signals;
 
 /// The most bytes that are read from a file.
 pub(crate) const LIMIT: u64 = 16 * 1024 * 1024;
@@ -44,7 +41,7 @@ pub(crate) fn read(root: &Path, path: &Path, limit: u64) -> io::Result<Option<Ve
 
 /// Does the same, but follows no symbolic link.
 pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let (file, meta) = match open_regular(path, OFlags::RDONLY) {
+    let (file, meta) = match open_to_read(path) {
         Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -128,11 +125,7 @@ pub(super) fn create_for_now(
     signals::report_file_size();
     let folder = path.parent().unwrap_or(Path::new("."));
     sweep(folder);
-    let mut new = tempfile::Builder::new()
-        .prefix(NEW)
-        // The user's umask is applied, as with any file.
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)?;
+    let mut new = share(tempfile::Builder::new().prefix(NEW)).tempfile_in(folder)?;
     fill(new.as_file_mut())?;
     new.persist_noclobber(path)?;
     Ok(())
@@ -150,9 +143,7 @@ fn beside(path: &Path) -> PathBuf {
 /// the plain permission bits. Otherwise, whoever made the old file could have the user run or share the new one.
 fn keep_permissions(old: &Path, new: &File) -> io::Result<()> {
     match old.symlink_metadata() {
-        Ok(meta) if meta.is_file() && meta.uid() == user() => {
-            new.set_permissions(Permissions::from_mode(meta.mode() & 0o777))
-        }
+        Ok(meta) if meta.is_file() && is_ours(&meta) => copy_permissions(&meta, new),
         _ => Ok(()),
     }
 }
@@ -181,19 +172,13 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// Returns the id of the user.
-pub(super) fn user() -> u32 {
-    static USER: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
-    *USER
-}
-
 /// Returns why a directory is not used: it belongs to another user, or others may write to it.
 pub(crate) fn distrust(dir: &Path) -> Option<String> {
     let meta = dir.metadata().ok()?;
-    if meta.uid() != user() {
+    if !is_ours(&meta) {
         return Some("it belongs to another user".to_owned());
     }
-    (meta.mode() & 0o002 != 0).then(|| {
+    is_open_to_all(&meta).then(|| {
         format!(
             "every user of this machine may write to it; `chmod o-w {}` changes that",
             dir.display()
@@ -203,7 +188,8 @@ pub(crate) fn distrust(dir: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 
     use super::*;
 

@@ -10,8 +10,8 @@ use std::thread;
 
 use crate::chart::{InstanceChoice, Scope};
 use crate::files::Warnings;
-use crate::files::folder::{Entry, Folder, Modified};
 use crate::files::pattern::{Pattern, is_slug};
+use crate::os::folder::{Entry, Folder, Modified};
 use crate::text::shown;
 
 /// The most threads that look at directories.

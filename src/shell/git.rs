@@ -1,7 +1,5 @@
 //! Asks git about the project, at most once per event, and only if a rule looks at it.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::{OnceLock, mpsc};
@@ -10,8 +8,8 @@ use std::time::Duration;
 use std::{fs, io};
 
 use crate::invoke::program;
+use crate::os;
 use crate::text::shown;
-use rustix::process::{Pid, Signal, kill_process};
 
 /// How long git may take. A host gives a hook as little as a minute, and nobody would learn why a stop was cut off.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -86,9 +84,12 @@ pub(super) fn hash_tree(root: &Path, home: &str, mut add: impl FnMut(&[u8])) -> 
         .split(|byte| *byte == 0)
         .filter(|name| !name.is_empty())
     {
-        let path = root.join(OsStr::from_bytes(name));
+        let path = root.join(os::file::path(name));
         let content = match path.symlink_metadata() {
-            Ok(meta) if meta.is_symlink() => fs::read_link(&path).ok()?.into_os_string().into_vec(),
+            Ok(meta) if meta.is_symlink() => fs::read_link(&path)
+                .ok()?
+                .into_os_string()
+                .into_encoded_bytes(),
             Ok(meta) if meta.is_file() && meta.len() < LARGE => fs::read(&path).ok()?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             // A repository in the repository, or more than anyone wants to read.
@@ -144,7 +145,7 @@ fn output_within(command: &mut Command, limit: Duration) -> Result<Output, Strin
         .stderr(Stdio::piped())
         .spawn()
         .map_err(unrun)?;
-    let pid = Pid::from_child(&child);
+    let id = child.id();
     let (sender, receiver) = mpsc::channel();
     thread::Builder::new()
         .spawn(move || sender.send(child.wait_with_output()))
@@ -154,7 +155,7 @@ fn output_within(command: &mut Command, limit: Duration) -> Result<Output, Strin
         Err(_) => {
             // It may have ended just now. Nothing waits for the thread: a process that git started may keep its pipes
             // open.
-            let _ = kill_process(pid, Signal::KILL);
+            os::process::kill(id);
             Err(format!("did not end within {} s", limit.as_secs()))
         }
     }

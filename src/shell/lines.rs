@@ -7,14 +7,13 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use super::{file, lock, record};
-use crate::files::regular::open_regular;
+use crate::os::file::{is_at, number, read_at};
+use crate::os::regular::open_to_append;
 
 /// The journal among the files of the lock folder.
 pub(super) const JOURNAL: &str = "journal";
@@ -51,7 +50,7 @@ pub(super) fn read(home: &Path, name: &str, kind: &str) -> String {
     let files = [kind, &older(kind)].map(|kind| believed(home, name, kind));
     let [newer, older] = files;
     let is_same = |a: &File, b: &File| {
-        let id = |file: &File| file.metadata().map(|meta| meta.ino()).ok();
+        let id = |file: &File| number(file, &file.metadata().ok()?).ok();
         id(a) == id(b)
     };
     let older = older.filter(|older| newer.as_ref().is_none_or(|newer| !is_same(older, newer)));
@@ -74,7 +73,7 @@ fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
         return Err(io::Error::other("its folder is a symbolic link"));
     }
     for _ in 0..TRIES {
-        let (file, meta) = match open_regular(&path, OFlags::RDWR | OFlags::APPEND) {
+        let (file, meta) = match open_to_append(&path) {
             Ok(opened) => opened,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make(home, &path)?;
@@ -88,7 +87,7 @@ fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
         }
         // One process replaces the file; those that have it open write to the old one.
         match file.try_lock() {
-            Ok(()) if !lock::is_at(&file, &path) => {}
+            Ok(()) if !is_at(&file, &path) => {}
             Ok(()) if is_ours => fs::rename(&path, lock::path(home, name, &older(kind)))?,
             Ok(()) => fs::remove_file(&path)?,
             Err(_) if is_ours => return Ok(file),
@@ -102,7 +101,7 @@ fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
 fn make(home: &Path, path: &Path) -> io::Result<()> {
     lock::make_folder(home)?;
     let made = file::create_for_now(path, |file| {
-        let inode = file.metadata()?.ino();
+        let inode = number(file, &file.metadata()?)?;
         file.write_all(&serde_json::to_vec(&Head { inode })?)
     });
     match made {
@@ -121,12 +120,12 @@ fn believed(home: &Path, name: &str, kind: &str) -> Option<File> {
 /// Returns whether the first line of the file has the file's own number.
 fn is_believed(file: &File, meta: &Metadata) -> bool {
     let mut start = [0; 64];
-    let Ok(length) = file.read_at(&mut start, 0) else {
+    let Ok(length) = read_at(file, &mut start, 0) else {
         return false;
     };
     let line = start[..length].split(|byte| *byte == b'\n').next();
     let head = line.and_then(|line| serde_json::from_slice::<Head>(line).ok());
-    head.is_some_and(|head| record::is_made_here(meta, head.inode))
+    head.is_some_and(|head| record::is_made_here(file, meta, head.inode))
 }
 
 /// Returns the extension of the previous full file.

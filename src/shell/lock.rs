@@ -8,14 +8,12 @@
 
 use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
-
-use crate::files::regular::open_regular;
-use crate::invoke::signals;
+use crate::os::file::{is_at, write_at};
+use crate::os::regular::{open_to_read, open_to_write};
+use crate::os::signals;
 
 /// The folder of the lock files, in the chart's home.
 pub(super) const FOLDER: &str = ".locks";
@@ -84,8 +82,7 @@ impl WriteLock {
         let next = self.revision()?.wrapping_add(1);
         // One write over the old number, never an empty file: if the process is killed in between, no number is used
         // twice.
-        self.file
-            .write_all_at(format!("{next:020}\n").as_bytes(), 0)
+        write_at(&self.file, format!("{next:020}\n").as_bytes(), 0)
     }
 }
 
@@ -128,12 +125,6 @@ fn try_lock(file: File) -> io::Result<Option<ReviewLock>> {
     }
 }
 
-/// Returns whether `path` is this very file.
-pub(super) fn is_at(file: &File, path: &Path) -> bool {
-    let id = |meta: io::Result<Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
-    id(file.metadata()) == id(path.symlink_metadata())
-}
-
 /// Opens a file of the lock folder for reading, and returns it with its metadata.
 pub(super) fn open_existing(
     home: &Path,
@@ -141,7 +132,7 @@ pub(super) fn open_existing(
     kind: &str,
 ) -> io::Result<(File, Metadata)> {
     // Most records don't exist, so the folder comes second.
-    let opened = open_regular(&path(home, instance, kind), OFlags::RDONLY)?;
+    let opened = open_to_read(&path(home, instance, kind))?;
     refuse_link(&folder(home))?;
     Ok(opened)
 }
@@ -194,7 +185,7 @@ pub(super) fn make_folder(home: &Path) -> io::Result<()> {
 pub(super) fn open(home: &Path, instance: &str, kind: &str) -> io::Result<File> {
     let path = path(home, instance, kind);
     make_folder(home)
-        .and_then(|()| open_regular(&path, OFlags::RDWR | OFlags::CREATE))
+        .and_then(|()| open_to_write(&path))
         .map(|(file, _)| file)
         .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }

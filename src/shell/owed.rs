@@ -8,12 +8,12 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Pid, getpid, test_kill_process};
 use serde::{Deserialize, Serialize};
 
 use super::record;
 use crate::engine::decision::{Answer, Decision};
 use crate::files::clock;
+use crate::os::process::is_running;
 
 const KIND: &str = "owed";
 
@@ -27,7 +27,7 @@ struct Owed {
     state: u64,
     /// The hook that will give it.
     #[serde(default)]
-    hook: i32,
+    hook: u32,
     /// When it was stored, in seconds since 1970.
     #[serde(default)]
     left: u64,
@@ -52,7 +52,7 @@ impl Debt {
     ) -> io::Result<Self> {
         let owed = Owed {
             state: mark(text),
-            hook: getpid().as_raw_pid(),
+            hook: std::process::id(),
             left: clock::now(),
             block: match &decision.answer {
                 Answer::Block(reason) => Some(reason.clone()),
@@ -75,8 +75,7 @@ impl Debt {
         }
         // The hook is printing the answer now. (If another process has its id by now, it won't for long.)
         let is_recent = clock::now().saturating_sub(owed.left) < GRACE;
-        let hook = Pid::from_raw(owed.hook);
-        if is_recent && hook.is_some_and(|hook| test_kill_process(hook).is_ok()) {
+        if is_recent && is_running(owed.hook) {
             return None;
         }
         let decision = Decision {

@@ -6,7 +6,6 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -15,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{file, lock};
 use crate::files::clock;
+use crate::os::file::{is_ours, number};
 
 /// The most bytes of a record that are read.
 const LIMIT: u64 = 256 * 1024;
@@ -46,7 +46,7 @@ pub(super) fn write_for_now<T: Serialize>(
 
 fn fill<T: Serialize>(file: &mut File, value: T) -> io::Result<()> {
     let modified = clock::now() & !1;
-    let inode = file.metadata()?.ino();
+    let inode = number(file, &file.metadata()?)?;
     file.write_all(&serde_json::to_vec(&Record {
         inode,
         modified,
@@ -73,11 +73,11 @@ pub(super) fn try_read<T: DeserializeOwned>(
         file => file?,
     };
     let mut text = Vec::new();
-    file.take(LIMIT).read_to_end(&mut text)?;
+    (&file).take(LIMIT).read_to_end(&mut text)?;
     let Ok(record) = serde_json::from_slice::<Record<T>>(&text) else {
         return Ok(None);
     };
-    let is_ours = is_made_here(&meta, record.inode)
+    let is_ours = is_made_here(&file, &meta, record.inode)
         && meta.modified()? == UNIX_EPOCH + Duration::from_secs(record.modified);
     Ok(is_ours.then_some(record.value))
 }
@@ -89,6 +89,6 @@ pub(super) fn remove(home: &Path, name: &str, kind: &str) {
 }
 
 /// Returns whether a file was made on this machine: `inode`, with which it starts, is its own number.
-pub(super) fn is_made_here(meta: &Metadata, inode: u64) -> bool {
-    meta.ino() == inode && meta.uid() == file::user()
+pub(super) fn is_made_here(file: &File, meta: &Metadata, inode: u64) -> bool {
+    is_ours(meta) && number(file, meta).is_ok_and(|number| number == inode)
 }

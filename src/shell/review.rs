@@ -26,6 +26,7 @@ use crate::host::events::REVIEWER;
 use crate::invoke::process::End;
 use crate::invoke::spec::Spec;
 use crate::invoke::{log, outcome, supervisor};
+use crate::os::file::Version;
 
 /// How many seconds before the host ends the hook a reviewer is ended, if gates have run before it.
 const RESERVE: u64 = 10;
@@ -216,7 +217,7 @@ fn run(
     let dir = place.dir();
     let file = dir.join(&invocation.file);
     let shown = place.instance.dir.join(&invocation.file);
-    let before = Writing::of(&file);
+    let before = version(&file);
     let log_file = dir.join(&invocation.log);
     // The log of a failed run stays, and nobody wants to commit it. If this fails, the run is the same.
     let _ = effects::ignore_logs(&place.root, &place.chart.scope, &invoke.log.0);
@@ -278,7 +279,7 @@ fn run(
         Ok(verdict) => verdict,
         Err(why) => return failed(format!("`{program}` failed: {why}")),
     };
-    if Writing::of(&file).is_none_or(|after| after.len == 0 || Some(after) == before) {
+    if version(&file).is_none_or(|after| after.len == 0 || Some(after) == before) {
         return failed(format!("`{program}` did not write {}", shown.display()));
     }
     // The log of a successful run is of no use to anyone; if it stays, nothing is lost.
@@ -307,29 +308,10 @@ fn seconds(count: u64) -> String {
     }
 }
 
-/// Identifies one version of a file.
-#[derive(Debug, PartialEq, Eq)]
-struct Writing {
-    inode: u64,
-    len: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Writing {
-    /// Returns the current version; `None` if there is no regular file, even at the end of a link.
-    fn of(path: &Path) -> Option<Self> {
-        use std::os::unix::fs::MetadataExt;
-        let meta = std::fs::symlink_metadata(path)
-            .ok()
-            .filter(std::fs::Metadata::is_file)?;
-        Some(Self {
-            inode: meta.ino(),
-            len: meta.len(),
-            modified: (meta.mtime(), meta.mtime_nsec()),
-            changed: (meta.ctime(), meta.ctime_nsec()),
-        })
-    }
+/// Returns the version of the file at `path`; `None` if there is no regular file, even at the end of a link.
+fn version(path: &Path) -> Option<Version> {
+    let meta = path.symlink_metadata().ok()?;
+    meta.is_file().then(|| Version::of(&meta))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -13,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lock::{self, ReviewLock};
 use crate::files::clock;
+use crate::os::file::write_at;
 
 /// The file that describes the running review.
 const RUNNING: &str = "running";
@@ -85,7 +85,7 @@ impl Note {
     pub(super) fn say(&self, running: &Running) -> io::Result<()> {
         let text = serde_json::to_vec(running)?;
         self.file.set_len(0)?;
-        self.file.write_all_at(&text, 0)
+        write_at(&self.file, &text, 0)
     }
 }
 

@@ -27,8 +27,8 @@ use crate::engine::records;
 use crate::engine::spent::{Run, of_cycle, spent as spent_so_far};
 use crate::engine::world::{Source, World};
 use crate::expr::prompt;
-use crate::files::folder::{Entry, Folder};
 use crate::files::timestamp;
+use crate::os::folder::{Entry, Folder};
 use crate::shell::find::{self, Instance};
 use crate::text::{full_stop, shown};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The folders of `src`, lowest first. A folder imports from those in the lines above its own, and from itself.
 const LAYERS: &[&[&str]] = &[
-    &["text"],
+    &["text", "os"],
     &["diagnostic", "host", "files", "page"],
     &["expr"],
     &["chart"],

@@ -8,10 +8,10 @@ use std::time::Duration;
 use clap::ArgMatches;
 
 use crate::chart::Chart;
-use crate::cli::bell::{Bell, PAUSE, Rang};
 use crate::cli::error::CliError;
 use crate::cli::place;
 use crate::engine::inspect;
+use crate::os::bell::{Bell, PAUSE, Rang};
 use crate::page::{
     ACCENT, ALERT, BAD, FAINT, GOOD, Page, STRONG, dollars, paint, paint_words, span, unbroken,
     width,
@@ -31,7 +31,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let since = matches.get_one::<String>("since");
     let is_json = matches.get_flag("json");
     let mut bell = match matches.get_flag("follow") {
-        true => Some(Bell::new()?),
+        true => Some(Bell::new().map_err(CliError::because("signals cannot be handled"))?),
         false => None,
     };
     let mut log = Log {

@@ -13,10 +13,10 @@ use serde_json::Value as Json;
 use super::facts::Facts;
 use super::screen;
 use crate::chart::Chart;
-use crate::cli::bell::{Bell, PAUSE, Rang};
 use crate::cli::error::CliError;
 use crate::cli::output::versioned;
 use crate::cli::place;
+use crate::os::bell::{Bell, PAUSE, Rang};
 use crate::page;
 
 /// Follows the instance until the user stops it or the reader is gone.
@@ -26,7 +26,7 @@ pub(super) fn run(
     session: Option<&str>,
     is_json: bool,
 ) -> Result<ExitCode, CliError> {
-    let mut bell = Bell::new()?;
+    let mut bell = Bell::new().map_err(CliError::because("signals cannot be handled"))?;
     let is_drawn = !is_json && io::stdout().is_terminal();
     let mut before = String::new();
     let mut drawing = Drawing {

@@ -2,7 +2,8 @@
 use std::fs;
 use std::time::Instant;
 
-use rustix::process::test_kill_process;
+use rustix::event::PollFlags;
+use rustix::process::{Pid, test_kill_process};
 use tempfile::TempDir;
 
 use super::*;
@@ -305,27 +306,6 @@ fn a_tree_of_sessions_is_ended() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn children_of_others_are_spared() {
-    let (spared, caught) = signals::recorded(|wakeups| {
-        let mut earlier = Command::new("sleep")
-            .arg("1000")
-            .process_group(0)
-            .spawn()
-            .unwrap();
-        let adoption = Adoption::begin();
-        let mut of_another_thread = Command::new("sleep").arg("1000").spawn().unwrap();
-        adoption.end_orphans(wakeups);
-        for child in [&mut earlier, &mut of_another_thread] {
-            assert_eq!(child.try_wait().unwrap(), None);
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
-    });
-    assert_eq!((spared.is_ok(), caught), (true, None));
-}
-
-#[test]
 fn a_run_without_an_owner_is_killed() {
     let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
     let test = Test::new();
@@ -341,7 +321,7 @@ fn a_run_without_an_owner_is_killed() {
         "-c",
         "echo $$ >leader; sleep 1000 & echo $! >child; sleep 1000",
     ];
-    let owner = std::os::fd::AsFd::as_fd(&ours);
+    let owner = Watched::new(&ours, PollFlags::IN);
     let end = run(&test.spec(&argv), Some(owner));
     closed.join().unwrap();
     assert_eq!(end, End::Abandoned);

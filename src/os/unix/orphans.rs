@@ -122,3 +122,32 @@ impl Adoption {
 
     pub(super) fn end_orphans(&self, _: &Wakeups) {}
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::process::CommandExt as _;
+    use std::process::Command;
+
+    use super::*;
+    use crate::os::signals;
+
+    #[test]
+    fn children_of_others_are_spared() {
+        let (spared, caught) = signals::recorded(|wakeups| {
+            let mut earlier = Command::new("sleep")
+                .arg("1000")
+                .process_group(0)
+                .spawn()
+                .unwrap();
+            let adoption = Adoption::begin();
+            let mut of_another_thread = Command::new("sleep").arg("1000").spawn().unwrap();
+            adoption.end_orphans(wakeups);
+            for child in [&mut earlier, &mut of_another_thread] {
+                assert_eq!(child.try_wait().unwrap(), None);
+                child.kill().unwrap();
+                child.wait().unwrap();
+            }
+        });
+        assert_eq!((spared.is_ok(), caught), (true, None));
+    }
+}

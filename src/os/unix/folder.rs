@@ -10,28 +10,28 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, statat
 use rustix::io::retry_on_intr;
 
 /// An open directory.
-pub struct Folder {
+pub(crate) struct Folder {
     dir: Dir,
 }
 
 /// What is in a directory.
-pub struct Entry {
-    pub name: OsString,
+pub(crate) struct Entry {
+    pub(crate) name: OsString,
     /// A symbolic link is not followed.
-    pub kind: FileType,
+    pub(crate) kind: FileType,
 }
 
 /// When a file was modified: seconds since 1970, and nanoseconds. (Their types differ between systems.)
-pub type Modified = (i128, i128);
+pub(crate) type Modified = (i128, i128);
 
 impl Folder {
     /// Opens the directory at `path`.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         Self::open_at(CWD, path)
     }
 
     /// Opens a directory that is in this one.
-    pub fn folder(&self, name: &OsStr) -> io::Result<Self> {
+    pub(crate) fn folder(&self, name: &OsStr) -> io::Result<Self> {
         Self::open_at(self.dir.fd()?, Path::new(name))
     }
 
@@ -42,7 +42,7 @@ impl Folder {
     }
 
     /// Returns what is in it, in no order.
-    pub fn entries(&mut self) -> io::Result<Vec<Entry>> {
+    pub(crate) fn entries(&mut self) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
         while let Some(entry) = self.dir.read() {
             let entry = entry?;
@@ -62,7 +62,7 @@ impl Folder {
     }
 
     /// Returns when a file below it was modified. A symbolic link is not followed.
-    pub fn modified(&self, name: &Path) -> io::Result<Modified> {
+    pub(crate) fn modified(&self, name: &Path) -> io::Result<Modified> {
         let status = self.status(name)?;
         Ok((status.st_mtime.into(), status.st_mtime_nsec.into()))
     }

@@ -4,7 +4,7 @@
 //! after, they have their default effect.
 
 use std::io::{self, Read as _};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
@@ -31,7 +31,7 @@ static DEFAULT_APPLIES: AtomicBool = AtomicBool::new(false);
 
 /// Runs `work` while signals are recorded. Also returns the signal that this process got before or during the work,
 /// if any: the caller should exit then. A second thread waits until the first one's work ends.
-pub(super) fn recorded<T>(work: impl FnOnce(&Wakeups) -> T) -> (io::Result<T>, Option<i32>) {
+pub(crate) fn recorded<T>(work: impl FnOnce(&Wakeups) -> T) -> (io::Result<T>, Option<i32>) {
     let mut slot = WAKEUPS.lock().unwrap_or_else(PoisonError::into_inner);
     DEFAULT_APPLIES.store(false, Ordering::SeqCst);
     let done = Wakeups::installed(&mut slot).map(work);
@@ -41,7 +41,7 @@ pub(super) fn recorded<T>(work: impl FnOnce(&Wakeups) -> T) -> (io::Result<T>, O
 }
 
 /// Returns the signal that asked this process to end, if any.
-pub(super) fn caught() -> Option<i32> {
+pub(crate) fn caught() -> Option<i32> {
     i32::try_from(CAUGHT.load(Ordering::SeqCst))
         .ok()
         .filter(|signal| *signal != 0)
@@ -59,20 +59,34 @@ pub(crate) fn report_file_size() {
 }
 
 /// A file that a wait listens to, and the events to wait for. A closed other end is always reported.
-pub(super) type Watched<'f> = (BorrowedFd<'f>, PollFlags);
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Watched<'f> {
+    file: BorrowedFd<'f>,
+    events: PollFlags,
+}
 
-/// Returns the events of a watched file.
-pub(super) fn reported((file, flags): Watched<'_>) -> PollFlags {
-    let mut files = [PollFd::from_borrowed_fd(file, flags)];
-    match poll(&mut files, Some(&Timespec::default())) {
-        Ok(_) => files[0].revents(),
-        Err(_) => PollFlags::empty(),
+impl<'f> Watched<'f> {
+    pub(crate) fn new(file: &'f impl AsFd, events: PollFlags) -> Self {
+        let file = file.as_fd();
+        Self { file, events }
+    }
+
+    /// Returns whether it reports one of these events.
+    pub(super) fn reports(self, events: PollFlags) -> bool {
+        let mut files = [PollFd::from_borrowed_fd(self.file, self.events)];
+        poll(&mut files, Some(&Timespec::default())).is_ok()
+            && files[0].revents().intersects(events)
+    }
+
+    /// Returns whether it reports anything.
+    pub(crate) fn has_reported(self) -> bool {
+        self.reports(PollFlags::all())
     }
 }
 
 /// The receiving end of the signal handlers: a signal or the end of a child ends the wait.
 #[derive(Debug)]
-pub(super) struct Wakeups(UnixStream);
+pub(crate) struct Wakeups(UnixStream);
 
 impl Wakeups {
     /// Installs the handlers on the first call.
@@ -103,7 +117,7 @@ impl Wakeups {
 
     /// Waits until `check` returns something or the time limit has passed. It checks immediately, after each signal,
     /// when one of the `watched` files reports something, and every [`TICK`].
-    pub(super) fn until<T>(
+    pub(crate) fn until<T>(
         &self,
         limit: Duration,
         watched: &[Watched<'_>],
@@ -130,7 +144,7 @@ impl Wakeups {
         let mut files = vec![PollFd::new(&self.0, PollFlags::IN)];
         let others = watched
             .iter()
-            .map(|(file, flags)| PollFd::from_borrowed_fd(*file, *flags));
+            .map(|watched| PollFd::from_borrowed_fd(watched.file, watched.events));
         files.extend(others);
         match poll(&mut files, Some(&limit_spec)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}

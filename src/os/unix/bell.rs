@@ -8,14 +8,12 @@ use std::time::Duration;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 use signal_hook::low_level::pipe;
 
-use super::error::CliError;
-
 /// The time between two checks.
-pub(super) const PAUSE: Duration = Duration::from_secs(1);
+pub(crate) const PAUSE: Duration = Duration::from_secs(1);
 
 /// Why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rang {
+pub(crate) enum Rang {
     /// The time has passed, or the size of the terminal has changed.
     Look,
     /// This process was asked to end.
@@ -24,7 +22,7 @@ pub(super) enum Rang {
 
 /// Signals, as bytes in a stream that can be polled.
 #[derive(Debug)]
-pub(super) struct Bell {
+pub(crate) struct Bell {
     end: UnixStream,
     resize: UnixStream,
     /// Stdout, if it is a pipe, whose reader may close it. (Not every system can poll every kind of file.)
@@ -32,11 +30,7 @@ pub(super) struct Bell {
 }
 
 impl Bell {
-    pub(super) fn new() -> Result<Self, CliError> {
-        Self::listening().map_err(CliError::because("signals cannot be handled"))
-    }
-
-    fn listening() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         let (end, sender) = UnixStream::pair()?;
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             pipe::register(signal, sender.try_clone()?)?;
@@ -54,7 +48,7 @@ impl Bell {
     }
 
     /// Waits this long, or until something happens.
-    pub(super) fn wait(&mut self, time: Duration) -> Rang {
+    pub(crate) fn wait(&mut self, time: Duration) -> Rang {
         use rustix::event::{PollFd, PollFlags, poll};
         let mut fds = vec![
             PollFd::new(&self.end, PollFlags::IN),

@@ -1,0 +1,113 @@
+//! What a file is: which one, whose, and who may do what with it.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata, Permissions};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
+use rustix::io::Errno;
+
+/// Returns the number of an open file, which no other file on its file system has.
+pub(crate) fn number(_: &File, meta: &Metadata) -> io::Result<u64> {
+    Ok(meta.ino())
+}
+
+/// Returns whether `path` is this very file, and no link to it.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let id = |meta: io::Result<Metadata>| meta.ok().map(|meta| (meta.dev(), meta.ino()));
+    id(file.metadata()) == id(path.symlink_metadata())
+}
+
+/// Identifies one version of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Version {
+    inode: u64,
+    pub(crate) len: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Version {
+    /// Returns the version of the file with this metadata.
+    pub(crate) fn of(meta: &Metadata) -> Self {
+        Self {
+            inode: meta.ino(),
+            len: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+}
+
+/// Returns whether the file belongs to the user.
+pub(crate) fn is_ours(meta: &Metadata) -> bool {
+    static USER: LazyLock<u32> = LazyLock::new(|| rustix::process::geteuid().as_raw());
+    meta.uid() == *USER
+}
+
+/// Returns whether every user of this machine may write to the file.
+pub(crate) fn is_open_to_all(meta: &Metadata) -> bool {
+    meta.mode() & 0o002 != 0
+}
+
+/// Returns whether the file may be run as a program.
+pub(crate) fn is_executable(meta: &Metadata) -> bool {
+    meta.mode() & 0o111 != 0
+}
+
+/// Returns whether the user may write to the file or directory at `path`.
+pub(crate) fn is_writable(path: &Path) -> bool {
+    access(path, Access::WRITE_OK).is_ok()
+}
+
+/// Gives a new file the permission bits of the one that it replaces, and no other bits.
+pub(crate) fn copy_permissions(old: &Metadata, new: &File) -> io::Result<()> {
+    new.set_permissions(Permissions::from_mode(old.mode() & 0o777))
+}
+
+/// Lets a temporary file have the permissions of any other file: the user's umask is applied.
+pub(crate) fn share<'b, 'p>(
+    builder: &'b mut tempfile::Builder<'p, 'p>,
+) -> &'b mut tempfile::Builder<'p, 'p> {
+    builder.permissions(Permissions::from_mode(0o666))
+}
+
+/// Renames a file; an error if the new name exists.
+pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // Not every file system can do this in one step; the write lock keeps our own processes apart.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) if to.symlink_metadata().is_err() => {
+            fs::rename(from, to)
+        }
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            Err(io::ErrorKind::AlreadyExists.into())
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Fills `bytes` with the file's contents from `offset` on, as far as there are any; returns how many there are. The
+/// file's own position stays, because other processes may share it.
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(bytes, offset)
+}
+
+/// Writes `bytes` at `offset`.
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    file.write_all_at(bytes, offset)
+}
+
+/// Returns a path that another program printed.
+pub(crate) fn path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// Lets the program `exe` also be started under the name `name` in `folder`. It is a link, not a script: this also works
+/// if the file system is mounted noexec.
+pub(crate) fn stand_in(exe: &Path, folder: &Path, name: &str) -> io::Result<()> {
+    symlink(exe, folder.join(name))
+}

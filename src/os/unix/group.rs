@@ -1,0 +1,74 @@
+//! A program with all the processes that it starts.
+
+use std::io;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::orphans::{Adoption, REAP_LIMIT};
+use super::signals::Wakeups;
+
+/// A running program: the leader of its own process group.
+#[derive(Debug)]
+pub(crate) struct Group {
+    child: Child,
+    leader: Pid,
+    adoption: Adoption,
+}
+
+impl Group {
+    /// Starts the program, which sees `name` as its own.
+    pub(crate) fn start(command: &mut Command, name: &str) -> io::Result<Self> {
+        let adoption = Adoption::begin();
+        let child = command.arg0(name).process_group(0).spawn()?;
+        Ok(Self {
+            leader: Pid::from_child(&child),
+            child,
+            adoption,
+        })
+    }
+
+    /// Returns whether the program itself has ended. It is not reaped, so its id is not given to another process yet.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        has_exited(self.leader)
+    }
+
+    /// Asks all processes of the group to end.
+    pub(crate) fn ask_to_end(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Kills what is left of the group and, on Linux, every process that has left it. Returns how the program ended;
+    /// `None` if that is unknown, because someone else has reaped it.
+    pub(crate) fn end(mut self, wakeups: &Wakeups) -> Option<ExitStatus> {
+        // The leader has not been reaped, so its id still belongs to this group.
+        self.signal(Signal::KILL);
+        let reaped = wakeups.until(REAP_LIMIT, &[], || {
+            has_exited(self.leader).then(|| self.child.wait())
+        });
+        self.adoption.end_orphans(wakeups);
+        reaped.and_then(Result::ok)
+    }
+
+    /// Sends a signal to the group. Errors are ignored: they mean that the group is gone, or (macOS) that only its
+    /// dead leader is left.
+    fn signal(&self, signal: Signal) {
+        let _ = kill_process_group(self.leader, signal);
+    }
+}
+
+/// Returns whether a child has ended, without reaping it.
+pub(super) fn has_exited(child: Pid) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    !matches!(
+        waitid(WaitId::Pid(child), options),
+        Ok(None) | Err(Errno::INTR)
+    )
+}
+
+/// Returns the number of the signal that killed a process.
+pub(crate) fn signal_of(status: ExitStatus) -> Option<i32> {
+    status.signal()
+}

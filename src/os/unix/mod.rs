@@ -1,0 +1,11 @@
+//! Linux, macOS and other systems like them.
+
+pub(crate) mod bell;
+pub(crate) mod file;
+pub(crate) mod folder;
+pub(crate) mod group;
+mod orphans;
+pub(crate) mod process;
+pub(crate) mod regular;
+pub(crate) mod signals;
+pub(crate) mod supervisor;

@@ -1,0 +1,24 @@
+//! Processes other than those of a run.
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+/// Returns whether this process has all rights on this machine.
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// Returns whether there is a process with this id.
+pub(crate) fn is_running(id: u32) -> bool {
+    pid(id).is_some_and(|pid| test_kill_process(pid).is_ok())
+}
+
+/// Kills a child of this process.
+pub(crate) fn kill(id: u32) {
+    if let Some(pid) = pid(id) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+fn pid(id: u32) -> Option<Pid> {
+    i32::try_from(id).ok().and_then(Pid::from_raw)
+}

@@ -1,0 +1,179 @@
+//! A supervisor: a small process of this same binary, which gets an order from the hook and answers with a report.
+//!
+//! A hook may be killed with SIGKILL, alone or with its whole process group and session, and then it cannot kill
+//! anything. The supervisor runs in a session of its own and holds one end of a socket whose other end only the hook
+//! has. When the hook is gone, the system closes that end, and the supervisor learns of it.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+use rustix::process::{Pid, getppid, setsid};
+
+use super::group::has_exited;
+use super::orphans::{Adoption, REAP_LIMIT};
+use super::signals::{Wakeups, Watched, caught};
+
+/// How long the supervisor may take to kill a program: its own time limits, and a little more.
+const PATIENCE: Duration = Duration::from_millis(1_200);
+
+/// Gives an order, one line of text, to a supervisor, which is this binary with the only argument `argument`. Returns
+/// its report, and `None` if this process's host is gone. The supervisor holds `lock` as long as it runs.
+///
+/// If this process ends, or is asked to end, so does the supervisor with all processes that it has started.
+pub(crate) fn delegate(
+    argument: &str,
+    order: &[u8],
+    lock: &File,
+    wakeups: &Wakeups,
+) -> io::Result<Option<Vec<u8>>> {
+    let host = Host::now();
+    if host.is_gone() {
+        return Ok(None);
+    }
+    let adoption = Adoption::begin();
+    let (mut socket, theirs) = UnixStream::pair()?;
+    let mut child = start(argument, theirs, lock)?;
+    // If the supervisor has already ended, it reports nothing, which the caller notices.
+    let _ = socket.write_all(order);
+    socket.set_nonblocking(true)?;
+
+    let mut report = Vec::new();
+    let mut is_reported = false;
+    let watched = [Watched::new(&socket, PollFlags::IN)];
+    let with_host: Vec<Watched<'_>> = watched.iter().copied().chain(host.watched()).collect();
+    let is_gone = wakeups.until(Duration::MAX, &with_host, || {
+        is_reported = read(&socket, &mut report);
+        match () {
+            () if is_reported => Some(false),
+            () if caught().is_some() => Some(false),
+            () if host.is_gone() => Some(true),
+            () => None,
+        }
+    });
+    if !is_reported {
+        // To the supervisor, this looks like the end of this process.
+        let _ = socket.shutdown(Shutdown::Write);
+        wakeups.until(PATIENCE, &watched, || {
+            read(&socket, &mut report).then_some(())
+        });
+    }
+    let pid = Pid::from_child(&child);
+    wakeups.until(REAP_LIMIT, &[], || {
+        has_exited(pid).then(|| child.wait().ok())
+    });
+    // If the supervisor itself was killed, its processes have become children of this process.
+    adoption.end_orphans(wakeups);
+    Ok((is_gone != Some(true)).then_some(report))
+}
+
+/// Starts the supervisor. Of our files, only the socket and the lock are open in it: it must not keep the host
+/// waiting for the end of our output.
+fn start(argument: &str, socket: UnixStream, lock: &File) -> io::Result<Child> {
+    // The running binary, even if its file has been replaced in the meantime.
+    let program = match cfg!(target_os = "linux") {
+        true => PathBuf::from("/proc/self/exe"),
+        false => std::env::current_exe()?,
+    };
+    Command::new(program)
+        .arg0("taskie")
+        .arg(argument)
+        .stdin(Stdio::from(OwnedFd::from(socket)))
+        .stdout(lock.try_clone()?)
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+/// Adds what has arrived to `report`; returns true at its end.
+fn read(mut socket: &UnixStream, report: &mut Vec<u8>) -> bool {
+    let mut part = [0; 16 * 1024];
+    loop {
+        match socket.read(&mut part) {
+            Ok(0) => return true,
+            Ok(count) => report.extend_from_slice(&part[..count]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return error.kind() != ErrorKind::WouldBlock,
+        }
+    }
+}
+
+/// The process that started this one. It must also be noticed if that process ends before a run begins.
+static PARENT: OnceLock<Option<Pid>> = OnceLock::new();
+
+/// Remembers which process is waiting for our answer. Called before anything else.
+pub(crate) fn remember_host() {
+    PARENT.get_or_init(getppid);
+}
+
+/// The process that is waiting for our answer.
+struct Host {
+    parent: Option<Pid>,
+    /// Stdout, if the system can say that nobody reads it anymore.
+    stdout: Option<io::Stdout>,
+}
+
+impl Host {
+    fn now() -> Self {
+        let stdout = io::stdout();
+        let can_be_watched = !Watched::new(&stdout, PollFlags::empty()).reports(PollFlags::NVAL);
+        Self {
+            parent: *PARENT.get_or_init(getppid),
+            stdout: can_be_watched.then_some(stdout),
+        }
+    }
+
+    fn watched(&self) -> Option<Watched<'_>> {
+        let stdout = self.stdout.as_ref()?;
+        Some(Watched::new(stdout, PollFlags::empty()))
+    }
+
+    /// Returns whether nobody reads our answer anymore, or the process that started us has ended.
+    fn is_gone(&self) -> bool {
+        let is_closed = self
+            .watched()
+            .is_some_and(|stdout| stdout.reports(PollFlags::ERR | PollFlags::HUP));
+        is_closed || getppid() != self.parent
+    }
+}
+
+/// The supervisor's connection to the hook.
+#[derive(Debug)]
+pub(crate) struct Line(UnixStream);
+
+impl Line {
+    /// Returns the connection of this process, which is a supervisor.
+    pub(crate) fn open() -> io::Result<Self> {
+        let socket = io::stdin().as_fd().try_clone_to_owned()?;
+        Ok(Self(UnixStream::from(socket)))
+    }
+
+    /// Reads the order. It is incomplete if the hook is already gone.
+    pub(crate) fn order(&self) -> io::Result<Vec<u8>> {
+        let mut line = Vec::new();
+        BufReader::new(&self.0).read_until(b'\n', &mut line)?;
+        Ok(line)
+    }
+
+    /// Returns the hook, which reports something when it is gone.
+    pub(crate) fn hook(&self) -> Watched<'_> {
+        Watched::new(&self.0, PollFlags::IN)
+    }
+
+    /// Sends the report.
+    pub(crate) fn report(&self, bytes: &[u8]) -> io::Result<()> {
+        (&self.0).write_all(bytes)
+    }
+}
+
+/// Keeps this process apart from the one that started it, so that it is not killed together with that one.
+pub(crate) fn stand_apart() -> io::Result<()> {
+    Ok(setsid().map(|_| ())?)
+}
