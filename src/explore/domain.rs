@@ -318,7 +318,7 @@ impl Domain {
     }
 
     /// What is looked for in the text that `path` is.
-    fn parts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
+    pub(super) fn parts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
         let mut parts = IndexSet::new();
         if let Some(compared) = self.compared(path) {
             parts.extend(compared.parts.iter().cloned());
@@ -329,7 +329,7 @@ impl Domain {
         parts
     }
 
-    fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
+    pub(super) fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
         let mut texts: IndexSet<String> = IndexSet::new();
         if let Some(compared) = self.compared(path) {
             let literals = compared.literals.iter();

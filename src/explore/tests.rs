@@ -595,6 +595,37 @@ fn with_an_instance_for_each_session_no_command_lacks_one() {
     assert_eq!(findings(&report), [found]);
 }
 
+/// (what the chart looks at, what is tried for it in words)
+#[test]
+fn the_texts_that_are_tried_are_named() {
+    let cases = [
+        ("event.prompt == 'go'", "event.prompt: go, any other text"),
+        (
+            "event.prompt == phase",
+            "event.prompt: the value of phase, any other text",
+        ),
+        (
+            "'a' in event.prompt and 'b' in event.prompt",
+            "event.prompt: a text with a, a text with b, a text with a and b, any other text",
+        ),
+        (
+            "event.prompt | trim == 'go'",
+            "event.prompt: go, any other text, each of these after a space",
+        ),
+        (
+            "event.prompt == event.source",
+            "event.prompt: any two texts",
+        ),
+        ("event.prompt != ''", "event.prompt: '', any other text"),
+        ("session != 's'", "event.session_id: s, any other text"),
+    ];
+    for (guard, expected) in cases {
+        let rule = format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"x\"\n");
+        let domain = explore(&counting(&rule), &Caps::default()).domain;
+        assert!(domain.iter().any(|line| line == expected), "{domain:#?}");
+    }
+}
+
 /// (rules, whether all states are explored, how many there are at most, what is found)
 #[test]
 fn a_counter_that_only_grows_ends() {
