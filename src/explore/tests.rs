@@ -595,6 +595,32 @@ fn with_an_instance_for_each_session_no_command_lacks_one() {
     assert_eq!(findings(&report), [found]);
 }
 
+/// What is not proved of each of these charts stands below its name.
+#[test]
+fn what_can_happen_is_never_refuted() {
+    let mut wrong = Vec::new();
+    for case in include_str!("tests/inputs.txt").split("\n== ").skip(1) {
+        let mut lines = case.lines();
+        let name = lines.next().unwrap();
+        let expected = lines.next().unwrap();
+        let chart = counting(&lines.collect::<Vec<_>>().join("\n"));
+        let findings = findings(&explore(&chart, &Caps::default()));
+        let verdicts = findings.iter().map(|(code, text)| {
+            let is_open = text.starts_with("not decided: ");
+            format!("{code} {}", if is_open { "not decided" } else { "refuted" })
+        });
+        let verdicts: Vec<String> = verdicts.collect();
+        let found = match verdicts.is_empty() {
+            true => "all proved".to_owned(),
+            false => verdicts.join(", "),
+        };
+        if found != expected {
+            wrong.push(format!("{name}: {found}: {findings:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// (what the chart looks at, what is tried for it in words)
 #[test]
 fn the_texts_that_are_tried_are_named() {
