@@ -196,7 +196,7 @@ impl<'t> Reader<'t> {
             match token {
                 Token::VariableStart => {
                     self.close(&Token::VariableEnd)?;
-                    pieces.push(Piece::Hole(self.hole(start)?));
+                    pieces.push(self.value(start)?);
                 }
                 Token::BlockStart => {
                     let (Token::Ident(keyword), _) = *self.tokens.get(start + 1)? else {
@@ -223,11 +223,29 @@ impl<'t> Reader<'t> {
         Some((pieces, None))
     }
 
+    /// What `{{ }}` shows: one of two values, or one.
+    fn value(&self, start: usize) -> Option<Piece> {
+        let shown = format!("{{{{ {} }}}}", self.source(start + 1..self.at - 1)?);
+        let Some((test, sides)) = choice(&shown) else {
+            return Some(Piece::Hole(self.hole(start)?));
+        };
+        self.needs_none(test)?;
+        let [one, other] = sides.map(|side| {
+            let needed = needed(&side, &self.variables)?;
+            Some(vec![Piece::Hole(needed + &side)])
+        });
+        Some(Piece::If(formula(test), one?, other?))
+    }
+
+    /// Nothing if a condition needs a variable.
+    fn needs_none(&self, test: &str) -> Option<()> {
+        let needed = needed(&format!("{{{{ {test} }}}}"), &self.variables)?;
+        needed.is_empty().then_some(())
+    }
+
     /// Reads the branches behind a condition.
     fn branches(&mut self, test: &str) -> Option<Piece> {
-        if !needed(&format!("{{{{ {test} }}}}"), &self.variables)?.is_empty() {
-            return None;
-        }
+        self.needs_none(test)?;
         let known = self.variables.len();
         let (then, end) = self.body()?;
         self.leave(known);
@@ -357,6 +375,10 @@ mod tests {
                 "[a? {{ b }} : [c == '%}'? {{ d }} : {{ e }}]] {{ f }}",
             ),
             ("{% if a %}x{% endif %}", "[a?  : ]"),
+            (
+                "{{- a if b else c -}}{% set d = a %}{{ d if c else e }}",
+                "[b? {{ a }} : {{ c }}] {% set d = a %} [c? {% set d = a %}{{ d }} : {{ e }}]",
+            ),
             ("{% include 'a.md' %} {{ b }}", "{{ a }} {{ b }}"),
             (
                 "{% include 'b.md' %} {{ b }}",
