@@ -102,8 +102,14 @@ impl Reader<'_> {
             Expr::UnaryOp(op) => {
                 let value = self.expr(&op.expr);
                 let is_settled = self.inputs(&value).is_empty();
-                match op.op {
-                    UnaryOpKind::Not => self.truth(value),
+                match (&op.op, value.terms.as_slice()) {
+                    (UnaryOpKind::Not, _) => self.truth(value),
+                    (UnaryOpKind::Neg, [Term::Literal(Json::Number(number))]) => {
+                        let number = number.as_i64().and_then(i64::checked_neg);
+                        number.map_or_else(Val::settled, |number| {
+                            Val::of(Term::Literal(number.into()))
+                        })
+                    }
                     _ if is_settled => Val::settled(),
                     _ => self.may_fail(&[&value]),
                 }

@@ -73,6 +73,11 @@ impl Reader<'_> {
             }
             "session" | "now" | "postponed" => {
                 self.looks.insert(name.to_owned());
+                if name == "session" && chart.scope.is_per_session() {
+                    // In a hook, the session is chosen as the event's.
+                    let of_event = "event.session_id".to_owned();
+                    self.links.push((of_event, name.to_owned()));
+                }
                 Val::input(name, false)
             }
             "siblings" | "touched" | "rulings" | "findings" => {
