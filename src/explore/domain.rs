@@ -318,7 +318,7 @@ impl Domain {
     }
 
     /// What is looked for in the text that `path` is.
-    fn parts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
+    pub(super) fn parts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
         let mut parts = IndexSet::new();
         if let Some(compared) = self.compared(path) {
             parts.extend(compared.parts.iter().cloned());
@@ -329,7 +329,7 @@ impl Domain {
         parts
     }
 
-    fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
+    pub(super) fn known_texts(&self, path: &str, read: &mut Read<'_>) -> IndexSet<String> {
         let mut texts: IndexSet<String> = IndexSet::new();
         if let Some(compared) = self.compared(path) {
             let literals = compared.literals.iter();
@@ -485,18 +485,12 @@ impl Domain {
                 }
             }
             RowShape::Line(line) => {
-                for (hole, kind) in line.holes() {
-                    let values = match kind {
-                        HoleKind::Text => self.texts(&path(hole), read),
-                        HoleKind::Integer => self
-                            .integers(&path(hole), Some(0), 1, read)
-                            .iter()
-                            .map(|number| json!(number.to_string()))
-                            .collect(),
-                        HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
-                    };
-                    columns.insert(hole.to_owned(), slugs_only(hole, values));
-                }
+                let holes = self.line_holes(&format!("tables.{name}.rows"), line, read);
+                let holes = holes.into_iter();
+                columns.extend(holes.map(|(hole, values)| {
+                    let values = slugs_only(&hole, values);
+                    (hole, values)
+                }));
             }
         }
         if let (Some(status), Some(word)) = (columns.get_mut("status"), table.finished.first()) {
@@ -600,6 +594,32 @@ impl Domain {
             let values = match kind {
                 HoleKind::Text => self.texts(&path, read),
                 HoleKind::Integer => self.integers(&path, Some(0), 1, read),
+                HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
+            };
+            (hole.to_owned(), values)
+        });
+        holes.collect()
+    }
+
+    /// What the holes of a line can be: numbers, too, are texts there.
+    fn line_holes(
+        &self,
+        path: &str,
+        line: &Pattern,
+        read: &mut Read<'_>,
+    ) -> IndexMap<String, Vec<Json>> {
+        let holes = line.holes().map(|(hole, kind)| {
+            let path = format!("{path}.{hole}");
+            let values: Vec<Json> = match kind {
+                HoleKind::Text => self.texts(&path, read),
+                HoleKind::Integer => {
+                    let numbers = self.integers(&path, Some(0), 1, read).into_iter();
+                    let numbers = numbers.map(|number| number.to_string());
+                    let known = self.known_texts(&path, read).into_iter();
+                    let as_number = |text: &String| Some(text.parse::<u64>().ok()?.to_string());
+                    let known = known.filter(|text| as_number(text).as_ref() == Some(text));
+                    numbers.chain(known).map(Json::from).collect()
+                }
                 HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
             };
             (hole.to_owned(), values)
@@ -718,23 +738,7 @@ impl Domain {
             return (files, is_all);
         };
         let path = format!("files.{name}.lines");
-        let holes = line.holes().map(|(hole, kind)| {
-            let path = format!("{path}.{hole}");
-            let values: Vec<Json> = match kind {
-                HoleKind::Text => self.texts(&path, read),
-                HoleKind::Integer => {
-                    let numbers = self.integers(&path, Some(0), 1, read).into_iter();
-                    let known = self.known_texts(&path, read).into_iter().map(Json::from);
-                    numbers
-                        .map(|number| json!(number.to_string()))
-                        .chain(known)
-                        .collect()
-                }
-                HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
-            };
-            (hole.to_owned(), values)
-        });
-        let holes: IndexMap<String, Vec<Json>> = holes.collect();
+        let holes = self.line_holes(&path, line, read);
         is_all &= items::combinations(&holes) <= items::MOST;
         let kinds = items::product(holes);
         let lines = items::lists(&kinds, &self.wanted(&path, read));

@@ -2,15 +2,19 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::domain::{Choice, Domain};
+use super::domain::{Choice, Domain, NO_SLUG};
 use super::plain::plain;
+use crate::chart::model::FieldType;
+
+/// A context field that a text is compared with shows up as what it holds.
+fn held(field: &str) -> Json {
+    Json::from(format!("the value of {field}"))
+}
 
 impl Domain {
     /// The values of `choice` in words.
     pub(crate) fn in_words(&self, choice: &Choice) -> String {
-        // A context field that a text is compared with shows up as what it holds.
-        let held = |field: &str| format!("what {field} holds");
-        let values = self.values(choice, &mut |field| Json::from(held(field)));
+        let values = self.values(choice, &mut held);
         let quiet = |nothing: &str, items: &dyn Fn(&Map<String, Json>) -> String| {
             let lists = values.iter().filter_map(Json::as_array);
             let is_unlike = |list: &[Json]| list.first() != list.last();
@@ -33,14 +37,12 @@ impl Domain {
                 .collect::<Vec<_>>()
                 .join("; or ")
         };
-        let texts = || {
-            values.iter().map(|value| {
-                if value.is_null() {
-                    "left out".to_owned()
-                } else {
-                    plain(value)
-                }
-            })
+        let listed = |null: &str| {
+            let one = |value: &Json| match value.is_null() {
+                true => null.to_owned(),
+                false => plain(value),
+            };
+            values.iter().map(one).collect::<Vec<_>>().join(", ")
         };
         match choice {
             Choice::Files(name) => format!(
@@ -68,36 +70,28 @@ impl Domain {
                     quiet("", &row).trim_start_matches("; or ")
                 )
             }
-            Choice::Content { table, key } => format!(
-                "tables.{table}.{key}: {}",
-                texts().collect::<Vec<_>>().join(", ")
-            ),
+            Choice::Content { table, key } => format!("tables.{table}.{key}: {}", listed("")),
             Choice::Event(name) if values.iter().any(Json::is_array) => {
                 format!("event.{name}: none, or one")
             }
-            Choice::Event(name) => {
-                format!("event.{name}: {}", texts().collect::<Vec<_>>().join(", "))
+            Choice::Event(name) if values.iter().any(Json::is_string) => {
+                format!("event.{name}: {}", self.texts_in_words(choice, &values, ""))
             }
-            Choice::Arg(name) => format!(
-                "--{}: {}",
-                name.replace('_', "-"),
-                texts().collect::<Vec<_>>().join(", ")
-            ),
-            Choice::Session => format!(
-                "the session: {}",
-                texts()
-                    .collect::<Vec<_>>()
-                    .join(", ")
-                    .replace("left out", "unknown")
-            ),
+            Choice::Event(name) => format!("event.{name}: {}", listed("")),
+            Choice::Arg(name) => {
+                let arg = self.chart.args.get(name);
+                let values = match arg.is_some_and(|arg| arg.kind == FieldType::String) {
+                    true => self.texts_in_words(choice, &values, "left out"),
+                    false => listed("left out"),
+                };
+                format!("--{}: {values}", name.replace('_', "-"))
+            }
+            Choice::Session => {
+                let values = self.texts_in_words(choice, &values, "unknown");
+                format!("the session: {values}")
+            }
             Choice::Driver => "driver: nobody, this session, another one".to_owned(),
-            Choice::Worst => format!(
-                "review.worst: {}",
-                texts()
-                    .collect::<Vec<_>>()
-                    .join(", ")
-                    .replace("left out", "none")
-            ),
+            Choice::Worst => format!("review.worst: {}", listed("none")),
             Choice::Stalled => "cycle.stalled: false, true".to_owned(),
             Choice::Over => "spent.over: none, cycle, instance".to_owned(),
             Choice::Postponed => "postponed: none, some time".to_owned(),
@@ -107,5 +101,46 @@ impl Domain {
                 format!("checks.{name}: nothing, or something, whatever else the files hold")
             }
         }
+    }
+    /// The texts of `choice` in words; `null` stands for none. A text that is not compared with anything is an example.
+    fn texts_in_words(&self, choice: &Choice, values: &[Json], null: &str) -> String {
+        let path = choice.root();
+        let known = self.known_texts(&path, &mut held);
+        let parts = self.parts(&path, &mut held);
+        // Where spaces around a text don't count, it is tried with one, too.
+        let is_padded = |text: &str| {
+            let inner = text.strip_prefix(' ').filter(|_| !known.contains(text));
+            inner.is_some_and(|inner| values.contains(&Json::from(inner)))
+        };
+        let values = values.iter();
+        let (padded, values): (Vec<&Json>, Vec<&Json>) =
+            values.partition(|value| value.as_str().is_some_and(is_padded));
+        let word = |value: &&Json| {
+            let Some(text) = value.as_str() else {
+                return Some(null.to_owned());
+            };
+            let has = parts.iter().filter(|part| text.contains(part.as_str()));
+            let has: Vec<&str> = has.map(String::as_str).collect();
+            match text {
+                _ if known.contains(text) => Some(plain(value)),
+                NO_SLUG => Some("a text that cannot be a file name".to_owned()),
+                _ if !has.is_empty() => Some(format!("a text with {}", has.join(" and "))),
+                _ => None,
+            }
+        };
+        let mut words: Vec<String> = values.iter().filter_map(word).collect();
+        let others = values.len() - words.len();
+        let is_first = words.iter().all(|word| word == null);
+        match (others, is_first) {
+            (0, _) => {}
+            (1, true) => words.push("any text".to_owned()),
+            (1, false) => words.push("any other text".to_owned()),
+            (_, true) => words.push("any two texts".to_owned()),
+            (_, false) => words.push("any two other texts".to_owned()),
+        }
+        if !padded.is_empty() {
+            words.push("each of these after a space".to_owned());
+        }
+        words.join(", ")
     }
 }

@@ -595,6 +595,63 @@ fn with_an_instance_for_each_session_no_command_lacks_one() {
     assert_eq!(findings(&report), [found]);
 }
 
+/// What is not proved of each of these charts stands below its name.
+#[test]
+fn what_can_happen_is_never_refuted() {
+    let mut wrong = Vec::new();
+    for case in include_str!("tests/inputs.txt").split("\n== ").skip(1) {
+        let mut lines = case.lines();
+        let name = lines.next().unwrap();
+        let expected = lines.next().unwrap();
+        let chart = counting(&lines.collect::<Vec<_>>().join("\n"));
+        let findings = findings(&explore(&chart, &Caps::default()));
+        let verdicts = findings.iter().map(|(code, text)| {
+            let is_open = text.starts_with("not decided: ");
+            format!("{code} {}", if is_open { "not decided" } else { "refuted" })
+        });
+        let verdicts: Vec<String> = verdicts.collect();
+        let found = match verdicts.is_empty() {
+            true => "all proved".to_owned(),
+            false => verdicts.join(", "),
+        };
+        if found != expected {
+            wrong.push(format!("{name}: {found}: {findings:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// (what the chart looks at, what is tried for it in words)
+#[test]
+fn the_texts_that_are_tried_are_named() {
+    let cases = [
+        ("event.prompt == 'go'", "event.prompt: go, any other text"),
+        (
+            "event.prompt == phase",
+            "event.prompt: the value of phase, any other text",
+        ),
+        (
+            "'a' in event.prompt and 'b' in event.prompt",
+            "event.prompt: a text with a, a text with b, a text with a and b, any other text",
+        ),
+        (
+            "event.prompt | trim == 'go'",
+            "event.prompt: go, any other text, each of these after a space",
+        ),
+        (
+            "event.prompt == event.source",
+            "event.prompt: any two texts",
+        ),
+        ("event.prompt != ''", "event.prompt: '', any other text"),
+        ("session != 's'", "event.session_id: s, any other text"),
+    ];
+    for (guard, expected) in cases {
+        let rule = format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"x\"\n");
+        let domain = explore(&counting(&rule), &Caps::default()).domain;
+        assert!(domain.iter().any(|line| line == expected), "{domain:#?}");
+    }
+}
+
 /// (rules, whether all states are explored, how many there are at most, what is found)
 #[test]
 fn a_counter_that_only_grows_ends() {

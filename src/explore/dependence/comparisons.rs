@@ -1,0 +1,233 @@
+//! Comparisons: whether trying some values tells two things apart.
+
+use std::collections::BTreeSet;
+
+use minijinja::machinery::ast::Expr;
+use minijinja::value::ValueKind;
+use serde_json::Value as Json;
+
+use super::reader::Reader;
+use super::root_of;
+use super::value::{Kind, Term, Val};
+use crate::chart::Cycle;
+use crate::chart::model::FieldType;
+
+impl Reader<'_> {
+    /// Whether it can be decided if one equals the other, for each pair of values that they can have.
+    pub(super) fn equal(&mut self, left: &Val, right: &Val) -> Val {
+        let mut computed: BTreeSet<String> =
+            left.computed.union(&right.computed).cloned().collect();
+        for one in &left.terms {
+            for other in &right.terms {
+                if !self.is_told_apart(one, other) {
+                    for term in [one, other] {
+                        computed.extend(self.inputs(&Val::of(term.clone())));
+                    }
+                }
+            }
+        }
+        Val::computed(computed)
+    }
+
+    fn is_told_apart(&mut self, one: &Term, other: &Term) -> bool {
+        let is_derived = |reader: &Self, term: &Term| matches!(term, Term::Field(field) if reader.derived.contains(field));
+        match (one, other) {
+            (Term::Input { path, .. }, Term::Literal(value))
+            | (Term::Literal(value), Term::Input { path, .. }) => self.against_literal(path, value),
+            (Term::Input { path, .. }, Term::Field(field))
+            | (Term::Field(field), Term::Input { path, .. }) => self.against_field(path, field),
+            (
+                Term::Input { path, list },
+                Term::Input {
+                    path: other,
+                    list: also,
+                },
+            ) => {
+                let kinds = [self.kind(path), self.kind(other)];
+                if kinds.contains(&Kind::Untried) || (*list && *also) {
+                    return false;
+                }
+                if kinds == [Kind::Boolean, Kind::Boolean] {
+                    return true;
+                }
+                // The items of one list are not distinguished.
+                let is_setting = |path: &str| path.starts_with("config.");
+                if is_setting(path) || is_setting(other) || root_of(path) == root_of(other) {
+                    return false;
+                }
+                if kinds != [Kind::Text, Kind::Text] {
+                    return false;
+                }
+                self.links.push((path.clone(), other.clone()));
+                self.note(path).linked = true;
+                self.note(other).linked = true;
+                true
+            }
+            (Term::Input { path, .. }, Term::Settled)
+            | (Term::Settled, Term::Input { path, .. }) => self.kind(path) == Kind::Boolean,
+            (Term::Field(field), Term::Literal(value))
+            | (Term::Literal(value), Term::Field(field)) => {
+                self.field_against(field, value);
+                true
+            }
+            (Term::Field(one), Term::Field(other)) => {
+                // A count comes to its limit, whatever that is: what goes into the limit need not follow the count.
+                let is_bound = |cycle: &Cycle| {
+                    let fields = [&cycle.count, &cycle.limit];
+                    fields.contains(&one) && fields.contains(&other)
+                };
+                if self.chart.cycles.values().any(is_bound) {
+                    return true;
+                }
+                for (one, other) in [(one, other), (other, one)] {
+                    if self.derived.contains(one) {
+                        self.note(one).fields.insert(other.clone());
+                    }
+                }
+                true
+            }
+            (Term::Settled, term) | (term, Term::Settled) => {
+                if let Term::Literal(value) = term {
+                    self.found.numbers.extend(value.as_i64());
+                }
+                !is_derived(self, term)
+            }
+            _ => true,
+        }
+    }
+
+    /// A field is held against a literal: what goes into it is tried there. What counts comes as far as its limit.
+    fn field_against(&mut self, field: &str, value: &Json) {
+        let chart = self.chart;
+        if let Some(number) = value.as_i64() {
+            self.found.numbers.insert(number);
+        }
+        let limits = chart.cycles.values().filter(|cycle| cycle.count == field);
+        let limits: Vec<String> = limits.map(|cycle| cycle.limit.clone()).collect();
+        for name in limits.into_iter().chain([field.to_owned()]) {
+            self.note(&name).literals.insert(value.clone());
+        }
+    }
+
+    fn against_literal(&mut self, path: &str, value: &Json) -> bool {
+        let fits = match (self.kind(path), value) {
+            (Kind::Untried | Kind::List, Json::Null) => true,
+            (Kind::Untried | Kind::List, _) => false,
+            (Kind::Integer, Json::Number(number)) => number.is_i64(),
+            (Kind::Integer, Json::Null) | (Kind::Boolean | Kind::Text, _) => true,
+            (Kind::Integer, _) => true,
+        };
+        if fits {
+            if path.starts_with("config.")
+                && let Some(number) = value.as_i64()
+            {
+                self.found.numbers.insert(number);
+            }
+            self.note(path).literals.insert(value.clone());
+        }
+        fits
+    }
+
+    fn against_field(&mut self, path: &str, field: &str) -> bool {
+        let kind = self.kind(path);
+        if kind == Kind::Boolean {
+            return true;
+        }
+        if matches!(kind, Kind::Untried | Kind::List) {
+            return false;
+        }
+        if path.starts_with("config.") {
+            // A setting is tried at small values and around each number: a counter comes to both sides of it.
+            let is_derived = self.derived.contains(field);
+            return kind == Kind::Integer && !is_derived;
+        }
+        self.note(path).fields.insert(field.to_owned());
+        true
+    }
+
+    /// Which of two is greater.
+    pub(super) fn ordered(&mut self, left: &Val, right: &Val) -> Val {
+        let is_text = |reader: &Self, term: &Term| match term {
+            Term::Input { path, list } => *list || reader.kind(path) != Kind::Integer,
+            Term::Field(field) => {
+                reader.derived.contains(field)
+                    && reader
+                        .chart
+                        .context
+                        .get(field)
+                        .is_none_or(|field| field.kind != FieldType::Integer)
+            }
+            _ => false,
+        };
+        let texts = left
+            .terms
+            .iter()
+            .chain(&right.terms)
+            .any(|term| is_text(self, term));
+        if texts {
+            return self.made_of(&[left, right]);
+        }
+        self.equal(left, right)
+    }
+
+    /// `left in right`: an item of a list, or a part of a text.
+    pub(super) fn within(&mut self, left: &Val, right: &Val, source: &Expr<'_>) -> Val {
+        let is_constant_text = source
+            .as_const()
+            .is_some_and(|value| value.kind() == ValueKind::String);
+        if is_constant_text {
+            return self.made_of(&[left]);
+        }
+        let is_list = matches!(source, Expr::List(_) | Expr::Tuple(_) | Expr::Const(_));
+        let mut computed: BTreeSet<String> =
+            left.computed.union(&right.computed).cloned().collect();
+        for other in &right.terms {
+            for one in &left.terms {
+                let compared = match other {
+                    _ if is_list => self.is_told_apart(one, other),
+                    Term::Input { list: true, .. } => self.is_told_apart(one, other),
+                    Term::Input { path, .. } if self.kind(path) == Kind::Text => {
+                        self.part_of(one, path)
+                    }
+                    Term::Input { .. } => false,
+                    Term::Field(field) if self.derived.contains(field) => match one {
+                        Term::Literal(Json::String(part)) => {
+                            self.note(field).parts.insert(part.clone());
+                            true
+                        }
+                        _ => false,
+                    },
+                    // A field, a literal or anything settled: only what is looked for can vary.
+                    _ => self.inputs(&Val::of(one.clone())).is_empty(),
+                };
+                if !compared {
+                    for term in [one, other] {
+                        computed.extend(self.inputs(&Val::of(term.clone())));
+                    }
+                }
+            }
+        }
+        Val::computed(computed)
+    }
+
+    fn part_of(&mut self, one: &Term, path: &str) -> bool {
+        match one {
+            Term::Literal(Json::String(part)) => {
+                self.note(path).parts.insert(part.clone());
+                true
+            }
+            Term::Input {
+                path: setting,
+                list: false,
+            } if setting.starts_with("config.") && !path.starts_with("config.") => {
+                self.note(path).part_fields.insert(setting.clone());
+                true
+            }
+            Term::Field(field) if !self.derived.contains(field) && !path.starts_with("config.") => {
+                self.note(path).part_fields.insert(field.clone());
+                true
+            }
+            _ => false,
+        }
+    }
+}

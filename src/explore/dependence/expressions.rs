@@ -1,0 +1,258 @@
+//! Expressions, by their syntax.
+
+use std::collections::BTreeSet;
+
+use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, UnaryOpKind};
+use minijinja::machinery::parse_expr;
+use minijinja::value::ValueKind;
+use serde_json::Value as Json;
+
+use super::reader::Reader;
+use super::root_of;
+use super::value::{Kind, Term, Val};
+use crate::chart::model::FieldType;
+use crate::expr::syntax::value_of_arg;
+
+impl Reader<'_> {
+    pub(super) fn source(&mut self, source: &str) -> Val {
+        match parse_expr(source) {
+            Ok(expr) => self.expr(&expr),
+            Err(_) => Val::settled(),
+        }
+    }
+
+    /// The roots of all inputs that a value is one of, or computed of.
+    pub(super) fn inputs(&self, value: &Val) -> BTreeSet<String> {
+        let mut inputs = value.computed.clone();
+        for term in &value.terms {
+            match term {
+                Term::Input { path, .. } => {
+                    inputs.insert(root_of(path).to_owned());
+                }
+                Term::Field(field) if self.derived.contains(field) => {
+                    inputs.insert(format!("field.{field}"));
+                }
+                _ => {}
+            }
+        }
+        inputs
+    }
+
+    /// What is made of a value in a way that never fails.
+    pub(super) fn made_of(&self, values: &[&Val]) -> Val {
+        let inputs: BTreeSet<String> = values.iter().flat_map(|value| self.inputs(value)).collect();
+        Val::computed(inputs)
+    }
+
+    /// The same where it may fail.
+    pub(super) fn may_fail(&mut self, values: &[&Val]) -> Val {
+        let value = self.made_of(values);
+        self.fails.extend(value.computed.iter().cloned());
+        if value.computed.is_empty() {
+            let open = self.under_open.clone();
+            self.fails.extend(open);
+        }
+        value
+    }
+
+    /// A value as a condition: lists by whether they have items.
+    pub(super) fn truth(&mut self, value: Val) -> Val {
+        let mut computed = value.computed;
+        for term in &value.terms {
+            let Term::Input { path, list } = term else {
+                continue;
+            };
+            // There is some time, or none.
+            let is_tried = *list
+                || path == "postponed"
+                || matches!(self.kind(path), Kind::Boolean | Kind::List);
+            if !is_tried {
+                computed.insert(root_of(path).to_owned());
+            }
+        }
+        Val::computed(computed)
+    }
+
+    pub(super) fn expr(&mut self, expr: &Expr<'_>) -> Val {
+        match expr {
+            Expr::Var(var) => self.name(var.id),
+            Expr::Const(constant) => match serde_json::to_value(&constant.value) {
+                Ok(Json::Array(items)) => Val {
+                    terms: items.into_iter().map(Term::Literal).collect(),
+                    ..Val::default()
+                },
+                Ok(value) => Val::of(Term::Literal(value)),
+                Err(_) => Val::settled(),
+            },
+            Expr::List(list) => self.all(&list.items),
+            Expr::Tuple(tuple) => self.all(&tuple.items),
+            Expr::Map(map) => {
+                let values = self.all(&map.values);
+                self.made_of(&[&values])
+            }
+            Expr::GetAttr(get) => {
+                let value = self.expr(&get.expr);
+                self.attribute(&value, get.name)
+            }
+            Expr::GetItem(get) => self.item(&get.expr, &get.subscript_expr),
+            Expr::Slice(slice) => {
+                let value = self.expr(&slice.expr);
+                self.made_of(&[&value])
+            }
+            Expr::UnaryOp(op) => {
+                let value = self.expr(&op.expr);
+                let is_settled = self.inputs(&value).is_empty();
+                match (&op.op, value.terms.as_slice()) {
+                    (UnaryOpKind::Not, _) => self.truth(value),
+                    (UnaryOpKind::Neg, [Term::Literal(Json::Number(number))]) => {
+                        let number = number.as_i64().and_then(i64::checked_neg);
+                        number.map_or_else(Val::settled, |number| {
+                            Val::of(Term::Literal(number.into()))
+                        })
+                    }
+                    _ if is_settled => Val::settled(),
+                    _ => self.may_fail(&[&value]),
+                }
+            }
+            Expr::BinOp(op) => self.binary(op.op, &op.left, &op.right),
+            Expr::Compare(compare) => {
+                let mut left = self.expr(&compare.expr);
+                let mut all = Val::settled();
+                for op in &compare.ops {
+                    let right = self.expr(&op.expr);
+                    let holds = match op.op {
+                        CompareOpKind::Eq | CompareOpKind::Ne => self.equal(&left, &right),
+                        CompareOpKind::In | CompareOpKind::NotIn => {
+                            self.within(&left, &right, &op.expr)
+                        }
+                        _ => self.ordered(&left, &right),
+                    };
+                    all = all.join(holds);
+                    left = right;
+                }
+                Val::computed(all.computed)
+            }
+            Expr::IfExpr(choice) => {
+                let test = self.expr(&choice.test_expr);
+                let test = self.truth(test);
+                let before = self.open(&test);
+                let then = self.expr(&choice.true_expr);
+                let other = choice.false_expr.as_ref().map(|expr| self.expr(expr));
+                self.close(&before);
+                let mut value = then.join(other.unwrap_or_default());
+                value.computed.extend(test.computed);
+                value
+            }
+            Expr::Filter(filter) => {
+                let input = filter
+                    .expr
+                    .as_ref()
+                    .map(|expr| self.expr(expr))
+                    .unwrap_or_default();
+                self.filter(filter.name, input, &filter.args)
+            }
+            Expr::Test(test) => {
+                let value = self.expr(&test.expr);
+                let args: Vec<Val> = test
+                    .args
+                    .iter()
+                    .map(|arg| self.expr(value_of_arg(arg)))
+                    .collect();
+                self.test(test.name, &value, args.first())
+            }
+            Expr::Call(call) => {
+                let value = self.expr(&call.expr);
+                let args: Vec<Val> = call
+                    .args
+                    .iter()
+                    .map(|arg| self.expr(value_of_arg(arg)))
+                    .collect();
+                let all: Vec<&Val> = std::iter::once(&value).chain(&args).collect();
+                self.may_fail(&all)
+            }
+        }
+    }
+
+    pub(super) fn all(&mut self, exprs: &[Expr<'_>]) -> Val {
+        exprs.iter().fold(Val::default(), |value, expr| {
+            let more = self.expr(expr);
+            value.join(more)
+        })
+    }
+
+    fn binary(&mut self, op: BinOpKind, left: &Expr<'_>, right: &Expr<'_>) -> Val {
+        if matches!(op, BinOpKind::ScAnd | BinOpKind::ScOr) {
+            let first = self.expr(left);
+            let first = self.truth(first);
+            let before = self.open(&first);
+            let second = self.expr(right);
+            let second = self.truth(second);
+            self.close(&before);
+            return Val::computed(first.join(second).computed);
+        }
+        let (one, other) = (self.expr(left), self.expr(right));
+        match op {
+            BinOpKind::Eq | BinOpKind::Ne => self.equal(&one, &other),
+            BinOpKind::Lt | BinOpKind::Lte | BinOpKind::Gt | BinOpKind::Gte => {
+                self.ordered(&one, &other)
+            }
+            BinOpKind::In => self.within(&one, &other, right),
+            BinOpKind::Concat => self.made_of(&[&one, &other]),
+            _ => {
+                let is_held = |value: &Val| {
+                    value
+                        .terms
+                        .iter()
+                        .any(|term| matches!(term, Term::Field(_)))
+                };
+                for value in [&one, &other] {
+                    if !is_held(&one) && !is_held(&other) {
+                        break;
+                    }
+                    let literals = value.terms.iter().filter_map(|term| match term {
+                        Term::Literal(number) => number.as_i64(),
+                        _ => None,
+                    });
+                    self.found.numbers.extend(literals);
+                }
+                let whole = |value: &Val| {
+                    value.terms.iter().all(|term| match term {
+                        Term::Input { path, list } => !list && self.kind(path) == Kind::Integer,
+                        Term::Literal(value) => value.is_i64(),
+                        Term::Field(field) => self.chart.context.get(field).is_some_and(|field| {
+                            field.kind == FieldType::Integer && !field.nullable
+                        }),
+                        Term::Settled => value.computed.is_empty(),
+                    })
+                };
+                let is_total = matches!(op, BinOpKind::Add | BinOpKind::Sub | BinOpKind::Mul)
+                    && whole(&one)
+                    && whole(&other);
+                if is_total {
+                    self.made_of(&[&one, &other])
+                } else {
+                    self.may_fail(&[&one, &other])
+                }
+            }
+        }
+    }
+
+    pub(super) fn item(&mut self, of: &Expr<'_>, subscript: &Expr<'_>) -> Val {
+        let value = self.expr(of);
+        let key = subscript.as_const();
+        match &key {
+            Some(key) if key.kind() == ValueKind::String => {
+                self.attribute(&value, &key.to_string())
+            }
+            Some(key) => match key.as_i64() {
+                Some(0) => self.end(value, true),
+                Some(-1) => self.end(value, false),
+                _ => self.may_fail(&[&value]),
+            },
+            None => {
+                let index = self.expr(subscript);
+                self.may_fail(&[&value, &index])
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Filters and tests, and the ends and lengths of lists.
+
+use minijinja::machinery::ast::CallArg;
+use serde_json::Value as Json;
+
+use super::LENGTH;
+use super::reader::Reader;
+use super::value::{Kind, Term, Val, item_of, list_of};
+use crate::expr::syntax::value_of_arg;
+
+impl Reader<'_> {
+    pub(super) fn filter(&mut self, name: &str, input: Val, args: &[CallArg<'_>]) -> Val {
+        let given: Vec<Val> = args
+            .iter()
+            .map(|arg| self.expr(value_of_arg(arg)))
+            .collect();
+        let word = |index: usize| match given.get(index).map(|value| value.terms.as_slice()) {
+            Some([Term::Literal(Json::String(word))]) => Some(word.clone()),
+            _ => None,
+        };
+        let all: Vec<&Val> = std::iter::once(&input).chain(&given).collect();
+        match name {
+            "list" | "string" if self.is_text_or_list(&input) => input,
+            "reverse" | "sort" | "unique" => self.made_of(&all),
+            "trim" if given.is_empty() => {
+                for term in &input.terms {
+                    match term {
+                        Term::Input { path, .. } => self.note(&path.clone()).trimmed = true,
+                        Term::Field(field) => self.note(&field.clone()).trimmed = true,
+                        _ => {}
+                    }
+                }
+                input
+            }
+            "first" => self.end(input, true),
+            "last" => self.end(input, false),
+            "length" | "count" => self.length(&input),
+            "selectattr" | "rejectattr" => {
+                let Some(attribute) = word(0) else {
+                    return self.may_fail(&all);
+                };
+                let value = attribute
+                    .split('.')
+                    .fold(item_of(input.clone()), |value, part| {
+                        self.attribute(&value, part)
+                    });
+                let compared = match (word(1), given.get(2)) {
+                    (Some(test), arg) => self.test(&test, &value, arg),
+                    (None, _) if given.len() > 1 => self.may_fail(&all),
+                    (None, _) => self.truth(value),
+                };
+                let mut result = input;
+                if matches!(
+                    word(1).as_deref(),
+                    Some("eq" | "equalto" | "==" | "ne" | "!=")
+                ) {
+                    result.pinned.insert(attribute);
+                } else if word(1).is_none() && attribute == "done" {
+                    // A row is done by its status.
+                    result.pinned.insert("status".to_owned());
+                }
+                result.computed.extend(compared.computed);
+                result
+            }
+            "select" | "reject" => {
+                let value = item_of(input.clone());
+                let compared = match (word(0), given.get(1)) {
+                    (Some(test), arg) => self.test(&test, &value, arg),
+                    (None, _) if !given.is_empty() => self.may_fail(&all),
+                    (None, _) => self.truth(value),
+                };
+                let mut result = input;
+                result.computed.extend(compared.computed);
+                result
+            }
+            "map" => {
+                let attribute = args.iter().enumerate().find_map(|(index, arg)| match arg {
+                    CallArg::Kwarg("attribute", _) => word(index),
+                    _ => None,
+                });
+                match attribute {
+                    Some(attribute) if args.len() == 1 => {
+                        let value = attribute
+                            .split('.')
+                            .fold(item_of(input), |value, part| self.attribute(&value, part));
+                        list_of(value)
+                    }
+                    _ => self.may_fail(&all),
+                }
+            }
+            "flatten" => input,
+            "set" if self.is_text_or_list(&input) => Val {
+                is_set: true,
+                ..input
+            },
+            "default" | "d" => given.into_iter().fold(input, Val::join),
+            // What never fails on what it can be given, which types have been checked for.
+            "after" | "brief" | "join" | "surround" | "lower" | "upper" | "title"
+            | "capitalize" | "replace" | "string" | "list" | "trim" | "indent" | "lines"
+            | "split" | "safe" | "escape" | "e" | "tojson" => self.made_of(&all),
+            _ => self.may_fail(&all),
+        }
+    }
+
+    fn is_text_or_list(&self, value: &Val) -> bool {
+        value.terms.iter().all(|term| match term {
+            Term::Input { path, list } => {
+                *list || matches!(self.kind(path), Kind::Text | Kind::List)
+            }
+            _ => true,
+        })
+    }
+
+    /// How many items there are, where that is not of a part of them only.
+    pub(super) fn length(&mut self, input: &Val) -> Val {
+        if !input.computed.is_empty() || input.is_set {
+            return self.made_of(&[input]);
+        }
+        let mut result = Val::default();
+        for term in &input.terms {
+            let more = match term {
+                Term::Input { path, list: true } => Val::input(format!("{path}.{LENGTH}"), false),
+                Term::Input { .. } => self.made_of(&[input]),
+                Term::Field(field) if self.derived.contains(field) => self.made_of(&[input]),
+                _ => Val::settled(),
+            };
+            result = result.join(more);
+        }
+        result
+    }
+
+    /// The first or the last item of a list.
+    pub(super) fn end(&mut self, value: Val, is_first: bool) -> Val {
+        if !value.computed.is_empty() || value.is_set {
+            return self.may_fail(&[&value]);
+        }
+        let open = self.under_open.clone();
+        let chart = self.chart;
+        let may_be_empty = |input: &String| {
+            let setting = input.strip_prefix("config.");
+            let field = setting.and_then(|name| chart.config.get(name));
+            field.is_none_or(|field| field.minimum < Some(1))
+        };
+        if !open.is_empty() && self.inputs(&value).iter().any(may_be_empty) {
+            self.fails.extend(open);
+        }
+        for term in &value.terms {
+            let Term::Input { path, .. } = term else {
+                continue;
+            };
+            // A text can be made of one item as well as of another.
+            if !self.in_text {
+                let noted = self.note(path);
+                if is_first && !noted.first.contains(&value.pinned) {
+                    noted.first.push(value.pinned.clone());
+                }
+                noted.last |= !is_first;
+            }
+        }
+        item_of(value)
+    }
+
+    pub(super) fn test(&mut self, name: &str, value: &Val, arg: Option<&Val>) -> Val {
+        match (name, arg) {
+            ("eq" | "equalto" | "==" | "ne" | "!=" | "sameas", Some(arg)) => self.equal(value, arg),
+            (
+                "lt" | "lessthan" | "<" | "le" | "<=" | "gt" | "greaterthan" | ">" | "ge" | ">=",
+                Some(arg),
+            ) => self.ordered(value, arg),
+            ("in", Some(arg)) => {
+                let is_list = arg
+                    .terms
+                    .iter()
+                    .all(|term| !matches!(term, Term::Input { list: false, .. }));
+                if is_list {
+                    self.equal(value, arg)
+                } else {
+                    self.made_of(&[value, arg])
+                }
+            }
+            (
+                "none" | "defined" | "undefined" | "string" | "number" | "integer" | "boolean"
+                | "sequence" | "mapping" | "iterable" | "true" | "false",
+                None,
+            ) => Val::computed(value.computed.clone()),
+            (_, None) => self.made_of(&[value]),
+            ("startingwith" | "endingwith", Some(arg)) => self.made_of(&[value, arg]),
+            (_, Some(arg)) => self.may_fail(&[value, arg]),
+        }
+    }
+}

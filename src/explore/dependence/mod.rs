@@ -1,0 +1,114 @@
+//! What each expression of a chart asks of the inputs, and whether trying some values settles what it comes to.
+//!
+//! An input (a file, an option, a field of the event) has too many values to try them all. It is tried at the values
+//! that the chart holds it against, and one that is none of them: that is enough as long as expressions only compare.
+//! Where one does anything else with an input, what it comes to is left open, and both outcomes are explored. Only
+//! what is known here is settled; everything else is open.
+
+use std::collections::{BTreeSet, HashMap};
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::Value as Json;
+
+mod comparisons;
+mod expressions;
+mod filters;
+mod names;
+mod reader;
+mod texts;
+mod value;
+
+/// The length of a list, as the last part of a dotted name.
+pub const LENGTH: &str = "length";
+
+/// What an input, or a field that an input's value has gone into, is held against.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Compared {
+    pub literals: IndexSet<Json>,
+    /// Context fields and settings, by what they hold at the time.
+    pub fields: IndexSet<String>,
+    /// Literals that are looked for in it.
+    pub parts: IndexSet<String>,
+    /// Fields and settings whose texts are looked for in it.
+    pub part_fields: IndexSet<String>,
+    /// It is compared without the blanks around it.
+    pub trimmed: bool,
+    /// It goes into a field that takes nothing but a slug.
+    pub slug: bool,
+    /// It is compared with other inputs.
+    pub linked: bool,
+    /// Of a list: its first item matters, of a part that is filtered by these attributes.
+    pub first: Vec<BTreeSet<String>>,
+    /// Of a list: its last item matters.
+    pub last: bool,
+    /// Of a list: its items are looked into.
+    pub items: bool,
+}
+
+impl Compared {
+    /// Takes over what another is held against; true where that is new.
+    fn absorb(&mut self, other: &Self) -> bool {
+        let before = self.clone();
+        self.literals.extend(other.literals.iter().cloned());
+        self.fields.extend(other.fields.iter().cloned());
+        self.parts.extend(other.parts.iter().cloned());
+        self.part_fields.extend(other.part_fields.iter().cloned());
+        self.trimmed |= other.trimmed;
+        self.slug |= other.slug;
+        *self != before
+    }
+}
+
+/// What is open about an expression.
+#[derive(Debug, Default, Clone)]
+pub struct Openness {
+    /// The inputs on which its outcome depends in ways that no trial settles: `files.a`, `event.prompt`, `field.n`.
+    pub inputs: BTreeSet<String>,
+    /// It may fail for some values of these inputs.
+    pub fails: BTreeSet<String>,
+    /// The inputs that it looks at.
+    pub looks: BTreeSet<String>,
+}
+
+impl Openness {
+    fn merge(&mut self, other: Self) {
+        self.inputs.extend(other.inputs);
+        self.fails.extend(other.fails);
+        self.looks.extend(other.looks);
+    }
+}
+
+/// What all expressions of a chart ask.
+#[derive(Debug, Default)]
+pub struct Dependence {
+    pub compared: HashMap<String, Compared>,
+    /// By the source of a condition, a text or an assigned value.
+    pub open: HashMap<String, Openness>,
+    /// Fields that may take a value that is not known.
+    pub clouded: BTreeSet<String>,
+    /// Fields that take the value of an input.
+    pub derived: BTreeSet<String>,
+    /// Integers that stand beside a number of the state, wherever that is.
+    pub numbers: BTreeSet<i64>,
+}
+
+/// The root of an input, by which a world says that it was looked at: `files.a.name` → `files.a`.
+pub fn root_of(path: &str) -> &str {
+    let mut dots = path.match_indices('.').map(|(at, _)| at);
+    let first = dots.next();
+    match path.split('.').next().unwrap_or_default() {
+        "session" | "siblings" | "now" | "touched" | "postponed" | "findings" | "rulings" => {
+            &path[..first.unwrap_or(path.len())]
+        }
+        _ => &path[..dots.next().unwrap_or(path.len())],
+    }
+}
+
+/// The inputs that a chart's own text of a condition names in messages.
+pub fn in_words(inputs: &BTreeSet<String>) -> String {
+    let names: IndexMap<&str, ()> = inputs
+        .iter()
+        .map(|input| (input.strip_prefix("field.").unwrap_or(input), ()))
+        .collect();
+    names.keys().copied().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,304 @@
+//! Names and their attributes: which are inputs, and what each of those can be.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use super::reader::Reader;
+use super::value::{Kind, Term, Val};
+use super::{LENGTH, root_of};
+use crate::chart::field::default_of;
+use crate::chart::model::{Field, FieldType};
+use crate::chart::{Chart, Cycle, RowShape};
+use crate::expr::single_expression;
+use crate::expr::source::Literal;
+use crate::files::pattern::HoleKind;
+use crate::host::events::{EVENT_DEFAULTS, FieldDefault};
+
+/// The default words of a setting that is a list.
+fn words_of_setting(chart: &Chart, path: &str) -> Vec<Json> {
+    let setting = path
+        .strip_prefix("config.")
+        .and_then(|name| chart.config.get(name));
+    match setting.map(|field| default_of(chart, field)) {
+        Some(Json::Array(words)) => words,
+        _ => Vec::new(),
+    }
+}
+
+impl Reader<'_> {
+    pub(super) fn name(&mut self, name: &str) -> Val {
+        if let Some((_, value)) = self.scopes.iter().rev().find(|(known, _)| known == name) {
+            return value.clone();
+        }
+        let chart = self.chart;
+        if chart.context.contains_key(name) {
+            let mut value = Val::of(Term::Field(name.to_owned()));
+            if self.clouded.contains(name) {
+                value.computed.insert(format!("field.{name}"));
+            }
+            return value;
+        }
+        if let Some(source) = chart.lets.get(name) {
+            if self.lets.iter().any(|open| open == name) {
+                return Val::settled();
+            }
+            // Lets that use others twice would double the work at each step.
+            let key = (name.to_owned(), self.in_text, self.under_open.clone());
+            if let Some((value, fails, looks)) = self.known_lets.get(&key) {
+                self.fails.extend(fails.iter().cloned());
+                self.looks.extend(looks.iter().cloned());
+                return value.clone();
+            }
+            self.lets.push(name.to_owned());
+            // A let sees the chart's names, not those of the place that uses it.
+            let scopes = std::mem::take(&mut self.scopes);
+            let fails = std::mem::take(&mut self.fails);
+            let looks = std::mem::take(&mut self.looks);
+            let value = self.source(&source.0);
+            let own = (value.clone(), self.fails.clone(), self.looks.clone());
+            self.known_lets.insert(key, own);
+            self.fails.extend(fails);
+            self.looks.extend(looks);
+            self.scopes = scopes;
+            self.lets.pop();
+            return value;
+        }
+        match name {
+            "it" | "invoke" => Val::settled(),
+            // Nobody, this session, another one: each is tried.
+            "driver" => {
+                self.looks.insert(name.to_owned());
+                Val::settled()
+            }
+            "session" | "now" | "postponed" => {
+                self.looks.insert(name.to_owned());
+                if name == "session" && chart.scope.is_per_session() {
+                    // In a hook, the session is chosen as the event's.
+                    let of_event = "event.session_id".to_owned();
+                    self.links.push((of_event, name.to_owned()));
+                }
+                Val::input(name, false)
+            }
+            "siblings" | "touched" | "rulings" | "findings" => {
+                self.looks.insert(name.to_owned());
+                Val::input(name, true)
+            }
+            _ => Val::input(name, false),
+        }
+    }
+
+    pub(super) fn attribute(&mut self, value: &Val, name: &str) -> Val {
+        let mut result = Val {
+            computed: value.computed.clone(),
+            ..Val::default()
+        };
+        for term in &value.terms {
+            let more = match term {
+                Term::Input { path, .. } => self.below(&path.clone(), name),
+                _ => Val::settled(),
+            };
+            result = result.join(more);
+        }
+        result
+    }
+
+    /// An attribute of an input.
+    fn below(&mut self, path: &str, name: &str) -> Val {
+        let chart = self.chart;
+        let whole = format!("{path}.{name}");
+        let cycles = |field: &dyn Fn(&Cycle) -> String| Val {
+            terms: chart
+                .cycles
+                .values()
+                .map(|cycle| Term::Field(field(cycle)))
+                .collect(),
+            ..Val::default()
+        };
+        let root = path.split('.').next().unwrap_or_default();
+        if !matches!(root, "cycle" | "review" | "scope") {
+            self.looks.insert(root_of(&whole).to_owned());
+        }
+        match (path, name) {
+            ("cycle", "n") | ("review", "n") => cycles(&|cycle| cycle.count.clone()),
+            ("cycle", "limit") => cycles(&|cycle| cycle.limit.clone()),
+            ("cycle", "subject") => Val::input(whole, true),
+            ("cycle", "findings") => {
+                self.looks.insert(whole.clone());
+                Val::input(whole, true)
+            }
+            ("cycle", "review" | "last" | "text") | ("review", "error" | "file" | "answer") => {
+                Val::input(whole, false)
+            }
+            ("cycle", "exit" | "ready" | "answered" | "due" | "owed" | "next" | "stalled") => {
+                self.looks.insert(whole);
+                Val::settled()
+            }
+            // Each of its values is tried.
+            ("spent", "over") => Val::settled(),
+            ("spent", _) => Val::computed(BTreeSet::from([whole])),
+            ("review", "ok" | "verdict") | ("gate", "failed") => Val::settled(),
+            ("review", "worst") => {
+                if !self.in_text {
+                    self.note(&whole);
+                }
+                Val::input(whole, false)
+            }
+            // What a review costs, says or takes is not tried, and neither is what a gate says.
+            ("review", "cost" | "until" | "found" | "findings")
+            | ("gate", "command" | "why" | "output") => Val::computed(BTreeSet::from([whole])),
+            ("review", _) | ("gate", "times") => Val::input(whole, false),
+            ("cycle", _) | ("scope", "started" | "home") => Val::settled(),
+            ("args", _) => {
+                let Some(arg) = chart.args.get(name) else {
+                    return Val::settled();
+                };
+                let mut value = Val::input(whole.clone(), false);
+                if let Some(Literal::Text(text)) = &arg.default
+                    && !self.lets.contains(&whole)
+                {
+                    self.lets.push(whole.clone());
+                    let scopes = std::mem::take(&mut self.scopes);
+                    let default = match single_expression(&text.0) {
+                        Some(expr) => self.source(expr),
+                        None => Val::of(Term::Literal(text.0.clone().into())),
+                    };
+                    self.scopes = scopes;
+                    self.lets.pop();
+                    value = value.join(default);
+                }
+                if let Some(one_of) = &arg.one_of
+                    && !self.lets.contains(&whole)
+                {
+                    self.lets.push(whole.clone());
+                    let allowed = self.source(&one_of.0);
+                    self.lets.pop();
+                    for term in &allowed.terms {
+                        match term {
+                            Term::Input { path, .. } => {
+                                self.links.push((whole.clone(), path.clone()));
+                                let words = words_of_setting(self.chart, path);
+                                self.note(&whole).literals.extend(words);
+                            }
+                            Term::Literal(word) => {
+                                self.note(&whole).literals.insert(word.clone());
+                            }
+                            _ => {}
+                        }
+                    }
+                    value.computed.extend(allowed.computed);
+                }
+                value
+            }
+            ("files", _) => Val::input(whole, true),
+            ("tables", _) => Val::input(whole, false),
+            ("checks", _) => Val::input(whole, true),
+            ("git", "dirty") => Val::settled(),
+            // It shows them all.
+            ("prompts", _) => {
+                let vars = chart.prompts.vars.values();
+                vars.for_each(|var| drop(self.source(&var.0)));
+                Val::input(whole, false)
+            }
+            ("config" | "event" | "scope", _) => {
+                let is_list = self.kind(&whole) == Kind::List;
+                Val::input(whole, is_list)
+            }
+            _ if root == "tables" && path.matches('.').count() == 1 => match name {
+                "rows" => Val::input(format!("{path}.rows"), true),
+                "open" => Val {
+                    pinned: BTreeSet::from(["status".to_owned()]),
+                    ..Val::input(format!("{path}.rows"), true)
+                },
+                "lines" => Val::input(whole, false),
+                _ => Val::settled(),
+            },
+            _ if path == "siblings.files" => {
+                self.note(&whole);
+                Val::input(whole, true)
+            }
+            _ => {
+                let is_settled = name == "done" || root == "siblings" && name == "unreadable";
+                let is_list = name == "lines" || self.kind(&whole) == Kind::List;
+                // Items of which nothing but their number matters need be of one kind only.
+                let list = if root == "siblings" {
+                    "siblings".to_owned()
+                } else {
+                    path.to_owned()
+                };
+                self.note(&list).items = true;
+                if is_settled {
+                    return Val::settled();
+                }
+                Val::input(whole, is_list)
+            }
+        }
+    }
+
+    pub(super) fn kind(&self, path: &str) -> Kind {
+        let chart = self.chart;
+        let parts: Vec<&str> = path.split('.').collect();
+        let of_field = |field: Option<&Field>| match field.map(|field| field.kind) {
+            Some(FieldType::Boolean) => Kind::Boolean,
+            Some(FieldType::Integer) => Kind::Integer,
+            Some(FieldType::String | FieldType::Phase) => Kind::Text,
+            Some(FieldType::List) | None => Kind::Untried,
+        };
+        match parts.as_slice() {
+            [.., LENGTH] => Kind::Integer,
+            ["gate", "times"] => Kind::Integer,
+            ["session"] | ["review", "worst"] => Kind::Text,
+            ["event", name] => match EVENT_DEFAULTS.iter().find(|(known, _)| known == name) {
+                Some((_, FieldDefault::False)) => Kind::Boolean,
+                Some((_, FieldDefault::Text)) => Kind::Text,
+                Some((_, FieldDefault::List)) => Kind::List,
+                None => Kind::Untried,
+            },
+            ["event", _, _] => Kind::Text,
+            ["config", name] => of_field(chart.config.get(*name)),
+            ["args", name] => match chart.args.get(*name).map(|arg| arg.kind) {
+                Some(FieldType::Boolean) => Kind::Boolean,
+                Some(FieldType::Integer) => Kind::Integer,
+                Some(_) => Kind::Text,
+                None => Kind::Untried,
+            },
+            ["files", _]
+            | ["tables", _, "rows"]
+            | ["siblings"]
+            | ["checks", _]
+            | ["files", _, "lines"] => Kind::List,
+            ["siblings", "files", _] => Kind::List,
+            ["files", _, "name"] => Kind::Text,
+            ["files", _, "path"] | ["tables", _, "rows", "path"] | ["siblings", "path"] => {
+                Kind::Untried
+            }
+            ["files", set, hole] => {
+                let kinds = chart.files.get(*set).into_iter().flat_map(|set| &set.with);
+                let mut kinds = kinds
+                    .flat_map(|pattern| pattern.holes())
+                    .filter(|(name, _)| name == hole);
+                match kinds.next() {
+                    Some((_, HoleKind::Integer)) => Kind::Integer,
+                    Some(_) => Kind::Text,
+                    None => Kind::Untried,
+                }
+            }
+            ["files", _, "lines", _] => Kind::Text,
+            ["tables", _, "lines"] => Kind::Integer,
+            ["tables", name, "rows", column] => {
+                let is_known = chart
+                    .tables
+                    .get(*name)
+                    .is_some_and(|table| match &table.rows {
+                        RowShape::Columns(columns) => columns.contains_key(*column),
+                        RowShape::Line(line) => line.holes().any(|(hole, _)| hole == *column),
+                    });
+                if is_known { Kind::Text } else { Kind::Untried }
+            }
+            ["siblings", "name"] => Kind::Text,
+            ["siblings", "idle_hours"] => Kind::Integer,
+            ["siblings", "context", field] => of_field(chart.context.get(*field)),
+            _ => Kind::Untried,
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Reads a chart place by place, and follows what goes from inputs into fields.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::value::{Kind, Term, Val, item_of};
+use super::{Compared, Dependence, Openness, root_of};
+use crate::chart::Chart;
+use crate::chart::fragments::Role;
+use crate::chart::model::FieldType;
+use crate::explore::user_fields::fields_of_the_user;
+use crate::expr::{has_holes, single_expression};
+
+type LetUse = (String, bool, BTreeSet<String>);
+type LetValue = (Val, BTreeSet<String>, BTreeSet<String>);
+
+/// Reads the expressions of a chart, and keeps what it finds.
+pub(super) struct Reader<'c> {
+    pub(super) chart: &'c Chart,
+    untried: &'c BTreeSet<String>,
+    pub(super) found: Dependence,
+    /// What `it` and the variables of a text stand for.
+    pub(super) scopes: Vec<(String, Val)>,
+    pub(super) lets: Vec<String>,
+    /// What lets stand for, with what they fail on and look at: by their names, and how they are read.
+    pub(super) known_lets: HashMap<LetUse, LetValue>,
+    /// What the expression that is being read may fail on.
+    pub(super) fails: BTreeSet<String>,
+    pub(super) looks: BTreeSet<String>,
+    /// Where what is read is only evaluated under a condition that is open.
+    pub(super) under_open: BTreeSet<String>,
+    /// A text is read, of which only matters whether it can be made.
+    pub(super) in_text: bool,
+    flows: Vec<(String, String)>,
+    pub(super) links: Vec<(String, String)>,
+    /// The fields that the pass before found to be clouded, or derived.
+    pub(super) clouded: BTreeSet<String>,
+    pub(super) derived: BTreeSet<String>,
+    pub(super) templates: HashSet<String>,
+}
+
+impl Dependence {
+    /// Reads all expressions and texts of `chart`. The `untried` inputs have too many values to try them all.
+    pub fn of(chart: &Chart, untried: &BTreeSet<String>) -> Self {
+        let mut clouded = BTreeSet::new();
+        let mut derived = BTreeSet::new();
+        loop {
+            let mut reader = Reader {
+                chart,
+                untried,
+                found: Self::default(),
+                scopes: Vec::new(),
+                lets: Vec::new(),
+                known_lets: HashMap::new(),
+                fails: BTreeSet::new(),
+                looks: BTreeSet::new(),
+                under_open: BTreeSet::new(),
+                in_text: false,
+                flows: Vec::new(),
+                links: Vec::new(),
+                clouded: clouded.clone(),
+                derived: derived.clone(),
+                templates: HashSet::new(),
+            };
+            reader.chart();
+            reader.spread();
+            let found = reader.found;
+            if found.clouded == clouded && found.derived == derived {
+                return found;
+            }
+            clouded.extend(found.clouded);
+            derived.extend(found.derived);
+        }
+    }
+}
+
+impl Reader<'_> {
+    // ── the chart, place by place ──
+    fn chart(&mut self) {
+        let chart = self.chart;
+        for (name, field) in &chart.context {
+            // A field can begin with what a setting says.
+            if let Some(setting) = field.setting() {
+                let is_free = fields_of_the_user(chart).contains(name.as_str());
+                if field.kind != FieldType::Boolean && !is_free {
+                    self.found.derived.insert(name.clone());
+                }
+                self.flows.push((format!("config.{setting}"), name.clone()));
+            }
+        }
+        for fragment in chart.fragments() {
+            let items = fragment.each.map(|each| self.list(each));
+            if let Some(items) = items.clone() {
+                self.scopes.push(("it".to_owned(), item_of(items)));
+            }
+            match fragment.role {
+                Role::Condition => self.condition(fragment.text),
+                Role::List => drop(self.list(fragment.text)),
+                Role::Assigned(field) => self.assign(field, fragment.text),
+                Role::Shown | Role::Named => self.text(fragment.text),
+                Role::Printed => self.text(&format!("{{{{ {} }}}}", fragment.text)),
+                Role::Default | Role::Let => {}
+            }
+            if items.is_some() {
+                self.scopes.pop();
+            }
+        }
+    }
+
+    /// Reads something by itself, and keeps what is open about it.
+    fn alone(&mut self, source: &str, read: impl FnOnce(&mut Self) -> Val) -> Val {
+        self.fails.clear();
+        self.looks.clear();
+        self.under_open.clear();
+        let value = read(self);
+        let found = Openness {
+            inputs: value.computed.clone(),
+            fails: std::mem::take(&mut self.fails),
+            looks: std::mem::take(&mut self.looks),
+        };
+        self.found
+            .open
+            .entry(source.to_owned())
+            .or_default()
+            .merge(found);
+        value
+    }
+
+    fn condition(&mut self, source: &str) {
+        self.alone(source, |reader| {
+            let value = reader.source(source);
+            reader.truth(value)
+        });
+    }
+
+    fn list(&mut self, source: &str) -> Val {
+        self.alone(source, |reader| reader.source(source))
+    }
+
+    fn text(&mut self, text: &str) {
+        if !has_holes(text) {
+            return;
+        }
+        self.alone(text, |reader| {
+            reader.in_text = true;
+            let value = reader.template(text);
+            reader.in_text = false;
+            reader.templates.clear();
+            value
+        });
+    }
+
+    fn assign(&mut self, field: &str, text: &str) {
+        let value = match single_expression(text) {
+            Some(expr) => self.alone(text, |reader| reader.source(expr)),
+            None if !has_holes(text) => return,
+            None => self.alone(text, |reader| {
+                let mut value = reader.template(text);
+                reader.templates.clear();
+                value.computed.extend(reader.fails.iter().cloned());
+                value.terms = vec![Term::Settled];
+                value
+            }),
+        };
+        self.goes_into(field, value, text);
+    }
+
+    /// Notes where the value of a field comes from.
+    fn goes_into(&mut self, field: &str, value: Val, source: &str) {
+        let mut computed = value.computed;
+        let takes_slugs = self
+            .chart
+            .context
+            .get(field)
+            .is_some_and(|field| field.pattern.is_some());
+        for term in value.terms {
+            match term {
+                Term::Input { path, list } => {
+                    let kind = self.kind(&path);
+                    if list || matches!(kind, Kind::Untried | Kind::List) {
+                        computed.insert(root_of(&path).to_owned());
+                        continue;
+                    }
+                    // What only the user sets is tried at numbers of its own, whatever is made of them.
+                    let is_number =
+                        kind == Kind::Integer && fields_of_the_user(self.chart).contains(field);
+                    if kind != Kind::Boolean && !is_number {
+                        self.found.derived.insert(field.to_owned());
+                    }
+                    self.note(&path).slug |= takes_slugs;
+                    self.flows.push((path, field.to_owned()));
+                }
+                Term::Field(other) if other != field => {
+                    self.note(&other).slug |= takes_slugs;
+                    if self.derived.contains(&other) {
+                        self.found.derived.insert(field.to_owned());
+                    }
+                    self.flows.push((other, field.to_owned()));
+                }
+                _ => {}
+            }
+        }
+        let open = self.found.open.get(source);
+        if open.is_some_and(|open| !open.looks.is_disjoint(self.untried)) {
+            self.found.clouded.insert(field.to_owned());
+        }
+        if !computed.is_empty() {
+            self.found.clouded.insert(field.to_owned());
+            let open = self.found.open.entry(source.to_owned()).or_default();
+            open.inputs.extend(computed);
+        }
+    }
+
+    /// What goes into a field is held against all that the field is held against.
+    fn spread(&mut self) {
+        let mut grows = true;
+        while grows {
+            grows = false;
+            for (from, to) in &self.flows {
+                let other = self.found.compared.get(to).cloned().unwrap_or_default();
+                grows |= self
+                    .found
+                    .compared
+                    .entry(from.clone())
+                    .or_default()
+                    .absorb(&other);
+            }
+            for (one, other) in &self.links {
+                for (one, other) in [(one, other), (other, one)] {
+                    let known = self.found.compared.get(other).cloned().unwrap_or_default();
+                    grows |= self
+                        .found
+                        .compared
+                        .entry(one.clone())
+                        .or_default()
+                        .absorb(&known);
+                }
+            }
+        }
+    }
+
+    pub(super) fn note(&mut self, path: &str) -> &mut Compared {
+        self.found.compared.entry(path.to_owned()).or_default()
+    }
+}

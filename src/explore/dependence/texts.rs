@@ -1,0 +1,138 @@
+//! Texts: what they show, and on what they may fail.
+
+use std::collections::BTreeSet;
+
+use minijinja::machinery::ast::{Expr, Stmt};
+use minijinja::machinery::parse;
+
+use super::reader::Reader;
+use super::value::{Val, item_of};
+
+impl Reader<'_> {
+    pub(super) fn template(&mut self, source: &str) -> Val {
+        match parse(source, "text", Default::default()) {
+            Ok(Stmt::Template(template)) => self.body(&template.children),
+            _ => Val::settled(),
+        }
+    }
+
+    fn body(&mut self, body: &[Stmt<'_>]) -> Val {
+        let depth = self.scopes.len();
+        let value = body.iter().fold(Val::default(), |value, stmt| {
+            let more = self.stmt(stmt);
+            value.join(more)
+        });
+        self.scopes.truncate(depth);
+        value
+    }
+
+    /// What a part of a text depends on: every input that it shows, as something computed.
+    fn stmt(&mut self, stmt: &Stmt<'_>) -> Val {
+        match stmt {
+            Stmt::EmitExpr(emit) => {
+                let value = self.expr(&emit.expr);
+                Val::computed(self.inputs(&value))
+            }
+            Stmt::EmitRaw(_) => Val::default(),
+            Stmt::IfCond(choice) => {
+                let test = self.expr(&choice.expr);
+                let test = self.truth(test);
+                let open = self.open(&test);
+                let then = self.body(&choice.true_body);
+                let other = self.body(&choice.false_body);
+                self.close(&open);
+                Val::computed(test.computed).join(then).join(other)
+            }
+            Stmt::ForLoop(each) => {
+                let items = self.expr(&each.iter);
+                let shown = self.inputs(&items);
+                if let Expr::Var(var) = &each.target {
+                    self.scopes.push((var.id.to_owned(), item_of(items)));
+                    self.scopes
+                        .push(("loop".to_owned(), Val::computed(shown.clone())));
+                } else {
+                    self.fails.extend(shown.iter().cloned());
+                }
+                let filter = each.filter_expr.as_ref().map(|expr| {
+                    let value = self.expr(expr);
+                    self.truth(value)
+                });
+                let body = self.body(&each.body);
+                let other = self.body(&each.else_body);
+                if matches!(each.target, Expr::Var(_)) {
+                    self.scopes.truncate(self.scopes.len() - 2);
+                }
+                Val::computed(shown)
+                    .join(filter.unwrap_or_default())
+                    .join(body)
+                    .join(other)
+            }
+            Stmt::Set(set) => {
+                let value = self.expr(&set.expr);
+                if let Expr::Var(var) = &set.target {
+                    self.scopes.push((var.id.to_owned(), value));
+                }
+                Val::default()
+            }
+            Stmt::WithBlock(with) => {
+                let depth = self.scopes.len();
+                for (target, expr) in &with.assignments {
+                    let value = self.expr(expr);
+                    if let Expr::Var(var) = target {
+                        self.scopes.push((var.id.to_owned(), value));
+                    }
+                }
+                let value = self.body(&with.body);
+                self.scopes.truncate(depth);
+                value
+            }
+            Stmt::Include(include) => {
+                let constant = include.name.as_const().map(|name| name.to_string());
+                let names = match constant {
+                    Some(name) => vec![name],
+                    None => {
+                        let value = self.expr(&include.name);
+                        let inputs = self.inputs(&value);
+                        self.fails.extend(inputs);
+                        self.chart.templates.names().into_iter().collect()
+                    }
+                };
+                let mut value = Val::default();
+                for name in names {
+                    if self.templates.insert(name.clone())
+                        && let Ok(Some(text)) = self.chart.templates.get(&name)
+                    {
+                        let text = text.into_owned();
+                        value = value.join(self.template(&text));
+                    }
+                }
+                value
+            }
+            Stmt::SetBlock(set) if set.filter.is_none() => {
+                let value = self.body(&set.body);
+                let value = Val::computed(self.inputs(&value));
+                if let Expr::Var(var) = &set.target {
+                    self.scopes.push((var.id.to_owned(), value));
+                }
+                Val::default()
+            }
+            // Blocks, filters over blocks, macros: whatever they look at may make them fail.
+            _ => {
+                self.fails.insert("a block of a text".to_owned());
+                self.looks.insert("a block of a text".to_owned());
+                Val::default()
+            }
+        }
+    }
+
+    /// From here on what is read may be evaluated or not.
+    pub(super) fn open(&mut self, test: &Val) -> BTreeSet<String> {
+        let before = self.under_open.clone();
+        self.under_open.extend(test.computed.iter().cloned());
+        before
+    }
+
+    pub(super) fn close(&mut self, before: &BTreeSet<String>) {
+        self.under_open.clone_from(before);
+    }
+}

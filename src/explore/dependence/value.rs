@@ -1,0 +1,101 @@
+//! What an expression can come to: the values of which it is one, and the inputs of which it is computed.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+/// One value that an expression can have.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Term {
+    Literal(Json),
+    /// A context field.
+    Field(String),
+    /// An input; lists have the name of their items.
+    Input {
+        path: String,
+        list: bool,
+    },
+    /// Anything that the state and what is tried determine.
+    Settled,
+}
+
+/// What an expression can come to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Val {
+    pub(super) terms: Vec<Term>,
+    /// The inputs of which it is computed.
+    pub(super) computed: BTreeSet<String>,
+    /// Of a list: the attributes that each item of it has, or has not.
+    pub(super) pinned: BTreeSet<String>,
+    /// Of a list: items that are the same are one, in no order.
+    pub(super) is_set: bool,
+}
+
+impl Val {
+    pub(super) fn settled() -> Self {
+        Self::of(Term::Settled)
+    }
+
+    pub(super) fn of(term: Term) -> Self {
+        Self {
+            terms: vec![term],
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn input(path: impl Into<String>, list: bool) -> Self {
+        Self::of(Term::Input {
+            path: path.into(),
+            list,
+        })
+    }
+
+    pub(super) fn computed(inputs: BTreeSet<String>) -> Self {
+        Self {
+            terms: vec![Term::Settled],
+            computed: inputs,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn join(mut self, other: Self) -> Self {
+        for term in other.terms {
+            if !self.terms.contains(&term) {
+                self.terms.push(term);
+            }
+        }
+        self.computed.extend(other.computed);
+        self.pinned.clear();
+        self.is_set |= other.is_set;
+        self
+    }
+}
+
+pub(super) fn item_of(mut value: Val) -> Val {
+    for term in &mut value.terms {
+        if let Term::Input { list, .. } = term {
+            *list = false;
+        }
+    }
+    value
+}
+
+pub(super) fn list_of(mut value: Val) -> Val {
+    for term in &mut value.terms {
+        if let Term::Input { list, .. } = term {
+            *list = true;
+        }
+    }
+    value
+}
+
+/// What an input can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Boolean,
+    Integer,
+    Text,
+    List,
+    /// Nothing of it is tried.
+    Untried,
+}
