@@ -1,5 +1,6 @@
 //! Checks the programs: this one, the one on PATH, and those that the chart runs.
 
+use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -232,7 +233,7 @@ fn as_root(host: &Host) -> Option<Diagnosis> {
 pub(super) fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
-        .map(|folder| folder.join(name))
+        .map(|folder| folder.join(format!("{name}{EXE_SUFFIX}")))
         .find(|file| {
             file.metadata()
                 .is_ok_and(|meta| meta.is_file() && os::file::is_executable(&meta))

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::os::file::HOME;
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
@@ -80,7 +82,7 @@ impl Diagnosis {
 
 /// Returns a path with `~` for the home directory.
 pub(super) fn shown(path: &Path) -> String {
-    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    let home = std::env::var_os(HOME).filter(|home| !home.is_empty());
     match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
         Some(rest) => format!("~/{}", rest.display()),
         None => path.display().to_string(),

@@ -128,6 +128,7 @@ pub(super) fn program() -> Diagnosis {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs;
 

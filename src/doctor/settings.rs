@@ -13,6 +13,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::chart::embedded::Choice;
 use crate::host::hosts::Host;
+use crate::os::file::HOME;
 
 /// All settings of a host, and what is installed there.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl Settings {
         let set = |name| env::var_os(name).filter(|value| !value.is_empty());
         let folder = set(host.home)
             .map(PathBuf::from)
-            .or_else(|| Some(PathBuf::from(set("HOME")?).join(host.folder)));
+            .or_else(|| Some(PathBuf::from(set(HOME)?).join(host.folder)));
         let managed: Vec<PathBuf> = host.managed.iter().map(PathBuf::from).collect();
         Self::read_in(host, folder, dirs, &managed)
     }

@@ -2,7 +2,7 @@
 //! will be created; the shell checks that they are still free.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -106,8 +106,13 @@ impl Plan<'_> {
         let path = self.names.text(format_args!("{place}.{key}"), text, root)?;
         let home = Path::new(&self.names.chart.scope.home);
         let parts = || Path::new(&path).components();
-        let is_plain = parts().all(|part| matches!(part, Component::Normal(_)))
-            && parts().collect::<PathBuf>().as_os_str() == path.as_str();
+        let names: Option<Vec<&str>> = parts()
+            .map(|part| match part {
+                Component::Normal(name) => name.to_str(),
+                _ => None,
+            })
+            .collect();
+        let is_plain = names.is_some_and(|names| names.join("/") == path);
         if is_plain
             && Path::new(&path).starts_with(home)
             && parts().count() > home.components().count()

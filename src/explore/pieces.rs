@@ -119,16 +119,19 @@ pub(super) fn choice(text: &str) -> Option<(&str, [String; 2])> {
 
 // ── texts ──
 
-/// Takes a text apart. One that sets variables stays whole, and so does one with blocks that are not known here.
+/// Takes a text apart. Each piece begins with the variables that it needs. A text stays whole if a condition needs one,
+/// or if one is needed that is set only on some ways, or if there are blocks that are not known here.
 pub(super) fn pieces(text: &str, template: &dyn Fn(&str) -> Option<String>) -> Vec<Piece> {
-    let made = in_pieces(text, template, 0);
+    let made = in_pieces(text, template, 0, &mut Vec::new());
     made.unwrap_or_else(|| vec![Piece::Hole(text.to_owned())])
 }
 
+/// Takes a text apart in which some variables are set, and adds those that it sets.
 fn in_pieces(
     text: &str,
     template: &dyn Fn(&str) -> Option<String>,
     depth: usize,
+    variables: &mut Vec<Variable>,
 ) -> Option<Vec<Piece>> {
     let mut reader = Reader {
         text,
@@ -136,9 +139,40 @@ fn in_pieces(
         at: 0,
         template,
         depth,
+        variables: std::mem::take(variables),
     };
     let (pieces, end) = reader.body()?;
+    *variables = reader.variables;
     end.is_none().then_some(pieces)
+}
+
+/// A variable of a text.
+struct Variable {
+    name: String,
+    /// What sets it; `None` if it may be set or not.
+    source: Option<String>,
+}
+
+/// What sets the variables that a text needs; `None` if one of them may be set or not. What is included may need any.
+fn needed(text: &str, variables: &[Variable]) -> Option<String> {
+    let names_in = |text| -> Option<Vec<String>> {
+        let names = tokens(text, false)?.into_iter();
+        let names = names.filter_map(|(token, _)| match token {
+            Token::Ident(name) => Some(name.to_owned()),
+            _ => None,
+        });
+        Some(names.collect())
+    };
+    let mut names = names_in(text)?;
+    let mut sources = Vec::new();
+    for variable in variables.iter().rev() {
+        if names.contains(&variable.name) || names.iter().any(|name| name == "include") {
+            let source = variable.source.as_deref()?;
+            names.extend(names_in(source)?);
+            sources.push(source);
+        }
+    }
+    Some(sources.into_iter().rev().collect())
 }
 
 struct Reader<'t> {
@@ -147,6 +181,7 @@ struct Reader<'t> {
     at: usize,
     template: &'t dyn Fn(&str) -> Option<String>,
     depth: usize,
+    variables: Vec<Variable>,
 }
 
 /// What ends a part of a text: a keyword, and the condition behind it.
@@ -161,7 +196,7 @@ impl<'t> Reader<'t> {
             match token {
                 Token::VariableStart => {
                     self.close(&Token::VariableEnd)?;
-                    pieces.push(self.hole(start)?);
+                    pieces.push(self.value(start)?);
                 }
                 Token::BlockStart => {
                     let (Token::Ident(keyword), _) = *self.tokens.get(start + 1)? else {
@@ -172,10 +207,11 @@ impl<'t> Reader<'t> {
                     match keyword {
                         "if" => pieces.push(self.branches(self.source(rest)?)?),
                         "for" => {
-                            self.skip_loop()?;
-                            pieces.push(self.hole(start)?);
+                            self.skip("for", "endfor")?;
+                            pieces.push(Piece::Hole(self.hole(start)?));
                         }
                         "include" => pieces.extend(self.include(start)?),
+                        "set" => pieces.push(Piece::Hole(self.variable(start)?)),
                         "elif" => return Some((pieces, Some((keyword, self.source(rest)?)))),
                         "else" | "endif" => return Some((pieces, Some((keyword, "")))),
                         _ => return None,
@@ -187,9 +223,32 @@ impl<'t> Reader<'t> {
         Some((pieces, None))
     }
 
+    /// What `{{ }}` shows: one of two values, or one.
+    fn value(&self, start: usize) -> Option<Piece> {
+        let shown = format!("{{{{ {} }}}}", self.source(start + 1..self.at - 1)?);
+        let Some((test, sides)) = choice(&shown) else {
+            return Some(Piece::Hole(self.hole(start)?));
+        };
+        self.needs_none(test)?;
+        let [one, other] = sides.map(|side| {
+            let needed = needed(&side, &self.variables)?;
+            Some(vec![Piece::Hole(needed + &side)])
+        });
+        Some(Piece::If(formula(test), one?, other?))
+    }
+
+    /// Nothing if a condition needs a variable.
+    fn needs_none(&self, test: &str) -> Option<()> {
+        let needed = needed(&format!("{{{{ {test} }}}}"), &self.variables)?;
+        needed.is_empty().then_some(())
+    }
+
     /// Reads the branches behind a condition.
     fn branches(&mut self, test: &str) -> Option<Piece> {
+        self.needs_none(test)?;
+        let known = self.variables.len();
         let (then, end) = self.body()?;
+        self.leave(known);
         let otherwise = match end? {
             ("elif", test) => vec![self.branches(test)?],
             ("else", _) => {
@@ -198,19 +257,49 @@ impl<'t> Reader<'t> {
             }
             _ => Vec::new(),
         };
+        self.leave(known);
         Some(Piece::If(formula(test), then, otherwise))
     }
 
-    fn include(&self, start: usize) -> Option<Vec<Piece>> {
+    /// Variables that were set from here on need not be set behind it.
+    fn leave(&mut self, known: usize) {
+        for variable in &mut self.variables[known..] {
+            variable.source = None;
+        }
+    }
+
+    fn include(&mut self, start: usize) -> Option<Vec<Piece>> {
         let name = match &self.tokens[start + 2..self.at - 1] {
             [(Token::Str(name), _)] => (*name).to_owned(),
             [(Token::String(name), _)] => name.to_string(),
-            _ => return Some(vec![self.hole(start)?]),
+            _ => return Some(vec![Piece::Hole(self.hole(start)?)]),
         };
         if self.depth >= DEPTH {
             return None;
         }
-        in_pieces(&(self.template)(&name)?, self.template, self.depth + 1)
+        let text = (self.template)(&name)?;
+        let known = self.variables.len();
+        let pieces = in_pieces(&text, self.template, self.depth + 1, &mut self.variables)?;
+        self.leave(known);
+        Some(pieces)
+    }
+
+    /// Reads what sets a variable: `{% set a = b %}`, or a block.
+    fn variable(&mut self, start: usize) -> Option<String> {
+        let (name, is_block) = match &self.tokens[start + 2..self.at - 1] {
+            [(Token::Ident(name), _), (Token::Assign, _), ..] => (*name, false),
+            [(Token::Ident(name), _)] => (*name, true),
+            _ => return None,
+        };
+        if is_block {
+            self.skip("set", "endset")?;
+        }
+        let piece = self.hole(start)?;
+        self.variables.push(Variable {
+            name: name.to_owned(),
+            source: Some(self.source(start..self.at)?.to_owned()),
+        });
+        Some(piece)
     }
 
     /// The text of some tokens.
@@ -218,19 +307,20 @@ impl<'t> Reader<'t> {
         self.text.get(bytes(&self.tokens[tokens])?)
     }
 
-    /// The text from a token on up to where it is read.
-    fn hole(&self, start: usize) -> Option<Piece> {
-        Some(Piece::Hole(self.source(start..self.at)?.to_owned()))
+    /// The text from a token on up to where it is read, behind what sets the variables that it needs.
+    fn hole(&self, start: usize) -> Option<String> {
+        let source = self.source(start..self.at)?;
+        Some(needed(source, &self.variables)? + source)
     }
 
-    /// Goes behind the end of this loop; what it sets ends with it.
-    fn skip_loop(&mut self) -> Option<()> {
+    /// Goes behind the end of this block; what a loop sets ends with it.
+    fn skip(&mut self, block: &str, end: &str) -> Option<()> {
         let mut open = 1;
         while open > 0 {
             self.close(&Token::BlockStart)?;
             match self.tokens.get(self.at)? {
-                (Token::Ident("for"), _) => open += 1,
-                (Token::Ident("endfor"), _) => open -= 1,
+                (Token::Ident(keyword), _) if *keyword == block => open += 1,
+                (Token::Ident(keyword), _) if *keyword == end => open -= 1,
                 _ => {}
             }
             self.close(&Token::BlockEnd)?;
@@ -285,6 +375,10 @@ mod tests {
                 "[a? {{ b }} : [c == '%}'? {{ d }} : {{ e }}]] {{ f }}",
             ),
             ("{% if a %}x{% endif %}", "[a?  : ]"),
+            (
+                "{{- a if b else c -}}{% set d = a %}{{ d if c else e }}",
+                "[b? {{ a }} : {{ c }}] {% set d = a %} [c? {% set d = a %}{{ d }} : {{ e }}]",
+            ),
             ("{% include 'a.md' %} {{ b }}", "{{ a }} {{ b }}"),
             (
                 "{% include 'b.md' %} {{ b }}",
@@ -294,12 +388,39 @@ mod tests {
                 "{% include 'a' ~ '.md' %}{{ b }}",
                 "{% include 'a' ~ '.md' %} {{ b }}",
             ),
-            // What sets a variable, here or in what it includes.
+            // What needs a variable, directly or by another one, in what it includes or in a block.
             (
                 "{% set a = b %}{{ c }}{{ a }}",
-                "{% set a = b %}{{ c }}{{ a }}",
+                "{% set a = b %} {{ c }} {% set a = b %}{{ a }}",
+            ),
+            (
+                "{% set a = b %}{% set c = a %}{{ c }}",
+                "{% set a = b %} {% set a = b %}{% set c = a %} {% set a = b %}{% set c = a %}{{ c }}",
+            ),
+            (
+                "{% set a %}{{ b }}{% endset %}{% include 'a.md' %}",
+                "{% set a %}{{ b }}{% endset %} {% set a %}{{ b }}{% endset %}{{ a }}",
+            ),
+            (
+                "{% set a = b %}{% for c in d %}{% include 'a.md' %}{% endfor %}",
+                "{% set a = b %} {% set a = b %}{% for c in d %}{% include 'a.md' %}{% endfor %}",
+            ),
+            (
+                "{% if a %}{% set b = c %}{{ b }}{% endif %}{{ d }}",
+                "[a? {% set b = c %} {% set b = c %}{{ b }} : ] {{ d }}",
+            ),
+            // What is set only on some ways, or in what is included, and what a condition needs.
+            (
+                "{% if a %}{% set b = c %}{% endif %}{{ b }}",
+                "{% if a %}{% set b = c %}{% endif %}{{ b }}",
             ),
             ("{% include 'c.md' %}{{ c }}", "{% include 'c.md' %}{{ c }}"),
+            (
+                "{% set a = b %}{% if a %}{{ c }}{% endif %}",
+                "{% set a = b %}{% if a %}{{ c }}{% endif %}",
+            ),
+            // Several at once.
+            ("{% set a, b = c %}{{ d }}", "{% set a, b = c %}{{ d }}"),
             (
                 "{% for a in b %}{% for c in a %}{{ c }}{% endfor %}{% else %}{{ d }}{% endfor %}{{ e }}",
                 "{% for a in b %}{% for c in a %}{{ c }}{% endfor %}{% else %}{{ d }}{% endfor %} {{ e }}",

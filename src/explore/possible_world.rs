@@ -18,6 +18,7 @@ use crate::engine::fault::Fault;
 use crate::engine::records;
 use crate::engine::spent::{Run, spent};
 use crate::engine::world::{Given, Source, World};
+use crate::os::file::slashed;
 
 /// What lies on a disk below an instance's directory, and what else a decision can look at.
 #[derive(Debug, Clone, Default)]
@@ -71,7 +72,7 @@ impl PossibleWorld {
     /// The instance's directory, from the project's root.
     pub fn dir(chart: &Chart, name: &str) -> PathBuf {
         let scope = &chart.scope;
-        [&scope.home, &scope.folder, name].iter().collect()
+        slashed([&scope.home, &scope.folder, name].iter().collect())
     }
 
     /// Only a set that looks into subfolders sees what lies there.

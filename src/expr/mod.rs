@@ -13,13 +13,15 @@ pub mod types;
 pub mod vocabulary;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value, ValueKind};
-use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior};
+use minijinja::{AutoEscape, Environment, ErrorKind, Expression, UndefinedBehavior};
+use rustc_hash::FxBuildHasher;
+use self_cell::self_cell;
 
 use self::source::{Literal, Text};
 use self::templates::Templates;
@@ -110,9 +112,44 @@ impl fmt::Display for ExprError {
 pub struct Expressions {
     templates: Templates,
     /// Knows the functions that most stops need. To prepare all of them takes longer than to evaluate some guards.
-    few: Environment<'static>,
+    few: Prepared,
     /// Knows all functions.
-    all: OnceLock<Environment<'static>>,
+    all: OnceLock<Prepared>,
+}
+
+self_cell! {
+    /// An environment, and the expressions that were compiled in it: the model checker evaluates each many times.
+    struct Prepared {
+        owner: Environment<'static>,
+        #[not_covariant]
+        dependent: Compiled,
+    }
+}
+
+/// Compiled expressions by their source.
+type Compiled<'env> = Mutex<HashMap<String, Arc<Expression<'env, 'static>>, FxBuildHasher>>;
+
+impl Prepared {
+    /// Returns the result of `evaluate` with a compiled expression.
+    fn compiled<T>(
+        &self,
+        source: &str,
+        evaluate: impl FnOnce(&Expression<'_, 'static>) -> Result<T, minijinja::Error>,
+    ) -> Result<T, minijinja::Error> {
+        self.with_dependent(|env, compiled| {
+            let lock = || compiled.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = lock().get(source).map(Arc::clone);
+            let expression = match known {
+                Some(known) => known,
+                None => {
+                    let made = Arc::new(env.compile_expression_owned(source.to_owned())?);
+                    lock().insert(source.to_owned(), Arc::clone(&made));
+                    made
+                }
+            };
+            evaluate(&expression)
+        })
+    }
 }
 
 impl fmt::Debug for Expressions {
@@ -124,9 +161,10 @@ impl fmt::Debug for Expressions {
 impl Expressions {
     /// Returns an evaluator that compiles expressions and reads templates when they are needed.
     pub fn new(templates: Templates) -> Self {
-        let mut few = prepared(Environment::empty(), &templates);
+        let mut few = Environment::empty();
         few.add_filter("map", minijinja::filters::map);
         few.add_test("none", minijinja::tests::is_none);
+        let few = prepared(few, &templates);
         Self {
             templates,
             few,
@@ -138,7 +176,7 @@ impl Expressions {
     fn with<T>(
         &self,
         source: &str,
-        evaluate: impl Fn(&Environment<'static>) -> Result<T, minijinja::Error>,
+        evaluate: impl Fn(&Prepared) -> Result<T, minijinja::Error>,
     ) -> Result<T, ExprError> {
         let few = || match self.all.get() {
             None => Some(evaluate(&self.few)).filter(|result| !is_unknown(result)),
@@ -152,7 +190,7 @@ impl Expressions {
 
     /// Returns the value of a bare expression.
     pub fn value(&self, expr: &str, names: &Value) -> Result<Value, ExprError> {
-        self.with(expr, |env| env.compile_expression(expr)?.eval(names))
+        self.with(expr, |env| env.compiled(expr, |expr| expr.eval(names)))
     }
 
     /// Returns whether a condition is true: a boolean, or a list that has items. What comes after a part that is false is
@@ -181,12 +219,13 @@ impl Expressions {
             return Ok(items.into_iter().map(names_of).collect());
         };
         let values = self.with(guard, |env| {
-            let compiled = env.compile_expression(guard)?;
-            let value = |item: &Value| {
-                let names = names_of(item.clone());
-                Ok((compiled.eval(&names)?, names))
-            };
-            items.iter().map(value).collect::<Result<Vec<_>, _>>()
+            env.compiled(guard, |guard| {
+                let value = |item: &Value| {
+                    let names = names_of(item.clone());
+                    Ok((guard.eval(&names)?, names))
+                };
+                items.iter().map(value).collect::<Result<Vec<_>, _>>()
+            })
         })?;
         let mut selected = Vec::new();
         for (value, names) in values {
@@ -208,16 +247,20 @@ impl Expressions {
         if !has_holes(&text.0) {
             return Ok(text.0.clone());
         }
-        let render =
-            |env: &Environment<'_>| env.template_from_named_str("text", &text.0)?.render(names);
+        let render = |env: &Prepared| {
+            let env = env.borrow_owner();
+            env.template_from_named_str("text", &text.0)?.render(names)
+        };
         self.with(&text.0, render)
             .map(|text| text.trim_end().to_owned())
     }
 
     /// Renders a template on its own, like a text that includes only this template.
     pub fn template(&self, name: &str, names: &Value) -> Result<String, ExprError> {
-        self.with(name, |env| env.get_template(name)?.render(names))
-            .map(|text| text.trim_end().to_owned())
+        self.with(name, |env| {
+            env.borrow_owner().get_template(name)?.render(names)
+        })
+        .map(|text| text.trim_end().to_owned())
     }
 
     /// Returns a literal's value: a text that is exactly one `{{ … }}` keeps its type.
@@ -236,14 +279,13 @@ impl Expressions {
 
     /// Returns the dotted names that an expression or a text uses, without its own loop variables.
     pub fn names_in(&self, source: &str) -> Vec<String> {
-        let bare = self
-            .few
+        let few = self.few.borrow_owner();
+        let bare = few
             .compile_expression(source)
             .map(|expr| expr.undeclared_variables(true));
         let names = match bare {
             Ok(names) if !has_holes(source) => Ok(names),
-            _ => self
-                .few
+            _ => few
                 .template_from_str(source)
                 .map(|text| text.undeclared_variables(true)),
         };
@@ -254,7 +296,7 @@ impl Expressions {
 }
 
 /// Returns an environment with what all charts share.
-fn prepared(mut env: Environment<'static>, templates: &Templates) -> Environment<'static> {
+fn prepared(mut env: Environment<'static>, templates: &Templates) -> Prepared {
     let templates = templates.clone();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_auto_escape_callback(|_| AutoEscape::None);
@@ -265,7 +307,7 @@ fn prepared(mut env: Environment<'static>, templates: &Templates) -> Environment
     env.add_filter("flatten", flatten);
     env.add_filter("set", set);
     env.add_filter("surround", surround);
-    env
+    Prepared::new(env, |_| Compiled::default())
 }
 
 /// Returns the innermost cause of minijinja's error.

@@ -3,6 +3,7 @@
 //! knows about charts or reviews.
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests;
 
 use std::fs::File;

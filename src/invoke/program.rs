@@ -3,6 +3,7 @@
 //! A name without a slash is looked up on PATH here, not by the system: relative elements of PATH and those inside
 //! the project are skipped, so that nothing in a project runs because of its name.
 
+use std::env::consts::EXE_SUFFIX;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -26,10 +27,11 @@ pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf,
                 .canonicalize()
                 .is_ok_and(|folder| folder.starts_with(project))
     };
+    let name = format!("{program}{EXE_SUFFIX}");
     let mut may_not_run = None;
     let mut passed_over = None;
     for folder in std::env::split_paths(path) {
-        let file = folder.join(program);
+        let file = folder.join(&name);
         let Ok(meta) = cwd.join(&file).metadata() else {
             continue;
         };
@@ -103,6 +105,7 @@ pub(super) fn why_not_started(
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;

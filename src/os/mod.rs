@@ -3,6 +3,10 @@
 
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::*;
+#[cfg(windows)]
+pub(crate) use windows::*;

@@ -187,6 +187,7 @@ pub(crate) fn distrust(dir: &Path) -> Option<String> {
 }
 
 #[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};

@@ -11,6 +11,7 @@ use std::thread;
 use crate::chart::{InstanceChoice, Scope};
 use crate::files::Warnings;
 use crate::files::pattern::{Pattern, is_slug};
+use crate::os::file::{HOME, slashed};
 use crate::os::folder::{Entry, Folder, Modified};
 use crate::text::shown;
 
@@ -71,7 +72,7 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Reads `HOME` and `CLAUDE_PROJECT_DIR`.
+    /// Reads [`HOME`] and `CLAUDE_PROJECT_DIR`.
     pub(crate) fn from_env() -> Self {
         let dir = |name| {
             std::env::var_os(name)
@@ -79,7 +80,7 @@ impl Surroundings {
                 .map(PathBuf::from)
         };
         Self {
-            user_home: dir("HOME"),
+            user_home: dir(HOME),
             project_dir: dir("CLAUDE_PROJECT_DIR"),
         }
     }
@@ -157,7 +158,7 @@ pub(super) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
     };
-    absolute(variable).or_else(|| Some(absolute("HOME")?.join(default)))
+    absolute(variable).or_else(|| Some(absolute(HOME)?.join(default)))
 }
 
 /// Returns why `name` cannot be the name of an instance, if it cannot.
@@ -237,7 +238,7 @@ pub(crate) fn newest(root: &Path, scope: &Scope) -> Newest {
             .map_err(|warning| warnings.push(warning))
             .ok()
             .map(|name| Instance {
-                dir: folder.join(&name),
+                dir: slashed(folder.join(&name)),
                 name,
             })
     });
@@ -287,7 +288,7 @@ pub(crate) fn named(scope: &Scope, name: &str) -> Result<Instance, String> {
         ));
     }
     Ok(Instance {
-        dir: folder(scope).join(name),
+        dir: slashed(folder(scope).join(name)),
         name: name.to_owned(),
     })
 }

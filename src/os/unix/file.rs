@@ -11,6 +11,9 @@ use std::sync::LazyLock;
 use rustix::fs::{Access, CWD, RenameFlags, access, renameat_with};
 use rustix::io::Errno;
 
+/// The variable with the user's folder.
+pub(crate) const HOME: &str = "HOME";
+
 /// Returns the number of an open file, which no other file on its file system has.
 pub(crate) fn number(_: &File, meta: &Metadata) -> io::Result<u64> {
     Ok(meta.ino())
@@ -99,6 +102,11 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<
 /// Writes `bytes` at `offset`.
 pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     file.write_all_at(bytes, offset)
+}
+
+/// Returns a path as texts write it, with slashes.
+pub(crate) fn slashed(path: PathBuf) -> PathBuf {
+    path
 }
 
 /// Returns a path that another program printed.

@@ -1,0 +1,10 @@
+//! Windows: mostly what Rust's standard library offers there. docs/platforms.md says what is weaker than on Unix.
+
+pub(crate) mod bell;
+pub(crate) mod file;
+pub(crate) mod folder;
+pub(crate) mod group;
+pub(crate) mod process;
+pub(crate) mod regular;
+pub(crate) mod signals;
+pub(crate) mod supervisor;
