@@ -923,6 +923,15 @@ fn computed_inputs_refute_nothing() {
             "event.prompt | trim == '' and config.word in event.prompt",
             "not decided",
         ),
+        // What is not none where the left side holds is a text on the right side.
+        (
+            "review.error is not none and 'x' in review.error",
+            "not decided",
+        ),
+        (
+            "not (review.error is none or 'x' not in review.error)",
+            "not decided",
+        ),
         // Of these, only the empty list is tried.
         ("findings", "not decided"),
         ("cycle.findings | length > 2", "not decided"),
