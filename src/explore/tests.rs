@@ -738,7 +738,31 @@ fn what_multiplies_is_explored_all_the_same() {
         format!("selectattr('c{column}', 'in', [{}])", words(column))
     });
     let rule = |guard: &str| format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"x\"\n");
+    let form = join(2, ", ", &|column| {
+        format!(
+            "{{ each = \"tables.t.rows\", guard = \"it.c{column} not in [{}]\", say = \"x\" }}",
+            words(column)
+        )
+    });
+    let phases = join(60, "\n", &|phase| {
+        let before = match phase {
+            0 => "one".to_owned(),
+            _ => format!("p{}", phase - 1),
+        };
+        format!("[phases.p{phase}]\nguard = \"phase == '{before}'\"")
+    });
     let cases = [
+        // A long chain of phases.
+        (format!("{phases}\n"), 62),
+        // Columns that only a check looks at.
+        (
+            format!(
+                "{}\n[checks]\nform = [{form}]\n[tables.t]\nfile = \"t.md\"\n\
+                 columns = {{ id = \"Id\", status = \"Status\", c0 = \"C0\", c1 = \"C1\" }}\n",
+                rule("tables.t.open") + &rule("checks.form")
+            ),
+            2,
+        ),
         (format!("{}\n[files]\n{sets}\n", rule(&nine(" and "))), 2),
         (format!("{}\n[files]\n{sets}\n", rule(&nine(" or "))), 2),
         (

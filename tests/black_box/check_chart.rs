@@ -838,9 +838,8 @@ fn a_text_that_can_say_none() {
         has_name = \"config.name is not none\"\n\
         own_name = \"config.name\"\n\
         waits = \"has_name and postponed is not none\"\n\n";
-    for (guard, text, says_none) in
-        cases::<(&str, &str, bool)>("check_chart", "a_text_that_can_say_none")
-    {
+    let cases = cases::<(&str, &str, bool)>("check_chart", "a_text_that_can_say_none");
+    for (guard, text, says_none) in cases {
         let rule = format!("[[on.SessionStart]]\nguard = \"{guard}\"\nsay = \"{text}\"\n\n{MORE}");
         let found = found(&over_base(&rule)).join("; ");
         let unused = |line: &str| line.ends_with("unused-name");
@@ -853,34 +852,10 @@ fn a_text_that_can_say_none() {
 /// A command that can run before a field has a value says `none`. What an earlier rule answers, a later one does not see.
 #[test]
 fn a_text_that_can_say_none_depends_on_what_comes_before() {
-    let cases = [
-        (
-            "[commands]\nshow = { about = \"Show\", say = \"{{ next_phase }}\" }\n",
-            true,
-        ),
-        (
-            "[commands]\nshow = { about = \"Show\", guard = \"not free\", say = \"{{ next_phase }}\" }\n",
-            false,
-        ),
-        (
-            "[[on.Stop]]\nguard = \"config.name is none\"\nmessage = \"x\"\nallow = true\n\n\
-             [[on.Stop]]\nguard = \"free\"\nmessage = \"{{ config.name }}\"\nallow = true\n\n\
-             [config]\nname = { type = \"string\", nullable = true }\n",
-            false,
-        ),
-        (
-            "[[on.Stop]]\nguard = \"free and config.name is none\"\nmessage = \"x\"\n\n\
-             [[on.Stop]]\nguard = \"free\"\nmessage = \"{{ config.name }}\"\nallow = true\n\n\
-             [config]\nname = { type = \"string\", nullable = true }\n",
-            true,
-        ),
-        (
-            "[[on.SessionStart]]\nguard = \"cycle.due\"\nassign = { next_phase = \"{{ none }}\" }\n\
-             say = \"{{ next_phase }}\"\n",
-            true,
-        ),
-    ];
-    for (rules, says_none) in cases {
+    for (rules, says_none) in cases::<(&str, bool)>(
+        "check_chart",
+        "a_text_that_can_say_none_depends_on_what_comes_before",
+    ) {
         let found = found(&over_base(rules));
         let says = found.iter().any(|line| line.ends_with("prints-none"));
         assert_eq!(says, says_none, "{rules}: {found:?}");
