@@ -761,7 +761,8 @@ impl Tree {
                 let apart = match kind {
                     Kind::Condition => fork.condition(&source).map(Json::Bool),
                     Kind::Value => fork.chosen_value(&source).map(|value| (*value).clone()),
-                    Kind::Text | Kind::Items => None,
+                    Kind::Text => fork.prompt(&source).map(Json::Bool),
+                    Kind::Items => None,
                 };
                 return match apart.map_or_else(|| outcome(&names, kind, &source), Ok) {
                     Ok(value) => Leaf::Value(self.value_id(&value)),

@@ -24,8 +24,8 @@ use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::{Assumed, Evaluated, Given, Recall, Source, World};
 use crate::expr::Expressions;
-use crate::expr::has_holes;
 use crate::expr::source::{Expr, Literal};
+use crate::expr::{has_holes, single_expression};
 use crate::host::events::EVENTS;
 
 /// What a decision asks of a world.
@@ -446,6 +446,19 @@ impl ImaginedWorld {
         let (test, [one, other]) = choice(source)?;
         let holds = self.truth(&self.ground.formula(test))?;
         self.outcome(Kind::Value, if holds { &one } else { &other })
+    }
+
+    /// True where a text that is nothing but a prompt can be made, by what fills its holes; `None` where it must be
+    /// evaluated as a whole. A user's prompt has every hole there is.
+    pub(crate) fn prompt(&self, source: &str) -> Option<bool> {
+        let key = single_expression(source)?.strip_prefix("prompts")?;
+        let quoted = || key.strip_prefix("['")?.strip_suffix("']");
+        let name = key.strip_prefix('.').or_else(quoted)?;
+        let prompts = &self.ground.chart.prompts;
+        let mut holes = (prompts.vars.values()).map(|expr| format!("{{{{ {} }}}}", expr.0));
+        let is_made = prompts.names.iter().any(|known| known == name)
+            && holes.all(|hole| self.are_made(&self.ground.pieces(&hole)));
+        is_made.then_some(true)
     }
 
     fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
