@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, allowed, feed, git};
+use crate::support::{Project, Ran, allowed, feed, git, json_of};
 
 const SESSION: &str = "0e0ff1ce-aaaa-bbbb-cccc-000000000001";
 const LOOP: &str = include_str!("../../plugin/dr-done/templates/loop.md");
@@ -20,6 +20,10 @@ fn plugin(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("plugin/dr-done")
         .join(file)
+}
+
+fn json_in(file: &str) -> Value {
+    json_of(&fs::read_to_string(plugin(file)).unwrap())
 }
 
 /// A project with a home for sessions, outside git.
@@ -64,9 +68,17 @@ fn home(project: &Project, name: &str, text: &str) {
     fs::write(project.root.join(".dr-done").join(name), text).unwrap();
 }
 
+fn text_of(project: &Project, name: &str) -> String {
+    fs::read_to_string(dir(project, SESSION).join(name)).unwrap()
+}
+
 fn read(project: &Project) -> Value {
-    let text = fs::read_to_string(dir(project, SESSION).join("state.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+    json_of(&text_of(project, "state.json"))
+}
+
+fn rename(project: &Project, from: &str, to: &str) {
+    let dir = dir(project, SESSION);
+    fs::rename(dir.join(from), dir.join(to)).unwrap();
 }
 
 /// The names in a session's directory.
@@ -193,19 +205,13 @@ mod setup {
 
     #[test]
     fn plugin_structure() {
-        let manifest: Value = serde_json::from_str(
-            &fs::read_to_string(plugin(".claude-plugin/plugin.json")).unwrap(),
-        )
-        .unwrap();
+        let manifest: Value = json_in(".claude-plugin/plugin.json");
         assert_eq!(manifest["name"], "dr-done");
         assert_eq!(manifest["version"], env!("CARGO_PKG_VERSION"));
         for template in ["loop.md", "review.md"] {
             assert!(plugin("templates").join(template).is_file());
         }
-        let market: Value = serde_json::from_str(
-            &fs::read_to_string(plugin("../../.claude-plugin/marketplace.json")).unwrap(),
-        )
-        .unwrap();
+        let market: Value = json_in("../../.claude-plugin/marketplace.json");
         let mut sources = market["plugins"].as_array().unwrap().iter();
         assert!(sources.any(|one| one["name"] == "dr-done" && one["source"] == "./plugin/dr-done"));
     }
@@ -213,8 +219,7 @@ mod setup {
     /// The plugin installs hooks for exactly those events that the chart has rules for.
     #[test]
     fn hooks_json_is_valid() {
-        let hooks: Value =
-            serde_json::from_str(&fs::read_to_string(plugin("hooks/hooks.json")).unwrap()).unwrap();
+        let hooks: Value = json_in("hooks/hooks.json");
         let hooks = hooks["hooks"].as_object().unwrap();
         let words = [
             ("Stop", "stop"),
@@ -273,10 +278,7 @@ mod setup {
                 "generate it again: cargo run -- --chart dr-done schema {what} > plugin/dr-done/schemas/{what}.schema.json"
             );
         }
-        let schema: Value = serde_json::from_str(
-            &fs::read_to_string(plugin("schemas/config.schema.json")).unwrap(),
-        )
-        .unwrap();
+        let schema: Value = json_in("schemas/config.schema.json");
         for (config, fits) in [
             (json!({}), true),
             (
@@ -423,11 +425,7 @@ mod stop_hook {
     fn state_on_with_no_pending_tasks_transitions_to_review() {
         let project = sample_session();
         let (from, to) = ("20260101T120000.md", "20260101T120000.done.md");
-        fs::rename(
-            dir(&project, SESSION).join(from),
-            dir(&project, SESSION).join(to),
-        )
-        .unwrap();
+        rename(&project, from, to);
         let expected = format!(
             "All tasks complete. Spawn a review subagent to verify the work. Pass the session ID ({SESSION}) to the subagent, and these instructions:\n\n{}",
             review_prompt(&[to, "20260101T120001.done.md"])
@@ -684,10 +682,7 @@ mod add {
             let project = project();
             done(&run(&project, &["add"], text));
             let [name] = stamps(&project).try_into().unwrap();
-            assert_eq!(
-                fs::read_to_string(dir(&project, SESSION).join(name)).unwrap(),
-                text
-            );
+            assert_eq!(text_of(&project, &name), text);
         }
     }
 
@@ -699,16 +694,12 @@ mod add {
             done(&run(&project, &["add"], text));
         }
         let added = stamps(&project);
-        let read = |name: &String| fs::read_to_string(dir(&project, SESSION).join(name)).unwrap();
+        let read = |name: &String| text_of(&project, name);
         assert_eq!(added.iter().map(read).collect::<Vec<_>>(), texts);
         // A second is used only once: a task that was added in it and is done keeps its place.
         let (last, rest) = added.split_last().unwrap();
         let ending = last.replace(".md", ".done.md");
-        fs::rename(
-            dir(&project, SESSION).join(last),
-            dir(&project, SESSION).join(&ending),
-        )
-        .unwrap();
+        rename(&project, last, &ending);
         done(&run(&project, &["add"], "five"));
         let after = names(&project, SESSION);
         assert_eq!(after[..3], rest[..]);
@@ -746,10 +737,12 @@ mod add {
     fn an_empty_task_is_refused() {
         let project = Project::empty();
         let ran = run(&project, &["add"], " \n");
-        assert_eq!(ran.code, 1);
         assert_eq!(
-            ran.stderr,
-            "taskie: The task is empty: pass its text on stdin.\n  help: nothing was written\n"
+            ran.err(),
+            (
+                1,
+                "taskie: The task is empty: pass its text on stdin.\n  help: nothing was written\n"
+            )
         );
         assert_eq!(project.files(), BTreeMap::new());
     }
@@ -775,10 +768,13 @@ mod start {
         task(&project, "20260101T120001.done.md", "x");
         let before = project.files();
         let ran = run(&project, &["start"], "");
-        assert_eq!(ran.out(), (1, ""));
         assert_eq!(
-            ran.stderr,
-            "taskie: No pending tasks (0 pending, 1 done, 0 stuck). Add one first: /dr-done:add.\n  help: nothing was written\n"
+            ran.all(),
+            (
+                1,
+                "",
+                "taskie: No pending tasks (0 pending, 1 done, 0 stuck). Add one first: /dr-done:add.\n  help: nothing was written\n"
+            )
         );
         assert_eq!(project.files(), before);
     }
@@ -813,7 +809,7 @@ mod unstick {
             names(&project, SESSION),
             ["20260101T120000.md", "state.json"]
         );
-        let text = fs::read_to_string(dir(&project, SESSION).join("20260101T120000.md")).unwrap();
+        let text = text_of(&project, "20260101T120000.md");
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "Which colour?");
         assert!(
@@ -846,10 +842,7 @@ mod unstick {
             "state.json",
         ];
         assert_eq!(names(&project, SESSION), expected);
-        assert_eq!(
-            fs::read_to_string(dir(&project, SESSION).join("odd.md")).unwrap(),
-            "x\n"
-        );
+        assert_eq!(text_of(&project, "odd.md"), "x\n");
     }
 
     #[test]
@@ -1206,7 +1199,7 @@ mod common {
         let project = sample_session();
         fs::write(project.root.join(".git"), "gitdir: nowhere").unwrap();
         let ran = hook(&project, "stop");
-        let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let answer = ran.json();
         assert!(answer["reason"].as_str().unwrap().contains("Next task"));
         let message = answer["systemMessage"].as_str().unwrap();
         assert!(
@@ -1241,7 +1234,7 @@ mod common {
         ] {
             task(&project, "state.json", text);
             let ran = hook(&project, "stop");
-            let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+            let answer = ran.json();
             assert_eq!(answer.get("decision"), None);
             assert!(
                 answer["systemMessage"]
@@ -1257,10 +1250,7 @@ mod common {
             let ran = run(&project, &["start"], "");
             assert_eq!(ran.code, 1);
             assert!(ran.stderr.contains(why), "{}", ran.stderr);
-            assert_eq!(
-                fs::read_to_string(dir(&project, SESSION).join("state.json")).unwrap(),
-                text
-            );
+            assert_eq!(text_of(&project, "state.json"), text);
         }
     }
 
@@ -1273,14 +1263,12 @@ mod common {
             "{\"mine\": [1], \"iteration\": 1, \"state\": \"on\"}",
         );
         hook(&project, "stop");
-        let text = fs::read_to_string(dir(&project, SESSION).join("state.json")).unwrap();
+        let text = text_of(&project, "state.json");
         assert_eq!(
             text,
             "{\n  \"mine\": [1],\n  \"iteration\": 2,\n  \"state\": \"on\"\n}\n"
         );
-        let schema: Value =
-            serde_json::from_str(&fs::read_to_string(plugin("schemas/state.schema.json")).unwrap())
-                .unwrap();
+        let schema: Value = json_in("schemas/state.schema.json");
         assert!(jsonschema::draft7::is_valid(&schema, &read(&project)));
     }
 
@@ -1328,7 +1316,7 @@ mod common {
             home(&project, "config.json", config);
             let before = project.files();
             let ran = hook(&project, "stop");
-            let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+            let answer = ran.json();
             assert_eq!(
                 answer["systemMessage"],
                 format!(
@@ -1347,7 +1335,7 @@ mod common {
             let file = project.root.join(".dr-done").join(name);
             let _ = fs::remove_file(&file);
             symlink("nowhere", &file).unwrap();
-            let answer: Value = serde_json::from_str(&hook(&project, "stop").stdout).unwrap();
+            let answer = hook(&project, "stop").json();
             assert_eq!(
                 answer["systemMessage"],
                 format!(
@@ -1358,7 +1346,7 @@ mod common {
         }
         home(&project, "config.json", "{\"maxIteration\": 9}");
         let ran = hook(&project, "stop");
-        let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let answer = ran.json();
         assert_eq!(answer["decision"], "block");
         assert_eq!(
             answer["systemMessage"],
@@ -1392,7 +1380,7 @@ mod template {
             "{{nope}} {{ x.y }} {% raw %} {{ 7 * 7 }} {{next_taks}}\n",
         );
         let ran = hook(&project, "stop");
-        let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let answer = ran.json();
         let reason = answer["reason"].as_str().unwrap();
         assert!(
             reason.starts_with(
@@ -1584,12 +1572,7 @@ mod adopt {
         done(&run(&project, &["adopt", "gone"], ""));
         let texts: Vec<(String, String)> = names(&project, SESSION)
             .into_iter()
-            .map(|name| {
-                (
-                    name.clone(),
-                    fs::read_to_string(dir(&project, SESSION).join(name)).unwrap(),
-                )
-            })
+            .map(|name| (name.clone(), text_of(&project, &name)))
             .collect();
         let expected = [
             ("20260101T120001.md", "mine"),
@@ -1711,7 +1694,7 @@ mod safety {
         }
         let mut texts: Vec<String> = stamps(&project)
             .iter()
-            .map(|name| fs::read_to_string(dir(&project, SESSION).join(name)).unwrap())
+            .map(|name| text_of(&project, name))
             .collect();
         texts.sort();
         assert_eq!(texts, ["0", "1", "2", "3", "4", "5", "6", "7"]);

@@ -43,8 +43,7 @@ fn fails(project: &Project, args: &[&str], stderr: &str) {
 }
 
 fn with_state(changes: Value) -> Project {
-    let project = Project::in_state(changes);
-    project
+    Project::in_state(changes)
 }
 
 /// A state in which a review of each cycle is due.

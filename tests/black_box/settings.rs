@@ -10,8 +10,7 @@ use crate::support::{PLAN, Project, Reviewer, cases, feed, json_of};
 
 /// A project whose next stop reviews task 1.
 fn due(changes: Value) -> Project {
-    let project = plan_in(&changes, &Reviewer::pass());
-    project
+    plan_in(&changes, &Reviewer::pass())
 }
 
 /// The arguments of the reviewer's only call.
