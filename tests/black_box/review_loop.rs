@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::{Map, Value, json};
 
-use crate::support::{PLAN, Project, Reviewer, allowed, cases, state};
+use crate::expected::plan_in;
+use crate::support::{PLAN, Project, Reviewer, allowed, cases, json_of, state};
 
 /// One review cycle: the names of its reviews and its block message.
 struct Cycle {
@@ -118,8 +119,7 @@ fn entered(forgets: bool) -> Map<String, Value> {
 
 /// FAIL, FAIL, PASS, PASS within one turn: the first stop is the turn's first, the others are not.
 fn turn(cycle: &Cycle, forgets: bool) {
-    let project = Project::valid();
-    project.set_state(json!({
+    let project = Project::in_state(json!({
         "phase": cycle.arming, "next_phase": cycle.id, "current_task": cycle.task(), "extra": { "mine": [1, 2] },
     }));
     let expected = |changes: Value| {
@@ -135,10 +135,7 @@ fn turn(cycle: &Cycle, forgets: bool) {
     for (index, verdict) in ["FAIL", "FAIL", "PASS", "PASS"].into_iter().enumerate() {
         let n = index + 1;
         let next_model = if n % 2 == 0 { "opus" } else { "sonnet" };
-        project.reviewer(&Reviewer {
-            verdict,
-            ..Reviewer::default()
-        });
+        project.reviewer(&Reviewer::of(verdict));
         let ran = project.stop_active(n > 1);
         assert_eq!(ran.err(), (0, ""), "{} {n}", cycle.id);
         if n == 4 {
@@ -220,8 +217,7 @@ fn an_agent_that_forgets_the_transition_gets_its_next_review() {
 
 #[test]
 fn an_answer_older_than_the_review_does_not_count() {
-    let project = Project::valid();
-    project.set_state(
+    let project = Project::in_state(
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
     );
     project.write("task-1-post-review-1.md", "# Answer of an earlier cycle\n");
@@ -240,8 +236,9 @@ fn an_answer_older_than_the_review_does_not_count() {
 #[test]
 fn a_stop_before_the_answer_is_written_is_allowed() {
     for active in [false, true] {
-        let project = Project::valid();
-        project.set_state(json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }));
+        let project = Project::in_state(
+            json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
+        );
         project.write("task-1-review-1.md", "# Review\n");
         project.reviewer(&Reviewer::fail());
         let before = project.files();
@@ -485,8 +482,7 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
         ),
     ];
     for (phase, options, before, changes) in cases {
-        let project = Project::valid();
-        project.set_state(before.clone());
+        let project = Project::in_state(before.clone());
         let ran = project.run(&[&["enter", phase], options].concat());
         assert_eq!(ran.err(), (0, ""), "{phase} from {before}");
         let mut expected = state(before);
@@ -605,44 +601,13 @@ fn a_running_cycle_keeps_other_phases_out() {
 
 #[test]
 fn refusals_word_for_word() {
-    let cases: &[(&[&str], Value, &str)] = &[
-        (
-            &["complete"],
-            json!({}),
-            "taskie: The code-review loop is running, and code-review comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.\n  help: nothing was written\n",
-        ),
-        (
-            &["complete-task", "--task", "2"],
-            json!({}),
-            "taskie: The code-review loop is running, and code-review comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.\n  help: nothing was written\n",
-        ),
-        (
-            &["continue-task"],
-            json!({ "current_task": null, "next_phase": null }),
-            "taskie: No task has been started yet.\n  help: nothing was written\n",
-        ),
-        (
-            &["complete"],
-            json!({ "next_phase": null }),
-            "taskie: These tasks are still open: 1, 2.\n  help: nothing was written\n",
-        ),
-        (
-            &["complet"],
-            json!({}),
-            "taskie: Unknown phase `complet`; did you mean `complete`?\n  help: nothing was written\n",
-        ),
-        (
-            &["complete-task", "--task", "../../x"],
-            json!({ "next_phase": null }),
-            "taskie: --task: `../../x` is not one of 1, 2\n",
-        ),
-    ];
-    for (args, changes, stderr) in cases {
-        let project = Project::valid();
-        project.set_state(changes.clone());
+    for (args, changes, stderr) in
+        cases::<(Vec<&str>, &str, &str)>("review_loop", "refusals_word_for_word")
+    {
+        let project = Project::in_state(json_of(changes));
         let before = project.files();
-        let ran = project.run(&[&["enter"], *args].concat());
-        assert_eq!(ran.all(), (1, "", *stderr), "{args:?}");
+        let ran = project.run(&[&["enter"], &args[..]].concat());
+        assert_eq!(ran.all(), (1, "", stderr), "{args:?}");
         assert_eq!(project.files(), before, "{args:?}");
     }
 }
@@ -650,8 +615,9 @@ fn refusals_word_for_word() {
 #[test]
 fn force_passes_guards() {
     for name in PHASES {
-        let project = Project::valid();
-        project.set_state(json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }));
+        let project = Project::in_state(
+            json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
+        );
         let ran = project.run(&["enter", name, "--force"]);
         assert_eq!(ran.err(), (0, ""), "{name}");
         assert_eq!(project.state()["phase"], name);
@@ -671,127 +637,21 @@ fn force_never_passes_the_schema() {
     }
 }
 
-/// (command, state before, changes or the refusal)
 #[test]
 fn commands() {
-    let post =
-        json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 2 });
-    let cases: Vec<(&[&str], Value, Result<Value, &str>)> = vec![
-        (
-            &["pause"],
-            json!({}),
-            Ok(json!({ "paused": "code-review", "next_phase": null })),
-        ),
-        (
-            &["pause"],
-            post.clone(),
-            Ok(json!({ "paused": "post-code-review", "next_phase": null })),
-        ),
-        (
-            &["pause"],
-            json!({ "next_phase": "complete-task" }),
-            Ok(json!({ "paused": "complete-task", "next_phase": null })),
-        ),
-        (
-            &["pause"],
-            json!({ "next_phase": null }),
-            Err("Nothing is due."),
-        ),
-        (
-            &["resume"],
-            json!({ "next_phase": null, "paused": "code-review" }),
-            Ok(json!({ "paused": null, "next_phase": "code-review" })),
-        ),
-        (
-            &["resume"],
-            json!({ "next_phase": null, "paused": null }),
-            Err("Nothing is paused."),
-        ),
-        (
-            &["resume"],
-            json!({ "next_phase": null }),
-            Err("Nothing is paused."),
-        ),
-        (
-            &["resume"],
-            json!({ "paused": "code-review" }),
-            Err("Nothing is paused."),
-        ),
-        (
-            &["skip"],
-            json!({}),
-            Ok(json!({ "phase": "code-review", "next_phase": "complete-task" })),
-        ),
-        (
-            &["skip"],
-            json!({ "tdd": true }),
-            Ok(json!({ "phase": "code-review", "next_phase": "complete-task-tdd" })),
-        ),
-        (
-            &["skip"],
-            post,
-            Ok(json!({ "phase": "code-review", "next_phase": "complete-task" })),
-        ),
-        (
-            &["skip"],
-            json!({ "phase": "new-plan", "next_phase": "plan-review" }),
-            Ok(json!({ "phase": "plan-review", "next_phase": "create-tasks" })),
-        ),
-        (
-            &["skip"],
-            json!({ "phase": "code-review", "next_phase": "all-code-review" }),
-            Ok(json!({ "phase": "all-code-review", "next_phase": "complete" })),
-        ),
-        (
-            &["skip"],
-            json!({ "next_phase": null }),
-            Err("No review cycle is running."),
-        ),
-        (
-            &["skip"],
-            json!({ "next_phase": "complete-task" }),
-            Err("No review cycle is running."),
-        ),
-        (
-            &["limit", "12"],
-            json!({}),
-            Ok(json!({ "max_reviews": 12 })),
-        ),
-        (
-            &["limit", "0"],
-            json!({ "next_phase": null }),
-            Ok(json!({ "max_reviews": 0 })),
-        ),
-        (
-            &["limit", "9007199254740991"],
-            json!({}),
-            Ok(json!({ "max_reviews": 9_007_199_254_740_991_i64 })),
-        ),
-        (
-            &["add-task", "--task", "2"],
-            json!({ "current_task": null, "next_phase": null }),
-            Ok(json!({ "current_task": "2" })),
-        ),
-        (
-            &["add-task"],
-            json!({ "current_task": null, "next_phase": null }),
-            Ok(json!({ "current_task": "1" })),
-        ),
-        (&["add-task", "--task", "2"], json!({}), Ok(json!({}))),
-    ];
-    for (args, before, expected) in cases {
-        let project = Project::valid();
-        project.set_state(before.clone());
+    type Case = (Vec<&'static str>, &'static str, &'static str, &'static str);
+    for (args, before, changes, refusal) in cases::<Case>("review_loop", "commands") {
+        let project = Project::in_state(json_of(before));
         let text = project.read("state.json");
-        let ran = project.run(&[&["run"], args].concat());
-        match expected {
-            Ok(changes) => {
+        let ran = project.run(&[&["run"], &args[..]].concat());
+        match refusal {
+            "" => {
                 assert_eq!(ran.err(), (0, ""), "{args:?} from {before}");
-                let mut expected = state(before);
+                let mut expected = state(json_of(before));
                 expected
                     .as_object_mut()
                     .unwrap()
-                    .extend(changes.as_object().unwrap().clone());
+                    .extend(json_of(changes).as_object().unwrap().clone());
                 assert_eq!(project.state(), expected, "{args:?}");
                 let stdout = format!(
                     ".taskie/plans/{PLAN}/state.json: phase {}, next_phase {}\n",
@@ -799,7 +659,7 @@ fn commands() {
                 );
                 assert_eq!(ran.stdout, stdout, "{args:?}");
             }
-            Err(why) => {
+            why => {
                 let stderr = format!("taskie: {why}\n  help: nothing was written\n");
                 assert_eq!(
                     (ran.code, ran.stdout.as_str(), ran.stderr),
@@ -824,8 +684,7 @@ fn values_that_a_command_does_not_take() {
         // More than every JSON reader keeps exactly, and more than the schema of the state allows.
         ("9007199254740992", 1, "taskie: commands.limit.assign assigns 9007199254740992 to `max_reviews`, which is an integer of at most 9007199254740991\n".to_owned()),
     ];
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let before = project.files();
     for (value, code, stderr) in cases {
         let ran = project.run(&["run", "limit", value]);
@@ -900,9 +759,10 @@ fn a_state_that_lacks_fields_is_reviewed_and_completed() {
 
 #[test]
 fn a_paused_loop_resumes_where_it_was_left() {
-    let project = Project::valid();
-    project.set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "consecutive_clean": 1, "review_model": "opus" }));
-    project.reviewer(&Reviewer::pass());
+    let project = plan_in(
+        &json!({ "phase": "post-code-review", "phase_iteration": 2, "consecutive_clean": 1, "review_model": "opus" }),
+        &Reviewer::pass(),
+    );
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     assert_eq!(project.stop().json(), crate::support::validated());
     assert!(project.calls().is_empty());
@@ -1049,8 +909,7 @@ fn the_limit_names_the_ways_out_and_they_work() {
 /// The user has left the cycle and paused what follows: an answer to its last review restarts nothing.
 #[test]
 fn an_answer_does_not_resume_a_paused_loop() {
-    let project = Project::valid();
-    project.set_state(
+    let project = Project::in_state(
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
     );
     assert_eq!(project.run(&["run", "skip"]).code, 0);
