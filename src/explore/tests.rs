@@ -483,39 +483,30 @@ fn compare(
     let tree = &search.moves.tree;
     let chart = &tree.chart;
     let situation = search.states.get(state);
-    let mut context: crate::engine::context::Context = chart
-        .context
-        .keys()
-        .cloned()
-        .zip(
-            situation
-                .fields()
-                .iter()
-                .map(|value| tree.value(*value).clone()),
-        )
-        .collect();
+    let shared = |value: u32| Arc::new(tree.value(value).clone());
+    let fields = situation.fields().iter().map(|value| shared(*value));
+    let mut set = Vec::new();
     let mut answered = Vec::new();
     let mut chosen = Vec::new();
     let known = situation
         .answered()
-        .map(|(question, is_there)| (question, serde_json::json!(is_there)));
+        .map(|(question, is_there)| (question, Arc::new(serde_json::json!(is_there))));
     let choices = story
         .iter()
-        .map(|(question, value)| (*question, tree.value(*value).clone()));
+        .map(|(question, value)| (*question, shared(*value)));
     for (question, value) in known.into_iter().chain(choices) {
         match &tree.questions[question as usize] {
             Question::Answered { answer, review } => {
-                answered.push((answer.clone(), review.clone(), value == true))
+                answered.push((answer.clone(), review.clone(), *value == true))
             }
             Question::Choice(choice) => chosen.push((choice.clone(), value)),
-            Question::Field(name) => {
-                context.insert(name.clone(), value);
-            }
+            Question::Field(name) => set.push((name.clone(), value)),
             Question::Started | Question::Assumed { .. } | Question::Outcome { .. } => {}
         }
     }
     let base = Base {
-        context,
+        fields: fields.collect(),
+        set,
         started: situation.is_started(),
         answered,
     };

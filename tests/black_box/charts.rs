@@ -44,7 +44,7 @@ fn reported(cases: Vec<Case<'_>>) {
         );
 
         let ran = feed(project.command(["--chart", &chart, "hook", "stop"]), "{}");
-        let answer = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+        let answer = ran.message();
         assert_eq!(ran.code, 0);
         assert!(
             answer.starts_with(
@@ -159,8 +159,7 @@ fn endless_names_and_expressions() {
 /// Of two positional arguments, the optional one comes last, whatever the chart's order.
 #[test]
 fn positional_arguments() {
-    let project = Project::valid();
-    project.set_state(serde_json::json!({}));
+    let project = Project::in_state(serde_json::json!({}));
     let args = "[args.note]\ntype = \"string\"\npositional = true\ndefault = \"none\"\n\n\
                 [args.who]\ntype = \"string\"\npositional = true\n\n[args.reviews]";
     let path = chart(&project, "[args.reviews]", args);

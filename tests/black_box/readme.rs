@@ -19,11 +19,9 @@ fn root() -> PathBuf {
 
 /// A `claude` that prints its version, whatever it is asked.
 fn client() -> Reviewer {
-    Reviewer {
-        writes: false,
-        stdout: Some("2.1.330 (Claude Code)".to_owned()),
-        ..Reviewer::default()
-    }
+    Reviewer::fail()
+        .without_review()
+        .prints("2.1.330 (Claude Code)")
 }
 
 /// An empty project of someone who has saved the settings that the README shows.
