@@ -12,13 +12,13 @@ use indexmap::{IndexMap, IndexSet};
 use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
 use super::names::{ChartNames, Uses, invoked};
 use super::{Chart, Cycle, locate};
-use crate::diagnostic::code::Code;
+use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, unique};
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Step, token};
 use crate::expr::Expressions;
 use crate::expr::MAX_DEPTH;
-use crate::expr::infer::{self, Problem};
+use crate::expr::infer::{self, Facts, Problem};
 use crate::expr::prompt;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
@@ -42,6 +42,11 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
         document: Document::parse(text),
         flaws: Vec::new(),
         uses: Uses::default(),
+        facts: Facts {
+            not_none: BTreeSet::new(),
+            // Whether a field has a value depends on the state, which only exploring knows.
+            may_be_shown: chart.context.keys().cloned().collect(),
+        },
     };
     checker.chart();
     let mut flaws = unique(checker.flaws);
@@ -57,9 +62,10 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
     }
 }
 
-/// Returns the flaws as an error, if there are any.
+/// Returns the flaws as an error, if there are any that matter to what the chart does.
 pub fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
-    let flaws = inspect(chart, text).flaws;
+    let mut flaws = inspect(chart, text).flaws;
+    flaws.retain(|flaw| flaw.code.stage() != Stage::Advice);
     match flaws.is_empty() {
         true => Ok(()),
         false => Err(ChartError::new(&chart.origin, text, flaws)),
@@ -72,6 +78,8 @@ struct Checker<'c> {
     document: Document<'c>,
     flaws: Vec<Flaw>,
     uses: Uses,
+    /// What is not none where the checker is.
+    facts: Facts,
 }
 
 /// Which names of a chart use which others.
@@ -145,6 +153,11 @@ fn to(steps: &[Step], more: impl Into<Step>) -> Vec<Step> {
     steps
 }
 
+/// Returns what is not none where the guard holds, or where it does not.
+fn not_none(guard: Option<&Expr>, holds: bool, names: &ChartNames<'_>) -> BTreeSet<String> {
+    guard.map_or_else(BTreeSet::new, |guard| infer::facts(&guard.0, holds, names))
+}
+
 fn top(key: &str, name: &str) -> Vec<Step> {
     vec![Step::from(key), Step::from(name)]
 }
@@ -177,15 +190,33 @@ impl Checker<'_> {
         }
         self.processes(&names);
         for (event, rules) in &chart.on {
+            let mut passed = BTreeSet::new();
             for (index, rule) in rules.iter().enumerate() {
-                self.rule(&to(&top("on", event), index), rule, &names);
+                let path = to(&top("on", event), index);
+                self.given(passed.clone(), |checker| checker.rule(&path, rule, &names));
+                // A rule that answers is the last one, so its guard is false when others are tried.
+                if rule.invoke.is_none() && !rule.answers().is_empty() {
+                    passed.extend(not_none(rule.guard.as_ref(), false, &names));
+                }
             }
         }
         for (name, command) in &chart.commands {
             let path = top("commands", name);
+            let before = self.facts.clone();
+            if command.rule.guard.is_none() {
+                // The user can run it before anything is assigned.
+                let is_empty = |field: &Field| field.nullable && field.default.is_none();
+                let is_known =
+                    |name: &String| chart.context.get(name).is_none_or(|field| !is_empty(field));
+                self.facts.may_be_shown.retain(is_known);
+            }
             self.rule(&path, &command.rule, &names);
+            self.facts = before;
             if let Some(text) = &command.otherwise {
-                self.say(&to(&path, "else"), text, &names);
+                let facts = not_none(command.rule.guard.as_ref(), false, &names);
+                self.given(facts, |checker| {
+                    checker.say(&to(&path, "else"), text, &names);
+                });
             }
         }
         for (index, property) in chart.properties.iter().enumerate() {
@@ -221,7 +252,10 @@ impl Checker<'_> {
                 let with_it = it.map(|it| ChartNames::with_it(chart, &self.uses, it));
                 let names = with_it.as_ref().unwrap_or(names);
                 self.guard(&path, check.guard.as_ref(), names);
-                self.say(&to(&path, "say"), &check.say, names);
+                let facts = not_none(check.guard.as_ref(), true, names);
+                self.given(facts, |checker| {
+                    checker.say(&to(&path, "say"), &check.say, names)
+                });
             }
         }
     }
@@ -239,7 +273,10 @@ impl Checker<'_> {
             let path = top("phases", &entry.key);
             self.guard(&path, entry.phase.guard.as_ref(), &names);
             if let Some(text) = &entry.phase.otherwise {
-                self.say(&to(&path, "else"), text, &names);
+                let facts = not_none(entry.phase.guard.as_ref(), false, &names);
+                self.given(facts, |checker| {
+                    checker.say(&to(&path, "else"), text, &names);
+                });
             }
             self.assign(&to(&path, "entry"), &entry.phase.entry, &names);
         }
@@ -263,14 +300,19 @@ impl Checker<'_> {
                 if is_list {
                     self.value(&path, text, names);
                 } else {
-                    self.say(&path, text, names);
+                    self.given(names.of_a_cycle().into_iter().collect(), |checker| {
+                        checker.say(&path, text, names)
+                    });
                 }
             }
             if let Seconds::Setting(text) = &invoke.timeout {
                 self.value(&to(&top("invoke", name), "timeout"), text, names);
             }
             if let Some(by) = &invoke.by {
-                self.say(&to(&top("invoke", name), "by"), by, names);
+                let path = to(&top("invoke", name), "by");
+                self.given(names.of_a_cycle().into_iter().collect(), |checker| {
+                    checker.say(&path, by, names)
+                });
             }
         }
     }
@@ -356,7 +398,10 @@ impl Checker<'_> {
             }
         }
         for (word, item) in &cycle.text {
-            self.say(&to(&at("text"), word), item, names);
+            let path = to(&at("text"), word);
+            self.given(names.of_a_cycle().into_iter().collect(), |checker| {
+                checker.say(&path, item, names)
+            });
         }
         for (index, target) in cycle.advance.iter().enumerate() {
             self.guard(&to(&at("advance"), index), target.guard.as_ref(), names);
@@ -366,6 +411,31 @@ impl Checker<'_> {
     fn rule(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
         self.guard(path, rule.guard.as_ref(), names);
         self.assign(&to(path, "assign"), &rule.assign, names);
+        let facts = not_none(rule.guard.as_ref(), true, names);
+        self.given(facts, |checker| checker.effects(path, rule, names));
+    }
+
+    /// Checks what a rule does and says after its assignments.
+    fn effects(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
+        for (name, literal) in &rule.assign {
+            let kind = match literal {
+                Literal::Null => Type::None,
+                Literal::Text(text) => match single_expression(&text.0) {
+                    Some(expr) => infer::kind(expr, names, &self.facts),
+                    None => Type::Text,
+                },
+                Literal::Boolean(_) | Literal::Integer(_) | Literal::List(_) => Type::Any,
+            };
+            match kind {
+                Type::None | Type::Optional(_) => {
+                    self.facts.may_be_shown.remove(name);
+                    self.facts.not_none.remove(name);
+                }
+                _ => {
+                    self.facts.may_be_shown.insert(name.clone());
+                }
+            }
+        }
         if let Some(invoke) = &rule.invoke {
             let path = to(path, "invoke");
             self.say(&path, &Text(invoke.clone()), names);
@@ -411,9 +481,12 @@ impl Checker<'_> {
         self.guard(path, action.guard.as_ref(), names);
         // The loader reports keys that exclude each other.
         let Ok(deed) = action.deed() else { return };
-        for (key, text) in deed.texts() {
-            self.say(&to(path, key), text, names);
-        }
+        let facts = not_none(action.guard.as_ref(), true, names);
+        self.given(facts, |checker| {
+            for (key, text) in deed.texts() {
+                checker.say(&to(path, key), text, names);
+            }
+        });
         if let Deed::Copy { template, .. } = deed {
             self.template(&to(path, "copy"), template, names);
         }
@@ -504,8 +577,17 @@ impl Checker<'_> {
         item
     }
 
+    /// Checks a part of the chart where these names are not none.
+    fn given(&mut self, not_none: BTreeSet<String>, check: impl FnOnce(&mut Self)) {
+        let before = self.facts.clone();
+        self.facts.not_none.extend(not_none);
+        check(self);
+        self.facts = before;
+    }
+
+    /// Checks a text that is shown.
     fn say(&mut self, path: &[Step], text: &Text, names: &ChartNames<'_>) {
-        let problems = infer::text(&text.0, names);
+        let problems = infer::text(&text.0, names, &self.facts);
         self.report(path, &text.0, problems);
     }
 
@@ -518,7 +600,9 @@ impl Checker<'_> {
                 kind
             }
             None => {
-                self.say(path, text, names);
+                let mut problems = infer::text(&text.0, names, &self.facts);
+                problems.retain(|problem| problem.code != Code::PrintsNone);
+                self.report(path, &text.0, problems);
                 if text.0.contains('{') {
                     Type::Text
                 } else {

@@ -235,6 +235,38 @@ impl<'c> ChartNames<'c> {
         Some(kind)
     }
 
+    /// Returns what is not none while a cycle is running.
+    pub fn of_a_cycle(&self) -> Vec<String> {
+        let cycles = || self.chart.cycles.values();
+        let mut names = vec!["id", "post", "next", "review"];
+        if cycles().all(|cycle| cycle.stage.is_some()) {
+            names.push("stage");
+        }
+        // Only a cycle with a condition can be unready.
+        if cycles().all(|cycle| cycle.ready.is_none() || cycle.resume.is_some()) {
+            names.push("resume");
+        }
+        names.iter().map(|name| format!("cycle.{name}")).collect()
+    }
+
+    /// Returns what is not none after a review, whether it failed or not.
+    fn of_a_review(&self) -> Vec<String> {
+        let mut paths = self.of_a_cycle();
+        paths.extend(["review.file", "review.answer"].map(str::to_owned));
+        let mut invokes = self.chart.invoke.values();
+        if invokes.all(|invoke| invoke.by.is_some()) {
+            paths.push("review.by".to_owned());
+        }
+        paths
+    }
+
+    /// Returns what is not none after a gate that failed.
+    fn of_a_gate(&self) -> Vec<String> {
+        let mut paths = self.of_a_cycle();
+        paths.extend(["gate.command", "gate.why"].map(str::to_owned));
+        paths
+    }
+
     fn cycle(&self) -> Type {
         let cycles = || self.chart.cycles.values();
         let last = Type::record([("review", Type::Text), ("answer", Type::Text)]);
@@ -480,5 +512,34 @@ impl Scope for ChartNames<'_> {
             .into_iter()
             .filter(|name| name.starts_with(start) && name.ends_with(end))
             .collect()
+    }
+
+    fn meaning(&self, name: &str) -> Option<String> {
+        let is_field = self.chart.context.contains_key(name);
+        let expr = self.chart.lets.get(name).filter(|_| !is_field)?;
+        Some(expr.0.clone())
+    }
+
+    fn implied(&self, path: &str, holds: bool) -> Vec<String> {
+        match (path.rsplit_once('.'), holds) {
+            (Some(("cycle", _)), true) => self.of_a_cycle(),
+            (Some(("review", _)), true) => self.of_a_review(),
+            (Some(("gate", _)), true) => self.of_a_gate(),
+            (Some(("spent", name)), true) => {
+                let mut paths = vec!["spent.cycle".to_owned(), "spent.instance".to_owned()];
+                let budgets = self.chart.budget.parts().into_iter();
+                let budgets = budgets.filter_map(|(_, text)| single_expression(&text?.0));
+                paths.extend(budgets.filter(|_| name == "over").map(str::to_owned));
+                paths
+            }
+            // Nothing is known of a field that only some states have.
+            (Some((sibling, "unreadable")), false) => {
+                let fields = self.chart.context.keys();
+                fields
+                    .map(|name| format!("{sibling}.context.{name}"))
+                    .collect()
+            }
+            _ => Vec::new(),
+        }
     }
 }

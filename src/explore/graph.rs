@@ -129,18 +129,20 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
                     next += 1;
                     stack.push(state);
                 }
-                let arrows = search.arrows(state);
-                if let Some(arrow) = arrows.get(*followed) {
-                    *followed += 1;
+                let mut arrows = search.arrows(state)[*followed..].iter();
+                let next_state = arrows.find_map(|arrow| {
                     let to = arrow.to();
                     if (found.weight)(state, arrow).is_none() {
-                        continue;
+                        return None;
                     }
-                    if order[to] == NONE {
-                        calls.push((to, 0));
-                    } else if found.component[to] == NONE {
+                    if found.component[to] == NONE && order[to] != NONE {
                         low[state] = low[state].min(order[to]);
                     }
+                    (order[to] == NONE).then_some(to)
+                });
+                if let Some(to) = next_state {
+                    *followed = search.arrows(state).len() - arrows.len();
+                    calls.push((to, 0));
                     continue;
                 }
                 calls.pop();

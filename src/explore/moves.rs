@@ -314,6 +314,11 @@ impl Moves {
                 _ => found.push(Choices::default()),
             }
         }
+        // What is known before the move is not chosen.
+        let known = state.answered().map(|(question, _)| question);
+        for choices in &mut found {
+            choices.retain(|(question, _)| Some(*question) != known);
+        }
         let tree = &self.tree;
         found.sort_by_key(|choices| tree.is_assumed(choices));
         found.truncate(STORIES);
@@ -359,7 +364,13 @@ impl Moves {
             let Some(next) = next else {
                 if tail == wanted {
                     *left = left.saturating_sub(1);
-                    found.push(over(&standing.choices, &choices));
+                    let mut all = over(&standing.choices, &choices);
+                    // What was chosen at first is part of the situation by now.
+                    if let Some((question, is_there)) = standing.situation.as_ref().answered() {
+                        let value = self.tree.value_id(&Json::Bool(is_there));
+                        all.push((question, self.tree.set(vec![value])));
+                    }
+                    found.push(all);
                 }
                 continue;
             };

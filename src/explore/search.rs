@@ -286,6 +286,8 @@ impl Search {
         let answered = edge.answered.or(before.answered());
         let answered =
             answered.filter(|(question, _)| tree.is_current(*question, after.as_ref().fields()));
+        // While no cycle runs, no rule asks for it.
+        let answered = answered.filter(|_| tree.running(after.as_ref()).is_some());
         after.set_answered(answered);
         let (to, is_new) = self.states.insert(after);
         if is_new {

@@ -97,11 +97,10 @@ pub fn run(
             };
             let of_rules = unique(RULES.iter().flat_map(|check| check(&subject)));
             // Exploring would only report the same flaws again.
-            let first = of_rules
-                .iter()
-                .filter(|flaw| flaw.code.stage() == Stage::Rule);
+            let found = flaws.iter().chain(&more).chain(&of_rules);
+            let first = found.filter(|flaw| flaw.code.stage() != Stage::Advice);
             if let Some(caps) = caps
-                && ignore::ignores_all(text, flaws.iter().chain(&more).chain(first))
+                && ignore::ignores_all(text, first)
             {
                 let report = explore(&chart, caps);
                 more.extend(explored::flaws(&report, &chart, text));
@@ -166,6 +165,10 @@ fn without_consequences(mut flaws: Vec<Flaw>, text: &str) -> Vec<Flaw> {
         if flaws.iter().any(|flaw| flaw.code == *cause) {
             flaws.retain(|flaw| !effects.contains(&flaw.code));
         }
+    }
+    // A guard with a fault says nothing about what a text shows.
+    if flaws.iter().any(|flaw| flaw.code.stage() != Stage::Advice) {
+        flaws.retain(|flaw| flaw.code != Code::PrintsNone);
     }
     let misled = misled_tables(&flaws, text);
     flaws.retain(|flaw| {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::support::{Project, feed};
+use crate::support::{Project, cases, feed};
 
 /// Taskie's chart with the first occurrence of a text replaced, in a folder with its templates.
 pub fn chart(project: &Project, from: &str, to: &str) -> String {
@@ -26,10 +26,10 @@ pub fn chart(project: &Project, from: &str, to: &str) -> String {
 /// One edit, the code of the flaw, and the message about it.
 type Case<'c> = (&'c str, String, &'c str, &'c str);
 
-fn reported(cases: &[Case<'_>]) {
+fn reported(cases: Vec<Case<'_>>) {
     let project = Project::valid();
     for (from, to, code, message) in cases {
-        let chart = chart(&project, from, to);
+        let chart = chart(&project, from, &to);
         let ran = project.run(&["--chart", &chart, "enter", "--help"]);
         let lines: Vec<&str> = ran
             .stderr
@@ -38,7 +38,7 @@ fn reported(cases: &[Case<'_>]) {
             .collect();
         assert_eq!(ran.out(), (1, ""), "{to}: {}", ran.stderr);
         assert!(
-            lines.contains(code) && lines.join(" ").contains(message),
+            lines.contains(&code) && lines.join(" ").contains(message),
             "{to}: {}",
             ran.stderr
         );
@@ -89,149 +89,18 @@ fn an_option_that_enter_has_itself() {
 /// These names become part of the command line, and clap panics if it cannot use them.
 #[test]
 fn names_that_the_command_line_cannot_have() {
-    let arg = "[args.reviews]";
-    let with = |name: &str| format!("[args.{name}]\ntype = \"string\"\ndefault = \"\"\n\n{arg}");
-    reported(&[
-        case(
-            arg,
-            with("help"),
-            "bad-name",
-            "`help` cannot be an option on the command line",
-        ),
-        case(
-            arg,
-            with("session"),
-            "bad-name",
-            "`session` cannot be an option on the command line",
-        ),
-        case(
-            arg,
-            with("phase"),
-            "bad-name",
-            "`phase` cannot be an option on the command line",
-        ),
-        case(
-            arg,
-            with("plan"),
-            "bad-name",
-            "`plan` cannot be an option on the command line",
-        ),
-        case(
-            arg,
-            with("\"-x\""),
-            "bad-name",
-            "`-x` cannot be an option on the command line",
-        ),
-        case(
-            "noun   = \"plan\"",
-            "noun = \"session\"",
-            "bad-name",
-            "`session` cannot be an option on the command line",
-        ),
-        case(
-            "noun   = \"plan\"",
-            "noun = \"\"",
-            "bad-name",
-            "`` cannot be an option on the command line",
-        ),
-        case(
-            "[commands.pause]",
-            "[commands.help]",
-            "bad-name",
-            "`help` cannot be a command",
-        ),
-        case(
-            "[commands.pause]",
-            "[commands.\"a b\"]",
-            "bad-name",
-            "`a b` cannot be a command",
-        ),
-        case(
-            "[phases.continue-task]",
-            "[phases.post-plan-review]\n\n[phases.continue-task]",
-            "bad-name",
-            "`post-{cycle}` makes a phase `post-plan-review`, which already exists",
-        ),
-    ]);
+    reported(cases("charts", "names_that_the_command_line_cannot_have"));
 }
 
 #[test]
 fn paths_that_lead_outside() {
-    reported(&[
-        case(
-            "\".taskie\"",
-            "\"../x\"",
-            "bad-pattern",
-            "`../x` must be a folder below the project",
-        ),
-        case(
-            "\".taskie\"",
-            "\"\"",
-            "bad-pattern",
-            "`` must be a folder below the project",
-        ),
-        case(
-            "\"plans/*\"",
-            "\"/*\"",
-            "bad-pattern",
-            "`` must be a folder below the home",
-        ),
-        case(
-            "\".review-{n}.log\"",
-            "\"../{n}.log\"",
-            "bad-pattern",
-            "`../{n}.log` must be inside the instance's directory",
-        ),
-        case(
-            "\"{base}-review-{n}.md\"",
-            "\"/tmp/{n}.md\"",
-            "bad-pattern",
-            "`/tmp/{n}.md` must be inside the instance's directory",
-        ),
-    ]);
+    reported(cases("charts", "paths_that_lead_outside"));
 }
 
 /// Settings that a chart can contain but that would never have an effect.
 #[test]
 fn keys_that_would_be_ignored() {
-    reported(&[
-        case(
-            "[[on.Stop]]",
-            "[[on.stop]]",
-            "unknown-event",
-            "unknown event `stop`",
-        ),
-        case(
-            "\nallow = true",
-            "\nallow = true\nblock = \"x\"",
-            "conflicting-keys",
-            "this one has `allow` and `block`",
-        ),
-        case(
-            "\ninvoke = \"{{ reviewer }}\"",
-            "\ninvoke = \"{{ reviewer }}\"\nmessage = \"x\"",
-            "conflicting-keys",
-            "`message` next to `invoke` has no effect",
-        ),
-        case(
-            "verdicts = [\"PASS\", \"FAIL\"]",
-            "verdicts = []",
-            "missing-key",
-            "`verdicts` of `invocation` is empty",
-        ),
-        case(
-            "\"/is_error\"",
-            "\"is_error\"",
-            "bad-pattern",
-            "`is_error` is not a JSON pointer",
-        ),
-        case(
-            "default = 8\n",
-            "default = 8.5\n",
-            "wrong-type",
-            "expected a boolean, an integer, a string or a list, found `8.5`",
-        ),
-    ]);
+    reported(cases("charts", "keys_that_would_be_ignored"));
 }
 
 /// Each would overflow the stack.
@@ -241,7 +110,7 @@ fn endless_names_and_expressions() {
     let deep: String = (0..3000)
         .map(|n| format!("l{n} = \"l{}\"\n", n + 1))
         .collect();
-    reported(&[
+    reported(vec![
         case(
             free,
             "\"free\"",

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use taskie::diagnostic::code::Code;
 
 use crate::scenarios::played;
-use crate::support::{Project, Ran, feed, report};
+use crate::support::{Project, Ran, cases, feed, report};
 
 const BASE: &str = include_str!("../charts/base.toml");
 
@@ -229,6 +229,7 @@ pages! {
     advance_runs_out: "advance-runs-out",
     no_final: "no-final",
     misleading_text: "misleading-text",
+    prints_none: "prints-none",
     unused_name: "unused-name",
     unused_template: "unused-template",
     lookalike: "lookalike",
@@ -584,44 +585,9 @@ fn template_findings_point_into_the_template() {
 
 #[test]
 fn ignores_suppress_findings() {
-    let cases: &[(&str, &str, &[&str])] = &[
-        (
-            "at the end of the line",
-            "spare = \"free\" # taskie: ignore[unused-name] for later",
-            &[],
-        ),
-        (
-            "on a line of its own",
-            "# taskie: ignore[unused-name] for later\nspare = \"free\"",
-            &[],
-        ),
-        (
-            "one of two codes",
-            "spare = \"free\" # taskie: ignore[unused-name, bad-default] for later",
-            &["unused-ignore"],
-        ),
-        (
-            "without a use",
-            "free = \"cycle.id is none\" # taskie: ignore[unused-name] for later",
-            &["unused-ignore"],
-        ),
-        (
-            "without a reason",
-            "spare = \"free\" # taskie: ignore[unused-name]",
-            &["unused-ignore"],
-        ),
-        (
-            "an unknown code",
-            "spare = \"free\" # taskie: ignore[unused-nme] for later",
-            &["unused-name", "unused-ignore"],
-        ),
-        (
-            "two lines above",
-            "# taskie: ignore[unused-name] for later\n\nspare = \"free\"",
-            &["unused-ignore", "unused-name"],
-        ),
-    ];
-    for (what, lines, expected) in cases {
+    for (what, lines, expected) in
+        cases::<(&str, &str, Vec<&str>)>("check_chart", "ignores_suppress_findings")
+    {
         let found = found(&over_base(&format!("[let]\n{lines}\n")));
         let codes: Vec<&str> = found
             .iter()
@@ -734,33 +700,7 @@ fn several_charts_in_one_run() {
 
 #[test]
 fn names_that_are_taken() {
-    let cases = [
-        (
-            "[context]\nreview = { type = \"boolean\", default = false }\n",
-            "`review` shadows a built-in name",
-        ),
-        (
-            "[let]\ncycle = \"phase == 'done'\"\n",
-            "`cycle` shadows a built-in name",
-        ),
-        (
-            "[let]\nclean = \"phase == 'done'\"\n",
-            "`clean` is already a context field",
-        ),
-        (
-            "[files]\nchapters = [\"{name}-{n:int}.md\"]\n",
-            "`{name}` shadows the item's own `it.name`",
-        ),
-        (
-            "[tables]\ntasks = { file = \"tasks.md\", columns = { path = \"Id\", status = \"Status\" }, finished = [\"done\"] }\n",
-            "`path` shadows the row's own `it.path`",
-        ),
-        (
-            "[tables]\ntasks = { file = \"tasks.md\", line = \"- {done}\" }\n",
-            "`{done}` shadows the item's own `it.done`",
-        ),
-    ];
-    for (fragment, message) in cases {
+    for (fragment, message) in cases::<(&str, &str)>("check_chart", "names_that_are_taken") {
         let ran = check(&over_base(fragment), "concise");
         let line = format!("bad-name: {message}");
         assert!(ran.stdout.contains(&line), "{fragment}{}", ran.stdout);
@@ -884,51 +824,140 @@ fn computed_inputs_refute_nothing() {
             .unwrap();
         one["verdict"].as_str().unwrap().to_owned()
     };
-    let cases = [
-        // The lengths of lists are tried on both sides of each comparison, and limits up to the number that a count
-        // is compared with.
-        ("files.chapters | length > 9", "proved"),
-        (
-            "files.chapters | length > 9 and not files.chapters",
-            "refuted",
-        ),
-        ("tables.tasks.open | length == 3", "proved"),
-        ("open | length > 4 and open[4].id == '7'", "proved"),
-        (
-            "files.chapters and files.chapters[0].n + 1 == 12",
-            "not decided",
-        ),
-        ("event.prompt ~ '!' == 'GO!'", "not decided"),
-        ("event.prompt == 'GO'", "proved"),
-        ("event.prompt == 'GO' and event.prompt == 'STOP'", "refuted"),
-        (
-            "files.chapters | selectattr('n', 'eq', 1) | list and files.chapters | selectattr('n', 'eq', 2) | list",
-            "proved",
-        ),
-        (
-            "tables.tasks.open | length == 1 and tables.tasks.rows | length == 2",
-            "proved",
-        ),
-        ("reviews > 9", "proved"),
-        ("cycle.due and cycle.n > 12", "proved"),
-        ("reviews < 0", "refuted"),
-        // A setting can be a part of what its text is held against.
-        ("config.word in event.prompt", "proved"),
-        (
-            "event.prompt == 'go' and config.word in event.prompt",
-            "not decided",
-        ),
-        (
-            "event.prompt | trim == '' and config.word in event.prompt",
-            "not decided",
-        ),
-        // Of these, only the empty list is tried.
-        ("findings", "not decided"),
-        ("cycle.findings | length > 2", "not decided"),
-        ("'x' in rulings", "not decided"),
-    ];
-    for (guard, expected) in cases {
+    for (guard, expected) in cases::<(&str, &str)>("check_chart", "computed_inputs_refute_nothing")
+    {
         assert_eq!(verdict(guard), expected, "{guard}");
+    }
+}
+
+/// (the guard of a rule, its text, whether the text can say `none`)
+#[test]
+fn a_text_that_can_say_none() {
+    const MORE: &str = "[config]\n\
+        name = { type = \"string\", nullable = true }\n\n\
+        [let]\n\
+        has_name = \"config.name is not none\"\n\
+        own_name = \"config.name\"\n\
+        waits = \"has_name and postponed is not none\"\n\n";
+    let cases = [
+        ("free", "{{ config.name }}", true),
+        ("free", "to {{ 'the ' ~ config.name }}", true),
+        ("free", "{{ own_name }}", true),
+        ("free", "{{ config.name | default('x') }}", true),
+        ("free", "{{ config.name | default('x', true) }}", false),
+        ("free", "{{ [config.name, 'x'] | join(', ') }}", true),
+        (
+            "free",
+            "{{ 'x' if config.name is none else config.name }}",
+            false,
+        ),
+        (
+            "free",
+            "{{ config.name if config.name is none else 'x' }}",
+            true,
+        ),
+        (
+            "free",
+            "{% if config.name is not none %}{{ config.name }}{% endif %}",
+            false,
+        ),
+        (
+            "free",
+            "{% if config.name is none %}x{% else %}{{ config.name }}{% endif %}",
+            false,
+        ),
+        (
+            "free",
+            "{% if has_name %}{{ config.name }}{{ own_name }}{% endif %}",
+            false,
+        ),
+        (
+            "free",
+            "{% if has_name %}x{% endif %}{{ config.name }}",
+            true,
+        ),
+        (
+            "free",
+            "{% if config.name == 'x' %}{{ config.name }}{% endif %}",
+            false,
+        ),
+        (
+            "free",
+            "{% if config.name != 'x' %}{{ config.name }}{% endif %}",
+            true,
+        ),
+        ("config.name is not none", "{{ config.name }}", false),
+        ("config.name in ['a', 'b']", "{{ config.name }}", false),
+        ("free and config.name != none", "{{ config.name }}", false),
+        ("free or config.name is not none", "{{ config.name }}", true),
+        (
+            "not (config.name is none or free)",
+            "{{ config.name }}",
+            false,
+        ),
+        ("waits", "{{ config.name }} {{ postponed }}", false),
+        ("not waits", "{{ config.name }}", true),
+        ("free", "{{ postponed }}", true),
+        (
+            "cycle.due",
+            "{{ cycle.id }} {{ cycle.review }} {{ cycle.resume }}",
+            false,
+        ),
+        ("cycle.due", "{{ review.file }}", true),
+        ("free", "{{ cycle.id }}", true),
+        // Only the state says whether a field of the context has a value.
+        ("free", "{{ next_phase }}", false),
+        (
+            "free",
+            "{% if next_phase == none %}x{% endif %}{{ next_phase }}",
+            false,
+        ),
+        ("free", "{{ 'to ' ~ next_phase }}", false),
+    ];
+    for (guard, text, says_none) in cases {
+        let rule = format!("[[on.SessionStart]]\nguard = \"{guard}\"\nsay = \"{text}\"\n\n{MORE}");
+        let found = found(&over_base(&rule)).join("; ");
+        let unused = |line: &str| line.ends_with("unused-name");
+        let found: Vec<&str> = found.split("; ").filter(|line| !unused(line)).collect();
+        let says = found.iter().any(|line| line.ends_with("prints-none"));
+        assert_eq!(says, says_none, "{guard}: {text}: {found:?}");
+    }
+}
+
+/// A command that can run before a field has a value says `none`. What an earlier rule answers, a later one does not see.
+#[test]
+fn a_text_that_can_say_none_depends_on_what_comes_before() {
+    let cases = [
+        (
+            "[commands]\nshow = { about = \"Show\", say = \"{{ next_phase }}\" }\n",
+            true,
+        ),
+        (
+            "[commands]\nshow = { about = \"Show\", guard = \"not free\", say = \"{{ next_phase }}\" }\n",
+            false,
+        ),
+        (
+            "[[on.Stop]]\nguard = \"config.name is none\"\nmessage = \"x\"\nallow = true\n\n\
+             [[on.Stop]]\nguard = \"free\"\nmessage = \"{{ config.name }}\"\nallow = true\n\n\
+             [config]\nname = { type = \"string\", nullable = true }\n",
+            false,
+        ),
+        (
+            "[[on.Stop]]\nguard = \"free and config.name is none\"\nmessage = \"x\"\n\n\
+             [[on.Stop]]\nguard = \"free\"\nmessage = \"{{ config.name }}\"\nallow = true\n\n\
+             [config]\nname = { type = \"string\", nullable = true }\n",
+            true,
+        ),
+        (
+            "[[on.SessionStart]]\nguard = \"cycle.due\"\nassign = { next_phase = \"{{ none }}\" }\n\
+             say = \"{{ next_phase }}\"\n",
+            true,
+        ),
+    ];
+    for (rules, says_none) in cases {
+        let found = found(&over_base(rules));
+        let says = found.iter().any(|line| line.ends_with("prints-none"));
+        assert_eq!(says, says_none, "{rules}: {found:?}");
     }
 }
 

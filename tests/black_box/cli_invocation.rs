@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::expected::{
     Expected, Review, VALID, blocks, check, check_run, plan_in, review, rows, tasks,
 };
-use crate::support::{Project, Reviewer, feed};
+use crate::support::{Project, Reviewer, cases, feed};
 
 /// The log of a code review's first run, which is kept if the run fails.
 const LOG: &str = "; its log is .taskie/plans/test-plan/.review-1.log";
@@ -199,28 +199,9 @@ fn chart_with_timeout(folder: &Path, seconds: u32) -> PathBuf {
 // as a whole: 10 is not 1.
 #[test]
 fn the_task_files_of_the_table() {
-    for (cycle, ids, reads) in [
-        (
-            "tasks-review",
-            &["1", "2", "3"][..],
-            &["tasks.md", "task-1.md", "task-2.md", "task-3.md"][..],
-        ),
-        (
-            "all-code-review",
-            &["1", "2", "3"],
-            &["plan.md", "tasks.md", "task-1.md", "task-2.md", "task-3.md"],
-        ),
-        (
-            "tasks-review",
-            &["10", "1"],
-            &["tasks.md", "task-10.md", "task-1.md"],
-        ),
-        (
-            "all-code-review",
-            &["10"],
-            &["plan.md", "tasks.md", "task-10.md"],
-        ),
-    ] {
+    for (cycle, ids, reads) in
+        cases::<(&str, Vec<&str>, Vec<&str>)>("cli_invocation", "the_task_files_of_the_table")
+    {
         let project = plan_in(&json!({ "next_phase": cycle }), &Reviewer::fail());
         // Tasks that are still open are not part of the last review.
         let status = match cycle {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project, Ran, git, state};
+use crate::support::{PLAN, Project, Ran, cases, git, state};
 
 /// A machine on which everything is fine, for tests to break.
 struct Machine {
@@ -256,24 +256,7 @@ fn this_program_and_path() {
 #[test]
 fn the_reviewer_s_program() {
     let machine = Machine::sound();
-    let cases = [
-        (
-            "echo '2.1.100 (Claude Code)'",
-            "warning",
-            "claude 2.1.100, BASE/only/claude: older than all versions that taskie was tested with",
-        ),
-        (
-            "echo hello",
-            "warning",
-            "BASE/only/claude: its version is unknown",
-        ),
-        (
-            "echo 'no node' >&2; exit 1",
-            "problem",
-            "BASE/only/claude does not run: no node",
-        ),
-    ];
-    for (script, level, text) in cases {
+    for (script, level, text) in cases::<(&str, &str, &str)>("doctor", "the_reviewer_s_program") {
         machine.program("claude", script);
         let found = machine.trouble(|_| {});
         assert_eq!(

@@ -128,9 +128,9 @@ impl Review {
         Self { task, open, ..self }
     }
 
-    pub fn reading(self, reads: &'static [&'static str]) -> Self {
+    pub fn reading(self, reads: Vec<&'static str>) -> Self {
         Self {
-            reads,
+            reads: reads.leak(),
             open: "",
             ..self
         }

@@ -1,8 +1,9 @@
 //! `docs/expressions.md` is correct: every line of its examples is evaluated, type-checked, or matched.
 
 use minijinja::value::{Value, ValueKind};
+use taskie::diagnostic::code::Code;
 use taskie::expr::Expressions;
-use taskie::expr::infer::{self, Scope};
+use taskie::expr::infer::{self, Facts, Scope};
 use taskie::expr::source::{Literal, Text};
 use taskie::expr::templates::Templates;
 use taskie::expr::types::Type;
@@ -98,7 +99,9 @@ fn every_text_has_the_value_that_the_page_gives() {
     let examples = examples("text-of");
     assert!(examples.len() > 8);
     for (source, expected) in examples {
-        assert_eq!(infer::text(&source, &Assumed), [], "{source}");
+        let mut problems = infer::text(&source, &Assumed, &Facts::default());
+        problems.retain(|problem| problem.code != Code::PrintsNone);
+        assert_eq!(problems, [], "{source}");
         let literal = Literal::Text(Text(source.clone()));
         let value = expressions.literal(&literal, &assumed()).unwrap();
         assert_eq!(shown(&value), expected, "{source}");

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::{Value, json};
 
 use crate::bench::{finish, signal, start_stop, wait_for_line, wait_until_gone};
-use crate::support::{PLAN, Project, Ran, Reviewer, git, state};
+use crate::support::{PLAN, Project, Ran, Reviewer, cases, git, state};
 
 /// A project whose next stop reviews the code of task 1, after these gates of the user.
 fn due(gates: &Value) -> Project {
@@ -52,41 +52,9 @@ const REST: &str = "Fix the cause, not the gate, and end your turn: the hook run
 /// Each way to fail: no reviewer is started, nothing counts, and the agent gets what it needs.
 #[test]
 fn a_gate_that_fails_costs_no_review() {
-    let cases = [
-        ("false", "true", "exited with code 1", ""),
-        (
-            "./check",
-            "echo out; echo '  \x1b[31merr\x1b[0m' >&2; exit 3",
-            "exited with code 3",
-            "out\n  err",
-        ),
-        (
-            "./check 'a b' c",
-            "echo \"$# $1\"; exit 1",
-            "exited with code 1",
-            "2 a b",
-        ),
-        (
-            "sh -c 'echo $((1 + 1)); exit 9'",
-            "true",
-            "exited with code 9",
-            "2",
-        ),
-        ("./check", "kill -9 $$", "was killed by signal 9", ""),
-        (
-            "no-such-program",
-            "true",
-            "could not be started: `no-such-program` is not on PATH",
-            "",
-        ),
-        (
-            "sh -c 'no end",
-            "true",
-            "could not be started: it is empty, or a quote in it is not closed",
-            "",
-        ),
-    ];
-    for (command, lines, why, output) in cases {
+    for (command, lines, why, output) in
+        cases::<(&str, &str, &str, &str)>("gates", "a_gate_that_fails_costs_no_review")
+    {
         let project = due(&json!([command]));
         script(&project, lines);
         let before = project.read("state.json");

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{Ran, feed};
+use crate::support::{Ran, feed, temporary};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -151,7 +151,7 @@ struct Machine {
 impl Machine {
     /// With only these tools on PATH. The paths need quoting in a shell.
     fn new(tools: &[&str]) -> Self {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = temporary();
         let host = temp.path().join("it's a \"host\"/plugins");
         let machine = Self {
             plugin: host.join("cache/taskie/taskie").join(VERSION),

@@ -22,6 +22,24 @@ const LAYERS: &[&[&str]] = &[
 /// The source as (module path, text): `chart::load` → the contents of `src/chart/load.rs`.
 type Sources = BTreeMap<String, String>;
 
+/// A list of cases that no test walks would be a test that can't fail.
+#[test]
+fn every_list_of_cases_has_its_test() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for entry in fs::read_dir(tests.join("cases")).unwrap() {
+        let path = entry.unwrap().path();
+        let module = path.file_stem().unwrap().to_str().unwrap();
+        let source = fs::read_to_string(tests.join(format!("black_box/{module}.rs"))).unwrap();
+        let source = source.split_whitespace().collect::<Vec<_>>().join(" ");
+        let lists: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
+        for (list, cases) in lists {
+            let named = format!("\"{module}\", \"{list}\"");
+            assert!(source.contains(&named), "{module}.rs does not read {list}");
+            assert_ne!(cases.as_array().unwrap().len(), 0, "{list}");
+        }
+    }
+}
+
 #[test]
 fn imports_between_folders_point_down() {
     assert_eq!(upward(&sources()), Vec::<String>::new());

@@ -1,5 +1,5 @@
 //! Single edits of the root chart. Each of [`MUTANTS`] must be reported with the right code, at the right line, and
-//! with nothing else; those of [`UNNOTICED`] leave a chart that is still correct, as far as anyone can know.
+//! with nothing else; those in `tests/cases/mutants.toml` leave a chart that is still correct, as far as anyone can know.
 
 use std::fs;
 use std::ops::Range;
@@ -12,6 +12,8 @@ use taskie::diagnostic::code::{Code, Stage};
 use taskie::diagnostic::flaw::Flaw;
 use taskie::explore::Caps;
 use taskie::expr::templates::Templates;
+
+use crate::support::cases;
 
 /// Where a finding is expected.
 enum At {
@@ -279,77 +281,8 @@ const MUTANTS: &[Mutant] = &[
     // A gate that fails forever, or too often in the same way.
     mutant("gate.failed and gate.times <= 3", 1, "gate.failed and gate.times >= 1", &[("blocks-in-a-row", Rule("a gate failed: the agent")), ("rule-never-fires", Rule("a gate failed again"))]),
     mutant("gate.times <= 3", 1, "gate.times <= 9", &[("blocks-in-a-row", Rule("a gate failed: the agent"))]),
-];
-
-/// Edits that pass, and why that is right.
-const UNNOTICED: &[(&str, usize, &str, &str)] = &[
-    (
-        "target = \"complete\"\n",
-        1,
-        "target = \"create-tasks\"\n",
-        "the work goes round once more, within the same bounds, and `complete` may be entered on the way",
-    ),
-    (
-        "cycle.n > cycle.limit",
-        1,
-        "cycle.n >= cycle.limit",
-        "the last review is run all the same; where it fails, the user reads of the limit too",
-    ),
-    (
-        "--print",
-        1,
-        "--pritn",
-        "the options of a program are its own",
-    ),
-    (
-        "\"postponed\"",
-        1,
-        "\"postpone\"",
-        "the words of a status are the user's",
-    ),
-    (
-        "line = \"## {title}\"",
-        1,
-        "line = \"### {title}\"",
-        "what a line looks like, only the file shows",
-    ),
-    (
-        "touch = [\"*.md\"",
-        1,
-        "touch = [\"*.mb\"",
-        "any file may count as a touch",
-    ),
-    (
-        "stage = \"Planning\"",
-        1,
-        "stage = \"Plannign\"",
-        "a text for people",
-    ),
-    ("push to remote'", 1, "push to remoet'", "a text for people"),
-    (
-        "if clean else 0",
-        1,
-        "if clean else 3",
-        "how many clean reviews are enough is a setting's to say",
-    ),
-    (
-        "maximum = 570",
-        1,
-        "maximum = 599",
-        "still below the host's limit",
-    ),
-    (
-        "minimum = 0\ndefault = 8",
-        1,
-        "minimum = 0\ndefault = 2",
-        "how many reviews are enough is the chart's to say",
-    ),
-    (
-        "minimum = 1\ndefault = 2",
-        1,
-        "minimum = 1\ndefault = 1",
-        "how clean is clean enough is the chart's to say",
-    ),
+    // Texts that can say `none`.
+    mutant("{% if review.until is none %}The next", 1, "{% if review.ok %}The next", &[("prints-none", Line("postponed until {{ review.until"))]),
 ];
 
 /// Returns where `part` is in `text`. A space in it matches any number of spaces, so that columns can be realigned.
@@ -502,7 +435,8 @@ fn stage(code: &str) -> Stage {
 #[test]
 fn edits_that_pass_are_listed() {
     let chart = read("statechart.toml");
-    let passing = UNNOTICED
+    let unnoticed = cases::<(&str, usize, &str, &str)>("mutants", "edits_that_pass_are_listed");
+    let passing = unnoticed
         .iter()
         .map(|(find, nth, replace, _)| (*find, *nth, *replace));
     let advised = MUTANTS.iter().filter(|mutant| {

@@ -7,7 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project, Ran, Reviewer, allowed, feed, git, silent, state, validated};
+use crate::support::{
+    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, silent, state, validated,
+};
 
 /// A plan with a plan.md and nothing else, in this directory.
 fn make_plan(root: &Path, name: &str) -> PathBuf {
@@ -31,163 +33,20 @@ fn validated_as(name: &str) -> Value {
 
 // ── the project's root ──────────────────────────────────────────────────────────────────
 
-/// (directories and files to create, home directory, the agent's directory, the plan that is found)
 #[test]
 fn the_home_is_searched_upward() {
-    struct Case {
-        what: &'static str,
-        /// A name that ends in `/` is a directory; `@name` in a path creates the plan of that name there.
-        make: &'static [&'static str],
-        home: &'static str,
-        cwd: &'static str,
-        found: Option<&'static str>,
-    }
-    let cases = [
-        Case {
-            what: "here",
-            make: &["a/@here"],
-            home: "home",
-            cwd: "a",
-            found: Some("here"),
-        },
-        Case {
-            what: "above",
-            make: &["a/.git/", "a/@above", "a/b/c/"],
-            home: "home",
-            cwd: "a/b/c",
-            found: Some("above"),
-        },
-        Case {
-            what: "the nearest",
-            make: &["a/.git/", "a/@far", "a/b/@near", "a/b/c/"],
-            home: "home",
-            cwd: "a/b/c",
-            found: Some("near"),
-        },
-        Case {
-            what: "above, outside git",
-            make: &["a/@above", "a/b/"],
-            home: "home",
-            cwd: "a/b",
-            found: None,
-        },
-        Case {
-            what: "within the plans",
-            make: &["a/.git/", "a/@it"],
-            home: "home",
-            cwd: "a/.taskie/plans/it",
-            found: Some("it"),
-        },
-        Case {
-            what: "at the git root",
-            make: &["a/.git/", "a/@root", "a/b/"],
-            home: "home",
-            cwd: "a/b",
-            found: Some("root"),
-        },
-        Case {
-            what: "above the git root",
-            make: &["a/@above", "a/b/.git/", "a/b/c/"],
-            home: "home",
-            cwd: "a/b/c",
-            found: None,
-        },
-        Case {
-            what: "above a worktree, whose .git is a file",
-            make: &["a/@above", "a/b/.git", "a/b/c/"],
-            home: "home",
-            cwd: "a/b/c",
-            found: None,
-        },
-        Case {
-            what: "in a submodule with a home of its own",
-            make: &["a/@above", "a/b/.git", "a/b/@own"],
-            home: "home",
-            cwd: "a/b",
-            found: Some("own"),
-        },
-        Case {
-            what: "in the user's home",
-            make: &["home/@dotfiles", "home/x/"],
-            home: "home",
-            cwd: "home/x",
-            found: None,
-        },
-        Case {
-            what: "the user's home itself",
-            make: &["home/@dotfiles"],
-            home: "home",
-            cwd: "home",
-            found: None,
-        },
-        Case {
-            what: "above the user's home",
-            make: &["@all", "home/x/"],
-            home: "home",
-            cwd: "home/x",
-            found: None,
-        },
-        Case {
-            what: "below the user's home",
-            make: &["home/x/.git/", "home/x/@mine", "home/x/y/"],
-            home: "home",
-            cwd: "home/x/y",
-            found: Some("mine"),
-        },
-        Case {
-            what: "beside the user's home",
-            make: &["@all", "home/", "a/"],
-            home: "home",
-            cwd: "a",
-            found: None,
-        },
-        Case {
-            what: "a home that is not there",
-            make: &["a/@here"],
-            home: "nowhere",
-            cwd: "a",
-            found: Some("here"),
-        },
-        Case {
-            what: "a home that is a link",
-            make: &["real/@dotfiles", "real/x/", "home->real"],
-            home: "home",
-            cwd: "real/x",
-            found: None,
-        },
-        Case {
-            what: "a working directory that is a link",
-            make: &["a/.git/", "a/@here", "a/b/", "link->a/b"],
-            home: "home",
-            cwd: "link",
-            found: Some("here"),
-        },
-        Case {
-            what: "a .taskie that is a file",
-            make: &["a/.git/", "a/@above", "a/b/.taskie"],
-            home: "home",
-            cwd: "a/b",
-            found: Some("above"),
-        },
-        Case {
-            what: "a home without plans is one",
-            make: &["a/@above", "a/b/.taskie/"],
-            home: "home",
-            cwd: "a/b",
-            found: None,
-        },
-        Case {
-            what: "none",
-            make: &["a/b/"],
-            home: "home",
-            cwd: "a/b",
-            found: None,
-        },
-    ];
-    for case in cases {
+    type Case = (
+        &'static str,
+        Vec<&'static str>,
+        &'static str,
+        &'static str,
+        &'static str,
+    );
+    let cases: Vec<Case> = cases("project_root", "the_home_is_searched_upward");
+    for (what, make, home, cwd, found) in cases {
         let project = Project::empty();
         let top = &project.root;
-        for entry in case.make {
+        for entry in make {
             if let Some((link, target)) = entry.split_once("->") {
                 std::os::unix::fs::symlink(top.join(target), top.join(link)).unwrap();
             } else if let Some((dir, plan)) = entry.split_once('@') {
@@ -199,15 +58,11 @@ fn the_home_is_searched_upward() {
                 fs::write(top.join(entry), "gitdir: elsewhere\n").unwrap();
             }
         }
-        let ran = stop_in(
-            &project,
-            &top.join(case.cwd),
-            &[("HOME", &top.join(case.home))],
-        );
-        assert_eq!(ran.err(), (0, ""), "{}", case.what);
-        match case.found {
-            Some(name) => assert_eq!(ran.json(), validated_as(name), "{}", case.what),
-            None => assert_eq!(ran.stdout, silent(), "{}", case.what),
+        let ran = stop_in(&project, &top.join(cwd), &[("HOME", &top.join(home))]);
+        assert_eq!(ran.err(), (0, ""), "{what}");
+        match found {
+            "" => assert_eq!(ran.stdout, silent(), "{what}"),
+            name => assert_eq!(ran.json(), validated_as(name), "{what}"),
         }
     }
 }
@@ -393,71 +248,14 @@ fn age(path: &Path, seconds: u64) {
         .unwrap();
 }
 
-/// (files with their ages in seconds, the plan that is chosen)
 #[test]
 fn the_plan_modified_last_is_used() {
-    type Ages<'a> = &'a [(&'a str, u64)];
-    let cases: &[(&str, Ages<'_>, &str)] = &[
-        (
-            "the younger one",
-            &[("a/plan.md", 10), ("b/plan.md", 20)],
-            "a",
-        ),
-        (
-            "the youngest file counts",
-            &[("a/plan.md", 10), ("b/plan.md", 20), ("b/tasks.md", 5)],
-            "b",
-        ),
-        (
-            "the state counts",
-            &[("a/plan.md", 10), ("b/plan.md", 20), ("b/state.json", 5)],
-            "b",
-        ),
-        (
-            "of equals the last name",
-            &[("b/plan.md", 10), ("a/plan.md", 10), ("c/plan.md", 10)],
-            "c",
-        ),
-        (
-            "bytes, not numbers",
-            &[("plan-9/plan.md", 10), ("plan-10/plan.md", 10)],
-            "plan-9",
-        ),
-        (
-            "other files do not count",
-            &[
-                ("a/plan.md", 10),
-                ("b/plan.md", 20),
-                ("b/notes.txt", 1),
-                ("b/.review-1.log", 1),
-            ],
-            "a",
-        ),
-        (
-            "subfolders do not count",
-            &[("a/plan.md", 10), ("b/plan.md", 20), ("b/sub/x.txt", 1)],
-            "a",
-        ),
-        (
-            "hidden plans do not count",
-            &[("a/plan.md", 10), (".b/plan.md", 1)],
-            "a",
-        ),
-        (
-            "files beside the plans do not count",
-            &[("a/plan.md", 10), ("b.md", 1)],
-            "a",
-        ),
-        (
-            "long ago",
-            &[("a/plan.md", 999_999_999), ("b/plan.md", 1_000_000_000)],
-            "a",
-        ),
-    ];
-    for (what, files, expected) in cases {
+    for (what, files, expected) in
+        cases::<(&str, Vec<(&str, u64)>, &str)>("project_root", "the_plan_modified_last_is_used")
+    {
         let project = Project::empty();
         let plans = project.root.join(".taskie/plans");
-        for (name, seconds) in *files {
+        for (name, seconds) in files {
             let path = plans.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             let text = match path.file_name().unwrap().to_str().unwrap() {
@@ -466,7 +264,7 @@ fn the_plan_modified_last_is_used() {
                 _ => "# Plan\n".to_owned(),
             };
             fs::write(&path, text).unwrap();
-            age(&path, *seconds);
+            age(&path, seconds);
         }
         assert_eq!(project.stop().json(), validated_as(expected), "{what}");
     }

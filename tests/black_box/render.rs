@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, Reviewer, feed, state};
+use crate::support::{Project, Ran, Reviewer, cases, feed, state};
 
 /// The last argument of each call of the scripted reviewer, unchanged.
 fn prompts(project: &Project) -> Vec<String> {
@@ -445,51 +445,7 @@ fn an_unknown_template() {
 #[test]
 fn values_that_cannot_be_set() {
     let project = with_state(json!({}));
-    for (set, stderr) in [
-        (
-            "phas=x",
-            "`phas` cannot be set\n  help: did you mean `phase`?",
-        ),
-        (
-            "review.vredict=PASS",
-            "`review.vredict` cannot be set\n  help: did you mean `review.verdict`?",
-        ),
-        (
-            "args.tsk=1",
-            "`args.tsk` cannot be set\n  help: did you mean `args.task`?",
-        ),
-        (
-            "cycle=x",
-            "`cycle` cannot be set\n  help: set one of max_reviews, current_task, phase, phase_iteration, next_phase, \
-             review_model, consecutive_clean, tdd, paused, review.verdict, review.error, gate.output, event.NAME, args.task, \
-             args.reviews",
-        ),
-        (
-            "review.verdict=pass",
-            "`review.verdict` cannot be set to `pass`: expected PASS or FAIL",
-        ),
-        (
-            "max_reviews=-1",
-            "`max_reviews` cannot be set to `-1`: expected an integer of at least 0",
-        ),
-        (
-            "max_reviews=many",
-            "`max_reviews` cannot be set to `many`: expected an integer of at least 0",
-        ),
-        (
-            "current_task=a/b",
-            "`current_task` cannot be set to `a/b`: expected a string that fits [A-Za-z0-9_-]+, or null",
-        ),
-        (
-            "phase=code-reviw",
-            "`phase` cannot be set to `code-reviw`: expected a phase of the chart",
-        ),
-        (
-            "phase=null",
-            "`phase` cannot be set to `null`: expected a phase of the chart",
-        ),
-        ("tdd=1", "`tdd` cannot be set to `1`: expected a boolean"),
-    ] {
+    for (set, stderr) in cases::<(&str, &str)>("render", "values_that_cannot_be_set") {
         fails(
             &project,
             &["review.md", "--set", set],

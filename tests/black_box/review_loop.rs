@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Map, Value, json};
 
-use crate::support::{PLAN, Project, Reviewer, allowed, state};
+use crate::support::{PLAN, Project, Reviewer, allowed, cases, state};
 
 /// One review cycle: the names of its reviews and its block message.
 struct Cycle {
@@ -660,38 +660,14 @@ fn force_passes_guards() {
 
 #[test]
 fn force_never_passes_the_schema() {
-    let cases: &[(&str, &[&str], &str, &str)] = &[
-        (
-            "a task that is in no table",
-            &["complete-task", "--task", "9"],
-            r#"{"phase": "complete-task", "next_phase": "code-review", "current_task": "1"}"#,
-            "taskie: --task: `9` is not one of 1, 2\n",
-        ),
-        (
-            "a phase that is none",
-            &["audit"],
-            r#"{"max_reviews": 8, "phase": "complete-task", "next_phase": null, "review_model": "opus", "consecutive_clean": 0, "tdd": false}"#,
-            "taskie: Unknown phase `audit`; the phases are new-plan, create-tasks, next-task, next-task-tdd, complete-task, complete-task-tdd, continue-task, complete, plan-review, tasks-review, code-review, all-code-review, post-plan-review, post-tasks-review, post-code-review, post-all-code-review\n  help: nothing was written\n",
-        ),
-        (
-            "a state that is broken",
-            &["complete-task", "--task", "1"],
-            r#"{"phase": "complete-task", "max_reviews": "8"}"#,
-            "taskie: .taskie/plans/test-plan/state.json: `max_reviews` is \"8\", but must be an integer of at least 0\n  help: fix the file, or restore it from git\n",
-        ),
-        (
-            "a state that is no JSON",
-            &["complete-task", "--task", "1"],
-            "{",
-            "taskie: .taskie/plans/test-plan/state.json: it is not valid JSON: EOF while parsing an object at line 1 column 1\n  help: fix the file, or restore it from git\n",
-        ),
-    ];
-    for (what, args, before, stderr) in cases {
+    for (what, args, before, stderr) in
+        cases::<(&str, Vec<&str>, &str, &str)>("review_loop", "force_never_passes_the_schema")
+    {
         let project = Project::valid();
         project.write("state.json", before);
-        let ran = project.run(&[&["enter", "--force"], *args].concat());
-        assert_eq!(ran.all(), (1, "", *stderr), "{what}");
-        assert_eq!(project.read("state.json"), *before, "{what}");
+        let ran = project.run(&[&["enter", "--force"], &args[..]].concat());
+        assert_eq!(ran.all(), (1, "", stderr), "{what}");
+        assert_eq!(project.read("state.json"), before, "{what}");
     }
 }
 

@@ -11,7 +11,7 @@ use crate::bench::{
     wait_until_it_can_be_run,
 };
 use crate::expected::{NAME_FINDINGS, SCHEMA};
-use crate::support::{PLAN, Project, Reviewer, allowed, silent, state, validated};
+use crate::support::{PLAN, Project, Reviewer, allowed, cases, silent, state, validated};
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
 
@@ -124,28 +124,9 @@ fn nothing_in_the_project_reaches_its_stdin() {
 /// What each cycle's reviewer must read: (cycle, its phase, the files, the subject).
 #[test]
 fn each_cycle_reads_its_own_files() {
-    let cases: &[(&str, &[&str], &str, &str)] = &[
-        ("plan-review", &["plan.md"], "plan", " for the plan"),
-        (
-            "tasks-review",
-            &["tasks.md", "task-1.md", "task-2.md"],
-            "tasks",
-            " for the tasks",
-        ),
-        (
-            "code-review",
-            &["plan.md", "task-1.md"],
-            "task-1",
-            " for task 1",
-        ),
-        (
-            "all-code-review",
-            &["plan.md", "tasks.md", "task-1.md"],
-            "all-code",
-            " for the code of all tasks",
-        ),
-    ];
-    for (cycle, files, base, about) in cases {
+    for (cycle, files, base, about) in
+        cases::<(&str, Vec<&str>, &str, &str)>("reviewer", "each_cycle_reads_its_own_files")
+    {
         let project = Project::valid();
         project.set_state(json!({ "next_phase": cycle }));
         project.reviewer(&Reviewer::fail());

@@ -6,7 +6,10 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
 
+use rustix::fs::StatVfsMountFlags;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use taskie::explore::Caps;
 use taskie::expr::templates::Templates;
@@ -18,6 +21,9 @@ pub const PLAN: &str = "test-plan";
 /// The scripted reviewer. A link to it is put on PATH, not a copy: while a copy is written, another test may fork a
 /// process that keeps it "busy" for a moment. Never write to it.
 const CLAUDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/black_box/claude.sh");
+
+/// Where Linux has a file system in memory.
+const IN_MEMORY: &str = "/dev/shm";
 
 /// What a scripted reviewer does when it is called.
 #[derive(Clone)]
@@ -123,6 +129,22 @@ impl Ran {
     }
 }
 
+/// Returns a new temporary directory. It is in memory where programs can be run from there and a gigabyte is free, unless
+/// TMPDIR says otherwise: writing many small files to a disk takes as long as everything else that a test does.
+pub fn temporary() -> tempfile::TempDir {
+    static MEMORY: LazyLock<bool> = LazyLock::new(|| {
+        std::env::var_os("TMPDIR").is_none()
+            && rustix::fs::statvfs(IN_MEMORY).is_ok_and(|system| {
+                !system.f_flag.contains(StatVfsMountFlags::NOEXEC)
+                    && system.f_bavail.saturating_mul(system.f_frsize) > 1 << 30
+            })
+    });
+    let in_memory = MEMORY.then(|| tempfile::tempdir_in(IN_MEMORY).ok());
+    in_memory
+        .flatten()
+        .unwrap_or_else(|| tempfile::tempdir().unwrap())
+}
+
 /// A temporary project. Its `bin`, which contains the scripted `claude`, is outside the project.
 pub struct Project {
     _temp: tempfile::TempDir,
@@ -133,7 +155,7 @@ pub struct Project {
 impl Project {
     /// An empty directory: no `.taskie`, no git.
     pub fn empty() -> Self {
-        let temp = tempfile::tempdir().unwrap();
+        let temp = temporary();
         let base = temp.path().canonicalize().unwrap();
         let (root, bin) = (base.join("project"), base.join("bin"));
         fs::create_dir_all(&root).unwrap();
@@ -359,6 +381,15 @@ pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
     };
     let checked = taskie::lint::run(origin, chart, templates, Some(&Caps::default()));
     serde_json::from_str(&Format::Json.render(&[checked])).unwrap()
+}
+
+/// Returns the cases of a test: the list with its name in `tests/cases`, in the file of its module. They are never freed,
+/// like constants.
+pub fn cases<T: Deserialize<'static>>(module: &str, test: &str) -> Vec<T> {
+    let file = format!("{}/tests/cases/{module}.toml", env!("CARGO_MANIFEST_DIR"));
+    let all: Value = toml::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let all: &'static Value = Box::leak(Box::new(all));
+    Vec::deserialize(&all[test]).unwrap_or_else(|error| panic!("{file}: `{test}`: {error}"))
 }
 
 /// Returns `text` with every review taking no time: how long one takes depends on the machine.

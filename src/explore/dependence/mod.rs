@@ -5,9 +5,10 @@
 //! Where one does anything else with an input, what it comes to is left open, and both outcomes are explored. Only
 //! what is known here is settled; everything else is open.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
 mod comparisons;
@@ -81,9 +82,9 @@ impl Openness {
 /// What all expressions of a chart ask.
 #[derive(Debug, Default)]
 pub struct Dependence {
-    pub compared: HashMap<String, Compared>,
+    pub compared: FxHashMap<String, Compared>,
     /// By the source of a condition, a text or an assigned value.
-    pub open: HashMap<String, Openness>,
+    pub open: FxHashMap<String, Openness>,
     /// Fields that may take a value that is not known.
     pub clouded: BTreeSet<String>,
     /// Fields that take the value of an input.

@@ -169,19 +169,23 @@ impl Judge<'_> {
                 refuted.push(self.along(claim, state, &way, path));
                 continue;
             }
-            let edges = search.edges.iter().map(|edge| {
-                let is_kept = fits(edge) && !is_of_the_user(edge);
-                is_kept.then(|| weight(edge))
+            // Where one limit bounds nothing, the others need not be looked at.
+            let all = limits.all.map(|_| {
+                let edges = search.edges.iter().map(|edge| {
+                    let is_kept = fits(edge) && !is_of_the_user(edge);
+                    is_kept.then(|| weight(edge))
+                });
+                let edges: Vec<Option<usize>> = edges.collect();
+                Longest::of(search, move |_: usize, arrow: &Arrow| edges[arrow.edge()])
             });
-            let edges: Vec<Option<usize>> = edges.collect();
-            let all = Longest::of(search, |_: usize, arrow: &Arrow| edges[arrow.edge()]);
+            let all = all.filter(|all| all.endless.is_empty());
             for state in (0..search.looked_at()).filter(|state| search.parents[*state].is_none()) {
                 let held = usize::try_from(held(state)).unwrap_or(0);
                 let times = |reviews: usize| match held {
                     0 => (reviews == 0).then_some(0),
                     held => Some(reviews.div_ceil(held)),
                 };
-                let bound = times(all.from(state)).filter(|_| all.endless.is_empty());
+                let bound = all.as_ref().and_then(|all| times(all.from(state)));
                 limits.all = limits.all.zip(bound).map(|(most, times)| most.max(times));
                 limits.before = limits.before.max(times(longest.from(state)).unwrap_or(1));
             }

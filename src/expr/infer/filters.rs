@@ -30,7 +30,8 @@ impl Infer<'_> {
                 Type::Integer
             }
             "join" | "brief" => {
-                self.item_of(&input, span);
+                let item = self.item_of(&input, span);
+                self.shown(input_expr, &item);
                 Type::Text
             }
             "list" | "set" | "sort" | "reverse" | "unique" | "select" | "reject" => {
@@ -38,10 +39,19 @@ impl Infer<'_> {
             }
             "selectattr" | "rejectattr" => {
                 let item = self.item_of(&input, span);
-                if let Some(path) = first {
-                    self.attribute(&item, &path, filter.span());
-                }
-                Type::list(item)
+                let Some(path) = first else {
+                    return Type::list(item);
+                };
+                self.attribute(&item, &path, filter.span());
+                let test = filter.args.get(1).and_then(|arg| match arg {
+                    CallArg::Pos(test) => test.as_const().map(|test| test.to_string()),
+                    _ => None,
+                });
+                let is_left = match filter.name {
+                    "selectattr" => !matches!(test.as_deref(), Some("none" | "ne")),
+                    _ => test.as_deref() == Some("none"),
+                };
+                Type::list(if is_left { item.with(&path) } else { item })
             }
             "map" => {
                 let item = self.item_of(&input, span);
@@ -75,7 +85,14 @@ impl Infer<'_> {
             | "string" => Type::Text,
             "split" | "lines" => Type::list(Type::Text),
             "int" | "abs" => Type::Integer,
-            "default" | "d" => Type::Any,
+            "default" | "d" => {
+                // It replaces none only if its second argument says so.
+                let replaces_none = matches!(filter.args.get(1), Some(CallArg::Pos(_)));
+                match matches!(input, Type::Optional(_)) && !replaces_none {
+                    true => input,
+                    false => Type::Any,
+                }
+            }
             unknown => {
                 let message = format!("unknown filter `{unknown}`");
                 let help = hint(unknown, names(FILTERS));

@@ -4,10 +4,12 @@
 //! minijinja's strict mode accepts `nope and 1` and `'a' > 1`, so a chart is checked before it runs. Nothing is
 //! evaluated here.
 
+mod facts;
 mod filters;
 mod operators;
 mod statements;
 
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use minijinja::machinery::ast::{self, CallArg, Expr, UnaryOpKind};
@@ -36,6 +38,26 @@ pub trait Scope {
 
     /// Returns the templates that a name built from this literal start and end can mean.
     fn templates_like(&self, start: &str, end: &str) -> Vec<String>;
+
+    /// Returns the expression that a name stands for.
+    fn meaning(&self, _name: &str) -> Option<String> {
+        None
+    }
+
+    /// Returns the dotted names that are not none where this one holds, which is that it is true or not none, or where
+    /// it does not.
+    fn implied(&self, _path: &str, _holds: bool) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// What is known about names that can be none.
+#[derive(Debug, Default, Clone)]
+pub struct Facts {
+    /// The dotted names that are not none.
+    pub not_none: BTreeSet<String>,
+    /// The names that a text may show all the same.
+    pub may_be_shown: BTreeSet<String>,
 }
 
 /// One thing that is wrong.
@@ -52,7 +74,7 @@ pub struct Problem {
 
 /// Returns the type of a bare expression, and what is wrong with it.
 pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
-    let mut infer = Infer::new(scope);
+    let mut infer = Infer::new(scope, Facts::default());
     if source.len() > MAX_LENGTH {
         infer.too_long(0..source.len());
         return (Type::Any, infer.problems);
@@ -65,7 +87,20 @@ pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
             Type::Any
         }
     };
+    // Only a text shows its values.
+    let is_shown = |problem: &Problem| problem.code == Code::PrintsNone;
+    infer.problems.retain(|problem| !is_shown(problem));
     (kind, infer.problems)
+}
+
+/// Returns the type of a bare expression where these facts hold.
+pub fn kind(source: &str, scope: &dyn Scope, facts: &Facts) -> Type {
+    let mut infer = Infer::new(scope, facts.clone());
+    let expr = (source.len() <= MAX_LENGTH).then(|| parse_expr(source));
+    match expr {
+        Some(Ok(expr)) => infer.expr(&expr),
+        _ => Type::Any,
+    }
 }
 
 /// Returns what is wrong with a condition, its type included.
@@ -84,11 +119,17 @@ pub fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     problems
 }
 
-/// Returns what is wrong with a text and the templates that it includes.
-pub fn text(source: &str, scope: &dyn Scope) -> Vec<Problem> {
-    let mut infer = Infer::new(scope);
+/// Returns what is wrong with a text and the templates that it includes, where these facts hold.
+pub fn text(source: &str, scope: &dyn Scope, facts: &Facts) -> Vec<Problem> {
+    let mut infer = Infer::new(scope, facts.clone());
     infer.template(source);
     infer.problems
+}
+
+/// Returns what is not none where a condition holds, or where it does not.
+pub fn facts(source: &str, holds: bool, scope: &dyn Scope) -> BTreeSet<String> {
+    let mut infer = Infer::new(scope, Facts::default());
+    infer.facts_of(source, holds)
 }
 
 /// Returns what is wrong with something of this type as a condition, and what to do.
@@ -116,10 +157,18 @@ struct Infer<'s> {
     included: usize,
     /// The texts being walked, outermost first: messages quote them.
     sources: Vec<String>,
+    /// What is known where the walk is.
+    facts: Facts,
+    /// What follows from a name that holds, or does not.
+    of_names: HashMap<(String, bool), BTreeSet<String>>,
+    /// An expression is looked into once more, without findings.
+    is_again: bool,
+    /// How many names' meanings are being looked into.
+    meanings: usize,
 }
 
 impl<'s> Infer<'s> {
-    fn new(scope: &'s dyn Scope) -> Self {
+    fn new(scope: &'s dyn Scope, facts: Facts) -> Self {
         Self {
             scope,
             problems: Vec::new(),
@@ -127,6 +176,10 @@ impl<'s> Infer<'s> {
             files: Vec::new(),
             included: 0,
             sources: Vec::new(),
+            facts,
+            of_names: HashMap::new(),
+            is_again: false,
+            meanings: 0,
         }
     }
 
@@ -214,6 +267,15 @@ impl<'s> Infer<'s> {
     }
 
     fn expr(&mut self, expr: &Expr<'_>) -> Type {
+        let kind = self.declared(expr);
+        match (&kind, Self::dotted(expr)) {
+            (Type::Optional(inner), Some(path)) if self.is_not_none(&path) => (**inner).clone(),
+            _ => kind,
+        }
+    }
+
+    /// Returns the type of an expression, whatever is known about it where it stands.
+    fn declared(&mut self, expr: &Expr<'_>) -> Type {
         match expr {
             Expr::Var(var) => self.var(var.id, var.span()),
             Expr::Const(constant) => of_value(&constant.value),
@@ -274,10 +336,11 @@ impl<'s> Infer<'s> {
                 Type::Boolean
             }
             Expr::IfExpr(choice) => {
-                self.is_condition(&choice.test_expr);
-                let then = self.expr(&choice.true_expr);
+                let test = &choice.test_expr;
+                self.is_condition(test);
+                let then = self.given(test, true, |infer| infer.expr(&choice.true_expr));
                 match &choice.false_expr {
-                    Some(other) => then.join(&self.expr(other)),
+                    Some(other) => then.join(&self.given(test, false, |infer| infer.expr(other))),
                     None => {
                         let message = "without `else` this is undefined when the test is false";
                         self.syntax_problem(choice.span(), message, "add the `else`");

@@ -11,7 +11,10 @@ impl Infer<'_> {
     pub(super) fn binary(&mut self, op: &ast::Spanned<ast::BinOp<'_>>) -> Type {
         let compared = match op.op {
             BinOpKind::ScAnd | BinOpKind::ScOr => {
-                let (left, right) = (self.is_condition(&op.left), self.is_condition(&op.right));
+                let left = self.is_condition(&op.left);
+                // Only where the left side does not settle it, the right one is looked at.
+                let is_and = matches!(op.op, BinOpKind::ScAnd);
+                let right = self.given(&op.left, is_and, |infer| infer.is_condition(&op.right));
                 // A list or a boolean: a condition either way.
                 return if left == right { left } else { Type::Boolean };
             }
@@ -24,6 +27,7 @@ impl Infer<'_> {
                             format!("expected a string, but this is {kind}"),
                         );
                     }
+                    self.shown(side, &kind);
                 }
                 return Type::Text;
             }

@@ -44,7 +44,8 @@ impl Infer<'_> {
             Stmt::Template(template) => self.body(&template.children),
             Stmt::EmitRaw(_) => {}
             Stmt::EmitExpr(emit) => {
-                self.expr(&emit.expr);
+                let kind = self.expr(&emit.expr);
+                self.shown(&emit.expr, &kind);
             }
             Stmt::ForLoop(each) => {
                 let items = self.expr(&each.iter);
@@ -52,17 +53,20 @@ impl Infer<'_> {
                 let mark = self.locals.len();
                 self.bind(&each.target, item);
                 self.locals.push(("loop".to_owned(), Type::Any));
-                if let Some(filter) = &each.filter_expr {
-                    self.is_condition(filter);
+                match &each.filter_expr {
+                    Some(filter) => {
+                        self.is_condition(filter);
+                        self.given(filter, true, |infer| infer.body(&each.body));
+                    }
+                    None => self.body(&each.body),
                 }
-                self.body(&each.body);
                 self.locals.truncate(mark);
                 self.body(&each.else_body);
             }
             Stmt::IfCond(branch) => {
                 self.is_condition(&branch.expr);
-                self.body(&branch.true_body);
-                self.body(&branch.false_body);
+                self.given(&branch.expr, true, |infer| infer.body(&branch.true_body));
+                self.given(&branch.expr, false, |infer| infer.body(&branch.false_body));
             }
             Stmt::Set(set) => {
                 let kind = self.expr(&set.expr);

@@ -1,0 +1,212 @@
+//! What a condition says about names that can be none: where `x is not none` holds, `x` has a value.
+
+use std::collections::BTreeSet;
+
+use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, UnaryOpKind};
+use minijinja::machinery::parse_expr;
+
+use super::Infer;
+use crate::diagnostic::code::Code;
+use crate::expr::MAX_DEPTH;
+use crate::expr::syntax::MAX_LENGTH;
+use crate::expr::types::Type;
+
+/// Dotted names that are not none.
+type Names = BTreeSet<String>;
+
+impl Infer<'_> {
+    /// Returns the dotted name that an expression is.
+    pub(super) fn dotted(expr: &Expr<'_>) -> Option<String> {
+        match expr {
+            Expr::Var(var) => Some(var.id.to_owned()),
+            Expr::GetAttr(get) => Some(format!("{}.{}", Self::dotted(&get.expr)?, get.name)),
+            _ => None,
+        }
+    }
+
+    /// Returns the result of `walk` where a test holds, or where it does not.
+    pub(super) fn given<T>(
+        &mut self,
+        test: &Expr<'_>,
+        holds: bool,
+        walk: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let before = self.facts.not_none.clone();
+        let more = self.facts(test, holds);
+        self.facts.not_none.extend(more);
+        let result = walk(self);
+        self.facts.not_none = before;
+        result
+    }
+
+    /// Returns what is not none where the condition in `source` holds, or where it does not.
+    pub(super) fn facts_of(&mut self, source: &str, holds: bool) -> Names {
+        let expr = (source.len() <= MAX_LENGTH).then(|| parse_expr(source));
+        match expr {
+            Some(Ok(expr)) => self.facts(&expr, holds),
+            _ => Names::new(),
+        }
+    }
+
+    /// The same of an expression.
+    fn facts(&mut self, expr: &Expr<'_>, holds: bool) -> Names {
+        match expr {
+            Expr::UnaryOp(op) if matches!(op.op, UnaryOpKind::Not) => self.facts(&op.expr, !holds),
+            Expr::BinOp(op) => {
+                let (left, right) = (&op.left, &op.right);
+                let op = match op.op {
+                    BinOpKind::ScAnd | BinOpKind::ScOr => {
+                        let is_and = matches!(op.op, BinOpKind::ScAnd);
+                        let (one, other) = (self.facts(left, holds), self.facts(right, holds));
+                        // Both sides of an `and` that holds are true, and one side of one that does not is false.
+                        return match is_and == holds {
+                            true => &one | &other,
+                            false => &one & &other,
+                        };
+                    }
+                    BinOpKind::Eq => CompareOpKind::Eq,
+                    BinOpKind::Ne => CompareOpKind::Ne,
+                    BinOpKind::In => CompareOpKind::In,
+                    _ => return Names::new(),
+                };
+                self.compared(op, left, right, holds)
+            }
+            Expr::Compare(compare) => match compare.ops.as_slice() {
+                [only] => self.compared(only.op, &compare.expr, &only.expr, holds),
+                _ => Names::new(),
+            },
+            Expr::Test(test) => match (test.name, holds) {
+                ("none", false) => self.not_none(&test.expr),
+                ("none" | "defined" | "undefined" | "ne", _) | (_, false) => Names::new(),
+                _ => self.not_none(&test.expr),
+            },
+            Expr::Var(var) if !self.locals.iter().any(|(local, _)| local == var.id) => {
+                self.facts_of_name(var.id, holds)
+            }
+            Expr::GetAttr(_) if holds => self.not_none(expr),
+            Expr::GetAttr(_) => {
+                let path = Self::dotted(expr).unwrap_or_default();
+                self.scope.implied(&path, false).into_iter().collect()
+            }
+            _ => Names::new(),
+        }
+    }
+
+    /// Returns what follows from the expression that a name stands for. Names that use others twice would double the
+    /// work at each step.
+    fn facts_of_name(&mut self, name: &str, holds: bool) -> Names {
+        let key = (name.to_owned(), holds);
+        if let Some(known) = self.of_names.get(&key) {
+            return known.clone();
+        }
+        // A name that refers to itself says nothing.
+        self.of_names.insert(key.clone(), Names::new());
+        let source = self.scope.meaning(name);
+        let source = source.filter(|_| self.meanings < MAX_DEPTH);
+        let Some(source) = source else {
+            return Names::new();
+        };
+        self.meanings += 1;
+        let facts = self.facts_of(&source, holds);
+        self.meanings -= 1;
+        self.of_names.insert(key, facts.clone());
+        facts
+    }
+
+    /// Returns what a comparison says: what equals something that is not none is not none itself.
+    fn compared(
+        &mut self,
+        op: CompareOpKind,
+        left: &Expr<'_>,
+        right: &Expr<'_>,
+        holds: bool,
+    ) -> Names {
+        let (is_in, is_alike) = match op {
+            CompareOpKind::Eq => (false, holds),
+            CompareOpKind::Ne => (false, !holds),
+            CompareOpKind::In => (true, holds),
+            CompareOpKind::NotIn => (true, !holds),
+            _ => return Names::new(),
+        };
+        let (of_left, of_right) = (self.plain(left), self.plain(right));
+        let can_be_none = |kind: &Type| matches!(kind, Type::None | Type::Optional(_) | Type::Any);
+        match (is_in, is_alike) {
+            (true, true) => match &of_right {
+                Type::List(item) if can_be_none(item) => Names::new(),
+                _ => self.not_none(left),
+            },
+            (true, false) => Names::new(),
+            (false, true) if !can_be_none(&of_right) => self.not_none(left),
+            (false, true) if !can_be_none(&of_left) => self.not_none(right),
+            (false, false) if of_right == Type::None => self.not_none(left),
+            (false, false) if of_left == Type::None => self.not_none(right),
+            _ => Names::new(),
+        }
+    }
+
+    /// Returns the type of a name, a constant or a list of them. To look into more would double the work at each level.
+    fn plain(&mut self, expr: &Expr<'_>) -> Type {
+        match expr {
+            Expr::List(list) => {
+                let items = list.items.iter().map(|item| self.plain(item));
+                let joined = items.reduce(|all, kind| all.join(&kind));
+                Type::list(joined.unwrap_or(Type::Any))
+            }
+            Expr::Const(_) => self.quietly(expr),
+            _ if Self::dotted(expr).is_some() => self.quietly(expr),
+            _ => Type::Any,
+        }
+    }
+
+    /// Returns that a name is not none, and what follows from that.
+    fn not_none(&self, expr: &Expr<'_>) -> Names {
+        let Some(path) = Self::dotted(expr) else {
+            return Names::new();
+        };
+        let implied = self.scope.implied(&path, true);
+        implied.into_iter().chain([path]).collect()
+    }
+
+    /// Returns whether it is known that a name has a value, or what it stands for.
+    pub(super) fn is_not_none(&mut self, path: &str) -> bool {
+        if self.facts.not_none.contains(path) {
+            return true;
+        }
+        let source = self.scope.meaning(path);
+        let Some(source) = source.filter(|_| self.meanings == 0) else {
+            return false;
+        };
+        let locals = std::mem::take(&mut self.locals);
+        self.meanings += 1;
+        let is_short = source.len() <= MAX_LENGTH;
+        let kind = is_short.then(|| parse_expr(&source).map(|expr| self.quietly(&expr)));
+        self.meanings -= 1;
+        self.locals = locals;
+        matches!(kind, Some(Ok(kind)) if !matches!(kind, Type::None | Type::Optional(_)))
+    }
+
+    /// Reports what a text shows, or each item of it, if it can be none.
+    pub(super) fn shown(&mut self, expr: &Expr<'_>, kind: &Type) {
+        let can_be_none = |kind: &Type| matches!(kind, Type::None | Type::Optional(_));
+        if self.is_again || !can_be_none(kind) {
+            return;
+        }
+        let before = self.facts.not_none.clone();
+        let may_be_shown = self.facts.may_be_shown.clone();
+        self.facts.not_none.extend(may_be_shown);
+        self.is_again = true;
+        let kind = self.quietly(expr);
+        self.is_again = false;
+        self.facts.not_none = before;
+        let is_reported = match &kind {
+            Type::List(item) => can_be_none(item),
+            kind => can_be_none(kind),
+        };
+        if is_reported {
+            let shown = self.quoted(expr);
+            let message = format!("`{shown}` can be none, and then the text says `none`");
+            let help = format!("ask for it first: {{% if {shown} is not none %}}");
+            self.problem(Code::PrintsNone, expr.span(), message, Some(help));
+        }
+    }
+}
