@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
-use crate::engine::world::World as _;
 use crate::host::events::REVIEWER;
 use crate::host::hosts::DEFAULT;
 use crate::shell;

@@ -4,7 +4,6 @@
 use minijinja::value::Value;
 use serde_json::Value as Json;
 
-use super::context::Context;
 use super::fault::Fault;
 use crate::expr::source::Literal;
 
@@ -133,13 +132,8 @@ pub enum Assumed {
 
 /// The answers to the questions.
 pub trait World: std::fmt::Debug + Send + Sync {
-    /// Returns the typed fields of `state.json`, with defaults where keys are absent.
-    fn context(&self) -> &Context;
-
-    /// Returns one field of the context. A world may record which fields a decision reads.
-    fn field(&self, name: &str) -> Option<&Json> {
-        self.context().get(name)
-    }
+    /// Returns one field of the context, or its default. A world may record which fields a decision reads.
+    fn field(&self, name: &str) -> Option<&Json>;
 
     /// Returns the value that this world supplies for `given`; `None` if the event and the chart say it.
     fn supply(&self, _given: Given<'_>) -> Option<Json> {

@@ -16,7 +16,7 @@ use super::imagined_world::{
 };
 use super::state::{Look, Looks, Memo, StateRef, number};
 use crate::chart::{Chart, Cycle};
-use crate::engine::context::{Context, to_json};
+use crate::engine::context::to_json;
 use crate::engine::decide::{self, Flow, Part};
 use crate::engine::decision::{Answer, Ended, Fired, Gates, Invocation, Step};
 use crate::engine::event::Trigger;
@@ -136,7 +136,6 @@ type Groups = IndexMap<(u32, Vec<(u32, u32, u32)>), Option<(Vec<u32>, u32)>, FxB
 struct Walk<'w> {
     segment: Segment,
     place: Arc<str>,
-    root: u32,
     trigger: &'w Trigger,
     state: StateRef<'w>,
     before: &'w [(u32, u32)],
@@ -177,7 +176,7 @@ const EXAMPLES: usize = 8;
 pub(crate) struct Tree {
     pub(crate) ground: Arc<Ground>,
     pub(crate) chart: Arc<Chart>,
-    pub(crate) values: Numbered<Json>,
+    pub(crate) values: Numbered<Arc<Json>>,
     pub(crate) questions: Numbered<Question>,
     /// Where rules stand.
     pub(crate) places: Numbered<String>,
@@ -229,7 +228,10 @@ impl Tree {
             ground: Arc::new(ground),
             chart: Arc::clone(chart),
             // What a state says of itself must have a number before it is asked for.
-            values: [json!(false), json!(true)].into_iter().collect(),
+            values: [json!(false), json!(true)]
+                .into_iter()
+                .map(Arc::new)
+                .collect(),
             questions,
             places: Numbered::default(),
             lists: Numbered::default(),
@@ -378,7 +380,7 @@ impl Tree {
     pub(crate) fn value_id(&mut self, value: &Json) -> u32 {
         match self.values.get_index_of(value) {
             Some(index) => number(index),
-            None => number(self.values.insert_full(value.clone()).0),
+            None => number(self.values.insert_full(Arc::new(value.clone())).0),
         }
     }
 
@@ -450,13 +452,14 @@ impl Tree {
         let walk = Walk {
             segment,
             place,
-            root,
             trigger,
             state,
             before,
         };
         let mut own = Looks::default();
-        let ends: Ends = self.descend(&walk, root, &mut Vec::new(), &mut own).into();
+        let ends: Ends = self
+            .descend(&walk, (root, 0), &mut Vec::new(), &mut own)
+            .into();
         looks.add_behind(own.all(), &[]);
         if !self.budget.is_exhausted() {
             let memo = self.ends.entry(segment).or_default();
@@ -476,11 +479,11 @@ impl Tree {
         })
     }
 
-    /// The ways through the tree from a node on, behind what was chosen on the way there.
+    /// The ways through the tree from a node at this depth on, behind what was chosen on the way there.
     fn descend(
         &mut self,
         walk: &Walk<'_>,
-        at: u32,
+        (at, depth): (u32, usize),
         made: &mut Choices,
         looks: &mut Looks,
     ) -> Vec<End> {
@@ -488,7 +491,7 @@ impl Tree {
             return Vec::new();
         }
         if matches!(self.nodes[at as usize], Node::Unknown) {
-            self.evaluate(walk, made);
+            self.evaluate(walk, (at, depth), made);
         }
         let (question, options) = match &self.nodes[at as usize] {
             Node::Unknown => return Vec::new(),
@@ -524,7 +527,7 @@ impl Tree {
             }
             Question::Outcome { kind, source } => {
                 let expression = (*kind, source.clone());
-                return self.beside(walk, (at, question), expression, made, looks);
+                return self.beside(walk, (at, depth, question), expression, made, looks);
             }
             Question::Field(_) | Question::Choice(_) | Question::Assumed { .. } => {
                 looks.add(Look::question(question));
@@ -533,7 +536,7 @@ impl Tree {
         };
         if let Some(value) = described {
             let next = self.next(at, value);
-            return self.descend(walk, next, made, looks);
+            return self.descend(walk, (next, depth + 1), made, looks);
         }
         let values = match walk.chosen(made, question) {
             Some(set) => self.members(set).to_vec(),
@@ -545,7 +548,7 @@ impl Tree {
             let one = self.set(vec![value]);
             let next = self.next(at, value);
             made.push((question, one));
-            let below = self.descend(walk, next, made, looks);
+            let below = self.descend(walk, (next, depth + 1), made, looks);
             made.pop();
             ends.extend(below.into_iter().map(|mut end| {
                 end.choices.push((question, one, all));
@@ -560,7 +563,7 @@ impl Tree {
     fn beside(
         &mut self,
         walk: &Walk<'_>,
-        (at, asked): (u32, u32),
+        (at, depth, asked): (u32, usize, u32),
         (kind, source): (Kind, String),
         made: &mut Choices,
         looks: &mut Looks,
@@ -585,7 +588,7 @@ impl Tree {
             made.extend(outcome.choices());
             let answer = self.set(vec![answer]);
             made.push((asked, answer));
-            let below = self.descend(walk, next, made, looks);
+            let below = self.descend(walk, (next, depth + 1), made, looks);
             made.truncate(mark);
             ends.extend(below.into_iter().map(|mut end| {
                 for chosen in &outcome.choices {
@@ -676,13 +679,13 @@ impl Tree {
         node
     }
 
-    /// Evaluates a part, and grows its tree by the path that it took.
-    fn evaluate(&mut self, walk: &Walk<'_>, made: &[(u32, u32)]) {
+    /// Evaluates a part, and grows its tree from a node at this depth on by the path that it took.
+    fn evaluate(&mut self, walk: &Walk<'_>, (mut at, depth): (u32, usize), made: &[(u32, u32)]) {
         let (segment, state) = (walk.segment, walk.state);
-        let fields = self.chart.context.keys().zip(state.fields());
-        let mut context: Context = fields
-            .map(|(name, value)| (name.clone(), self.value(*value).clone()))
-            .collect();
+        let shared = |value: u32| Arc::clone(&self.values[value as usize]);
+        let fields = state.fields().iter().map(|value| shared(*value));
+        let fields = fields.collect();
+        let mut set = Vec::new();
         let mut answered = Vec::new();
         let mut chosen = Vec::new();
         let mut assumed = Vec::new();
@@ -694,26 +697,25 @@ impl Tree {
         if let Some((question, is_there)) = state.answered() {
             tell(question, is_there);
         }
-        for (question, set) in walk.all(made) {
+        for (question, left) in walk.all(made) {
             // Of what is left, the way to this node takes the first.
-            let Some(value) = self.members(set).first().copied() else {
+            let Some(value) = self.members(left).first().copied() else {
                 continue;
             };
             match &self.questions[question as usize] {
-                Question::Choice(choice) => {
-                    chosen.push((choice.clone(), self.value(value).clone()))
-                }
+                Question::Choice(choice) => chosen.push((choice.clone(), shared(value))),
                 Question::Field(name) => {
-                    context.insert(name.clone(), self.value(value).clone());
+                    set.push((name.clone(), shared(value)));
                 }
                 question @ (Question::Assumed { .. } | Question::Outcome { .. }) => {
-                    assumed.push((question.clone(), self.value(value).clone()))
+                    assumed.push((question.clone(), shared(value)))
                 }
                 _ => tell(question, self.is_true(value)),
             }
         }
         let base = Base {
-            context,
+            fields,
+            set,
             started: state.is_started(),
             answered,
         };
@@ -727,24 +729,21 @@ impl Tree {
         );
         let leaf = self.leaf(segment, walk.trigger, &fork);
         let leaf = number(self.leaves.insert_full(Rc::new(leaf)).0);
-        let mut at = walk.root;
-        for Asked {
-            question,
-            options,
-            answer,
-        } in fork.account()
-        {
+        // The first questions are those on the way to the node.
+        for asked in fork.account().into_iter().skip(depth) {
+            let Asked {
+                question,
+                options,
+                answer,
+            } = asked;
             let question = number(self.questions.insert_full(question).0);
             let answer = self.value_id(&answer);
-            if matches!(self.nodes[at as usize], Node::Unknown) {
-                let options: Vec<u32> =
-                    options.iter().map(|option| self.value_id(option)).collect();
-                self.nodes[at as usize] = Node::Ask {
-                    question,
-                    options,
-                    next: Vec::new(),
-                };
-            }
+            let options = options.iter().map(|option| self.value_id(option));
+            self.nodes[at as usize] = Node::Ask {
+                question,
+                options: options.collect(),
+                next: Vec::new(),
+            };
             at = self.next(at, answer);
         }
         self.nodes[at as usize] = Node::Leaf(leaf);
@@ -761,8 +760,9 @@ impl Tree {
                 let (kind, source) = self.expressions[index].clone();
                 let apart = match kind {
                     Kind::Condition => fork.condition(&source).map(Json::Bool),
-                    Kind::Value => fork.chosen_value(&source),
-                    Kind::Text | Kind::Items => None,
+                    Kind::Value => fork.chosen_value(&source).map(|value| (*value).clone()),
+                    Kind::Text => fork.prompt(&source).map(Json::Bool),
+                    Kind::Items => None,
                 };
                 return match apart.map_or_else(|| outcome(&names, kind, &source), Ok) {
                     Ok(value) => Leaf::Value(self.value_id(&value)),

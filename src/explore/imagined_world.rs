@@ -18,14 +18,14 @@ use super::pieces::{Formula, Piece, choice, formula, pieces};
 use crate::chart::field::name_part;
 use crate::chart::model::{Check, FieldType};
 use crate::chart::{Chart, RowShape};
-use crate::engine::context::{Context, to_value};
+use crate::engine::context::to_value;
 use crate::engine::event::{Event, Trigger};
 use crate::engine::fault::Fault;
 use crate::engine::names::Names;
 use crate::engine::world::{Assumed, Evaluated, Given, Recall, Source, World};
 use crate::expr::Expressions;
-use crate::expr::has_holes;
 use crate::expr::source::{Expr, Literal};
+use crate::expr::{has_holes, single_expression};
 use crate::host::events::EVENTS;
 
 /// What a decision asks of a world.
@@ -88,7 +88,7 @@ pub(crate) struct Asked {
     pub(crate) question: Question,
     /// What it can be answered where the state does not say.
     pub(crate) options: Arc<[Json]>,
-    pub(crate) answer: Json,
+    pub(crate) answer: Arc<Json>,
 }
 
 /// What one exploration shares between its worlds.
@@ -294,7 +294,10 @@ impl Ground {
 /// What a state says of itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Base {
-    pub(crate) context: Context,
+    /// The context fields, in the chart's order.
+    pub(crate) fields: Vec<Arc<Json>>,
+    /// The fields and settings for which a value was chosen.
+    pub(crate) set: Vec<(String, Arc<Json>)>,
     pub(crate) started: bool,
     /// The answers and their reviews that are known of, and whether the answer is there.
     pub(crate) answered: Vec<(String, String, bool)>,
@@ -307,9 +310,9 @@ pub(crate) struct ImaginedWorld {
     base: Arc<Base>,
     /// True where the event is a hook's, whose session is a field of the event.
     is_hook: bool,
-    chosen: Arc<Vec<(Choice, Json)>>,
+    chosen: Arc<Vec<(Choice, Arc<Json>)>>,
     /// What was assumed before, and what expressions come to that are evaluated by themselves.
-    assumed: Arc<Vec<(Question, Json)>>,
+    assumed: Arc<Vec<(Question, Arc<Json>)>>,
     /// Why a count, a limit or a part of a file's name is not known: then no state that follows is.
     lost: Arc<Mutex<Option<String>>>,
     /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
@@ -329,8 +332,8 @@ impl ImaginedWorld {
         ground: &Arc<Ground>,
         base: Base,
         trigger: &Trigger,
-        chosen: Vec<(Choice, Json)>,
-        assumed: Vec<(Question, Json)>,
+        chosen: Vec<(Choice, Arc<Json>)>,
+        assumed: Vec<(Question, Arc<Json>)>,
         part: Option<Arc<str>>,
     ) -> Self {
         Self {
@@ -375,14 +378,15 @@ impl ImaginedWorld {
 
     /// What an expression comes to that is evaluated by itself; `None` where it must be evaluated here. An answer that
     /// is not known yet is guessed: the tree has no way behind it unless it is right.
-    fn outcome(&self, kind: Kind, source: &str) -> Option<Json> {
+    fn outcome(&self, kind: Kind, source: &str) -> Option<Arc<Json>> {
         let question = Question::Outcome {
             kind,
             source: source.to_owned(),
         };
         let answer = self.known(&question).unwrap_or_else(|| {
             let made = self.assumed.iter().find(|(made, _)| *made == question);
-            let answer = made.map_or(json!(true), |(_, answer)| answer.clone());
+            let answer =
+                made.map_or_else(|| Arc::new(json!(true)), |(_, answer)| Arc::clone(answer));
             self.note(question, Arc::clone(&self.ground.none), &answer);
             answer
         });
@@ -420,7 +424,7 @@ impl ImaginedWorld {
         match formula {
             Formula::Atom(source) => self
                 .outcome(Kind::Condition, source)
-                .map(|holds| holds == true),
+                .map(|holds| *holds == true),
             Formula::Not(inner) => self.truth(inner).map(|holds| !holds),
             Formula::All(parts) => self.is_every(parts, true),
             Formula::Any(parts) => self.is_every(parts, false).map(|holds| !holds),
@@ -438,45 +442,67 @@ impl ImaginedWorld {
     }
 
     /// A value that is one of two; `None` where it must be evaluated as a whole.
-    pub(crate) fn chosen_value(&self, source: &str) -> Option<Json> {
+    pub(crate) fn chosen_value(&self, source: &str) -> Option<Arc<Json>> {
         let (test, [one, other]) = choice(source)?;
         let holds = self.truth(&self.ground.formula(test))?;
         self.outcome(Kind::Value, if holds { &one } else { &other })
+    }
+
+    /// True where a text that is nothing but a prompt can be made, by what fills its holes; `None` where it must be
+    /// evaluated as a whole. A user's prompt has every hole there is.
+    pub(crate) fn prompt(&self, source: &str) -> Option<bool> {
+        let key = single_expression(source)?.strip_prefix("prompts")?;
+        let quoted = || key.strip_prefix("['")?.strip_suffix("']");
+        let name = key.strip_prefix('.').or_else(quoted)?;
+        let prompts = &self.ground.chart.prompts;
+        let mut holes = (prompts.vars.values()).map(|expr| format!("{{{{ {} }}}}", expr.0));
+        let is_made = prompts.names.iter().any(|known| known == name)
+            && holes.all(|hole| self.are_made(&self.ground.pieces(&hole)));
+        is_made.then_some(true)
     }
 
     fn asked(&self) -> MutexGuard<'_, Vec<Asked>> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn known(&self, question: &Question) -> Option<Json> {
+    fn known(&self, question: &Question) -> Option<Arc<Json>> {
         self.asked()
             .iter()
             .find(|asked| asked.question == *question)
-            .map(|asked| asked.answer.clone())
+            .map(|asked| Arc::clone(&asked.answer))
     }
 
-    fn note(&self, question: Question, options: Arc<[Json]>, answer: &Json) {
+    fn note(&self, question: Question, options: Arc<[Json]>, answer: &Arc<Json>) {
         self.asked().push(Asked {
             question,
             options,
-            answer: answer.clone(),
+            answer: Arc::clone(answer),
         });
     }
 
     /// A context field, or a setting by its whole name.
     fn read(&self, name: &str) -> Json {
         if name.starts_with(&config_path("")) {
-            return self.setting(name.to_owned());
+            return (*self.setting(name.to_owned())).clone();
         }
         World::field(self, name).cloned().unwrap_or(Json::Null)
     }
 
+    /// What a context field holds; of a setting, what was chosen for it.
+    fn held(&self, name: &str) -> Option<&Arc<Json>> {
+        let set = self.base.set.iter().find(|(set, _)| set == name);
+        set.map(|(_, value)| value).or_else(|| {
+            let index = self.ground.chart.context.get_index_of(name)?;
+            self.base.fields.get(index)
+        })
+    }
+
     /// A setting, which a user sets at any time.
-    fn setting(&self, name: String) -> Json {
+    fn setting(&self, name: String) -> Arc<Json> {
         let options = self.ground.domain.parameters.get(&name);
         let options = options.cloned().unwrap_or_default();
-        let set = self.base.context.get(&name).or(options.first());
-        let value = set.cloned().unwrap_or(Json::Null);
+        let set = self.held(&name).map(Arc::clone);
+        let value = set.unwrap_or_else(|| first(&options));
         let question = Question::Field(name);
         if self.known(&question).is_none() {
             self.note(question, options.into(), &value);
@@ -530,7 +556,7 @@ impl ImaginedWorld {
         values
     }
 
-    fn choose(&self, choice: Choice) -> Json {
+    fn choose(&self, choice: Choice) -> Arc<Json> {
         let question = Question::Choice(choice.clone());
         if let Some(answer) = self.known(&question) {
             return answer;
@@ -540,10 +566,8 @@ impl ImaginedWorld {
             .chosen
             .iter()
             .find(|(made, _)| *made == choice)
-            .map(|(_, value)| value.clone());
-        let answer = chosen
-            .or_else(|| options.first().cloned())
-            .unwrap_or(Json::Null);
+            .map(|(_, value)| Arc::clone(value));
+        let answer = chosen.unwrap_or_else(|| first(&options));
         self.note(question, options, &answer);
         answer
     }
@@ -627,7 +651,7 @@ impl ImaginedWorld {
     }
 
     /// Chooses what an expression comes to.
-    fn assumption(&self, source: &str, options: Vec<Json>) -> Json {
+    fn assumption(&self, source: &str, options: Vec<Json>) -> Arc<Json> {
         let question = Question::Assumed {
             source: source.to_owned(),
             place: self.part.clone().unwrap_or_else(|| Arc::from("")),
@@ -637,9 +661,8 @@ impl ImaginedWorld {
         }
         let made = self.assumed.iter().find(|(made, _)| *made == question);
         let answer = made
-            .map(|(_, value)| value.clone())
-            .or_else(|| options.first().cloned())
-            .unwrap_or_default();
+            .map(|(_, value)| Arc::clone(value))
+            .unwrap_or_else(|| first(&options));
         self.note(question, options.into(), &answer);
         answer
     }
@@ -662,18 +685,19 @@ impl ImaginedWorld {
     }
 }
 
+/// The first of some values.
+fn first(options: &[Json]) -> Arc<Json> {
+    Arc::new(options.first().cloned().unwrap_or_default())
+}
+
 /// True for an event that the host sends; `next` is asked by hand.
 pub(crate) fn is_of_the_host(trigger: &Trigger) -> bool {
     matches!(trigger, Trigger::Hook(name) if EVENTS.iter().any(|(_, event)| event == name))
 }
 
 impl World for ImaginedWorld {
-    fn context(&self) -> &Context {
-        &self.base.context
-    }
-
     fn field(&self, name: &str) -> Option<&Json> {
-        let value = self.base.context.get(name)?;
+        let value = self.held(name)?;
         let question = Question::Field(name.to_owned());
         if self.known(&question).is_none() {
             // What a user sets at any time is chosen; the state says the rest.
@@ -719,14 +743,19 @@ impl World for ImaginedWorld {
                 Choice::Findings(name.to_owned())
             }
         };
-        Some(self.choose(choice)).filter(|value| !value.is_null())
+        let value = self.choose(choice);
+        (!value.is_null()).then(|| (*value).clone())
     }
 
     fn look(&self, source: &Source) -> Result<Value, Fault> {
         Ok(match source {
             Source::Scope => {
                 if self.known(&Question::Started).is_none() {
-                    self.note(Question::Started, Arc::new([]), &json!(self.base.started));
+                    self.note(
+                        Question::Started,
+                        Arc::new([]),
+                        &Arc::new(json!(self.base.started)),
+                    );
                 }
                 let scope = &self.ground.chart.scope;
                 Value::from_pairs([
@@ -754,7 +783,7 @@ impl World for ImaginedWorld {
                             .answered
                             .iter()
                             .find(|(known, of, _)| known == answer && of == review);
-                        let value = json!(known.is_some_and(|(_, _, value)| *value));
+                        let value = Arc::new(json!(known.is_some_and(|(_, _, value)| *value)));
                         self.note(question, Arc::new([json!(false), json!(true)]), &value);
                         value
                     }
@@ -800,7 +829,7 @@ impl World for ImaginedWorld {
             Kind::Text => self
                 .are_made(&self.ground.pieces(source))
                 .then_some(Json::Null),
-            _ => self.outcome(kind, source),
+            _ => self.outcome(kind, source).map(|value| (*value).clone()),
         }
     }
 
@@ -813,7 +842,7 @@ impl World for ImaginedWorld {
                 if self.has_looked_at_unknown(source) {
                     let mut options = vec![json!(false), json!(true)];
                     options.extend(may_fail.then(fails));
-                    return match self.assumption(source, options) {
+                    return match *self.assumption(source, options) {
                         Json::Bool(holds) => Some(Assumed::Holds(holds)),
                         _ => Some(Assumed::Fails),
                     };
@@ -822,8 +851,8 @@ impl World for ImaginedWorld {
                 options.extend((holds != Some(false)).then_some(json!(false)));
                 options.extend((holds != Some(true)).then_some(json!(true)));
                 options.extend((may_fail && holds.is_some()).then(fails));
-                match self.assumption(source, options) {
-                    as_it_is if as_it_is == AS_IT_IS => return None,
+                match *self.assumption(source, options) {
+                    ref as_it_is if *as_it_is == AS_IT_IS => return None,
                     Json::Bool(holds) => Assumed::Holds(holds),
                     _ => Assumed::Fails,
                 }
@@ -835,7 +864,7 @@ impl World for ImaginedWorld {
                     let mut options = vec![json!("made")];
                     options.extend(may_fail.then(fails));
                     return match self.assumption(source, options) {
-                        failed if failed == fails() => Some(Assumed::Fails),
+                        failed if *failed == fails() => Some(Assumed::Fails),
                         _ => Some(Assumed::Made),
                     };
                 }
@@ -844,8 +873,8 @@ impl World for ImaginedWorld {
                 }
                 let other = if failed { json!("made") } else { fails() };
                 match self.assumption(source, vec![json!(AS_IT_IS), other]) {
-                    as_it_is if as_it_is == AS_IT_IS => return None,
-                    other if other == fails() => Assumed::Fails,
+                    as_it_is if *as_it_is == AS_IT_IS => return None,
+                    other if *other == fails() => Assumed::Fails,
                     _ => Assumed::Made,
                 }
             }
@@ -878,9 +907,9 @@ impl World for ImaginedWorld {
                 }
                 let key = format!("{name} = {}", text.0);
                 match self.assumption(&key, options) {
-                    as_it_is if as_it_is == AS_IT_IS => return None,
-                    failed if failed == fails() => Assumed::Fails,
-                    value => Assumed::Value(value),
+                    as_it_is if *as_it_is == AS_IT_IS => return None,
+                    failed if *failed == fails() => Assumed::Fails,
+                    value => Assumed::Value((*value).clone()),
                 }
             }
         })
@@ -921,13 +950,11 @@ impl TableView {
         if !self.has_file() {
             return Vec::new();
         }
-        match self.fork.choose(Choice::Rows(self.name.clone())) {
-            Json::Array(rows) => rows,
-            _ => Vec::new(),
-        }
+        let rows = self.fork.choose(Choice::Rows(self.name.clone()));
+        rows.as_array().cloned().unwrap_or_default()
     }
 
-    fn content(&self, key: &'static str) -> Json {
+    fn content(&self, key: &'static str) -> Arc<Json> {
         self.fork.choose(Choice::Content {
             table: self.name.clone(),
             key,
@@ -935,16 +962,16 @@ impl TableView {
     }
 
     fn has_head(&self) -> bool {
-        !self.rows().is_empty() || self.exists() && self.content("head") == json!(true)
+        !self.rows().is_empty() || self.exists() && *self.content("head") == true
     }
 
     /// True where a row has no id that can be used. It is none of the rows; that it counts as open is not tried.
     fn has_unusable(&self) -> bool {
-        self.has_id() && self.has_head() && self.content("unusable") == json!(true)
+        self.has_id() && self.has_head() && *self.content("unusable") == true
     }
 
     fn exists(&self) -> bool {
-        !self.rows().is_empty() || self.has_file() && self.content("exists") == json!(true)
+        !self.rows().is_empty() || self.has_file() && *self.content("exists") == true
     }
 }
 
@@ -968,9 +995,9 @@ impl Object for TableView {
             "exists" => json!(self.exists()),
             // A row stands below a header, and takes a line.
             "head" => json!(self.has_head()),
-            "prose" => json!(self.exists() && self.content("prose") == json!(true)),
+            "prose" => json!(self.exists() && *self.content("prose") == true),
             "lacks" => {
-                json!(self.has_id() && self.exists() && self.content("lacks") == json!(true))
+                json!(self.has_id() && self.exists() && *self.content("lacks") == true)
             }
             "unusable" => json!(self.has_unusable()),
             "lines" => {

@@ -132,8 +132,8 @@ impl PossibleWorld {
 }
 
 impl World for PossibleWorld {
-    fn context(&self) -> &Context {
-        &self.context
+    fn field(&self, name: &str) -> Option<&Json> {
+        self.context.get(name)
     }
 
     fn supply(&self, given: Given<'_>) -> Option<Json> {

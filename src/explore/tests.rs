@@ -483,39 +483,30 @@ fn compare(
     let tree = &search.moves.tree;
     let chart = &tree.chart;
     let situation = search.states.get(state);
-    let mut context: crate::engine::context::Context = chart
-        .context
-        .keys()
-        .cloned()
-        .zip(
-            situation
-                .fields()
-                .iter()
-                .map(|value| tree.value(*value).clone()),
-        )
-        .collect();
+    let shared = |value: u32| Arc::new(tree.value(value).clone());
+    let fields = situation.fields().iter().map(|value| shared(*value));
+    let mut set = Vec::new();
     let mut answered = Vec::new();
     let mut chosen = Vec::new();
     let known = situation
         .answered()
-        .map(|(question, is_there)| (question, serde_json::json!(is_there)));
+        .map(|(question, is_there)| (question, Arc::new(serde_json::json!(is_there))));
     let choices = story
         .iter()
-        .map(|(question, value)| (*question, tree.value(*value).clone()));
+        .map(|(question, value)| (*question, shared(*value)));
     for (question, value) in known.into_iter().chain(choices) {
         match &tree.questions[question as usize] {
             Question::Answered { answer, review } => {
-                answered.push((answer.clone(), review.clone(), value == true))
+                answered.push((answer.clone(), review.clone(), *value == true))
             }
             Question::Choice(choice) => chosen.push((choice.clone(), value)),
-            Question::Field(name) => {
-                context.insert(name.clone(), value);
-            }
+            Question::Field(name) => set.push((name.clone(), value)),
             Question::Started | Question::Assumed { .. } | Question::Outcome { .. } => {}
         }
     }
     let base = Base {
-        context,
+        fields: fields.collect(),
+        set,
         started: situation.is_started(),
         answered,
     };
@@ -738,7 +729,31 @@ fn what_multiplies_is_explored_all_the_same() {
         format!("selectattr('c{column}', 'in', [{}])", words(column))
     });
     let rule = |guard: &str| format!("[[on.Stop]]\nguard = \"{guard}\"\nmessage = \"x\"\n");
+    let form = join(2, ", ", &|column| {
+        format!(
+            "{{ each = \"tables.t.rows\", guard = \"it.c{column} not in [{}]\", say = \"x\" }}",
+            words(column)
+        )
+    });
+    let phases = join(60, "\n", &|phase| {
+        let before = match phase {
+            0 => "one".to_owned(),
+            _ => format!("p{}", phase - 1),
+        };
+        format!("[phases.p{phase}]\nguard = \"phase == '{before}'\"")
+    });
     let cases = [
+        // A long chain of phases.
+        (format!("{phases}\n"), 62),
+        // Columns that only a check looks at.
+        (
+            format!(
+                "{}\n[checks]\nform = [{form}]\n[tables.t]\nfile = \"t.md\"\n\
+                 columns = {{ id = \"Id\", status = \"Status\", c0 = \"C0\", c1 = \"C1\" }}\n",
+                rule("tables.t.open") + &rule("checks.form")
+            ),
+            2,
+        ),
         (format!("{}\n[files]\n{sets}\n", rule(&nine(" and "))), 2),
         (format!("{}\n[files]\n{sets}\n", rule(&nine(" or "))), 2),
         (

@@ -8,7 +8,6 @@ use serde_json::Value as Json;
 use super::owed::Debt;
 use super::snapshot::Snapshot;
 use crate::engine::decision::{Answer, Decision};
-use crate::engine::world::World as _;
 
 /// A decision that was carried out.
 #[derive(Debug, Default)]

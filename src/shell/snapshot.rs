@@ -54,6 +54,11 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Returns the typed fields of `state.json`, with defaults where keys are absent.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// Reads the state; everything else is read when it is needed.
     pub(crate) fn take(chart: &Arc<Chart>, root: &Path, instance: &Instance) -> Self {
         let state = state_file::read(chart, &root.join(&instance.dir));
@@ -567,8 +572,8 @@ fn idle_hours(dir: &Path, names: &[String]) -> u64 {
 }
 
 impl World for Snapshot {
-    fn context(&self) -> &Context {
-        &self.context
+    fn field(&self, name: &str) -> Option<&serde_json::Value> {
+        self.context.get(name)
     }
 
     fn look(&self, source: &Source) -> Result<Value, Fault> {

@@ -18,7 +18,6 @@ use super::{driver, file, postponed};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
-use crate::engine::world::World as _;
 use crate::host::events::is_stop;
 
 /// Decides again under the write lock, and writes. Git's earlier answer still counts: no lock of ours could stop the

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project, Ran, Reviewer, state, validated};
+use crate::support::{PLAN, Project, Ran, Reviewer, cases, json_of, state, validated};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/taskie");
 
@@ -433,82 +433,11 @@ fn an_interrupted_task_ends_as_it_began() {
 /// Row 12: (case, state before, statuses of tasks 1 and 2, the new task, what changes)
 #[test]
 fn a_new_task_becomes_current_if_there_is_none() {
-    let done = ["done", "pending"];
-    let at_the_end = |changes: Value| {
-        over(
-            json!({ "phase": "code-review", "phase_iteration": 0, "next_phase": "all-code-review" }),
-            &changes,
-        )
-    };
-    let cases = [
-        (
-            "no task yet",
-            json!({ "current_task": null, "next_phase": null }),
-            ["pending", "pending"],
-            json!({ "current_task": "2" }),
-        ),
-        (
-            "one in progress",
-            json!({ "next_phase": null }),
-            ["in-progress", "pending"],
-            json!({}),
-        ),
-        (
-            "one under review",
-            json!({ "phase": "post-code-review", "phase_iteration": 3 }),
-            done,
-            json!({}),
-        ),
-        (
-            "the last one is done, nothing is due",
-            json!({ "phase": "next-task", "next_phase": null, "phase_iteration": null }),
-            done,
-            json!({ "current_task": "2" }),
-        ),
-        (
-            "the final review is due",
-            at_the_end(json!({})),
-            done,
-            json!({ "next_phase": "complete-task" }),
-        ),
-        (
-            "the final review is due, test first",
-            at_the_end(json!({ "tdd": true })),
-            done,
-            json!({ "next_phase": "complete-task-tdd" }),
-        ),
-        (
-            "the final review is due, and the row is done already",
-            at_the_end(json!({})),
-            ["done", "done"],
-            json!({}),
-        ),
-        (
-            "the final review has begun",
-            json!({ "phase": "post-all-code-review", "phase_iteration": 1, "next_phase": "all-code-review" }),
-            done,
-            json!({}),
-        ),
-        (
-            "the final review is to be answered",
-            json!({ "phase": "all-code-review", "phase_iteration": 1, "next_phase": "post-all-code-review" }),
-            done,
-            json!({}),
-        ),
-        (
-            "only the end is left",
-            json!({ "phase": "all-code-review", "phase_iteration": 2, "next_phase": "complete", "consecutive_clean": 2 }),
-            done,
-            json!({ "next_phase": "complete-task" }),
-        ),
-        (
-            "the plan was complete",
-            json!({ "phase": "complete", "next_phase": null }),
-            done,
-            json!({ "current_task": "2" }),
-        ),
-    ];
-    for (what, before, [one, two], changes) in cases {
+    type Case = (&'static str, &'static str, [&'static str; 2], &'static str);
+    for (what, before, [one, two], changes) in
+        cases::<Case>("actions", "a_new_task_becomes_current_if_there_is_none")
+    {
+        let (before, changes) = (json_of(before), json_of(changes));
         let project = Project::valid();
         project.set_state(before.clone());
         project.write(
@@ -621,94 +550,15 @@ fn a_last_step_writes_a_missing_state() {
 
 // ── what the texts must say ─────────────────────────────────────────────────────────────
 
-/// (file, what it must say), lines joined
 #[test]
 fn the_texts_say_what_the_plan_asks_for() {
-    let loop_starts = "End your turn then: the review loop starts at once.";
-    let way_out = "Name the ways out, which the user can type in a terminal or ask you for: `taskie run pause` leaves the loop for now, `taskie run limit 0` (`max_reviews` 0) turns reviews off, and setting `next_phase` to null in `state.json` ends the loop.";
-    let by_hand = "This review was asked for by hand: nothing follows automatically.";
-    let no_review = "No review follows automatically.";
-    let estimates = "o time estimates";
-    let cases = [
-        // Ground rules: the directory, the transitions, the authority.
-        ("ground-rules.md", "Every plan has a `state.json`."),
-        (
-            "ground-rules.md",
-            "It is updated after every phase transition, by `taskie enter PHASE` only, never by hand.",
-        ),
-        (
-            "ground-rules.md",
-            "It is the authority on where the plan stands**: not the git history, and not the status of tasks.",
-        ),
-        ("ground-rules.md", estimates),
-        ("actions/new-plan.md", estimates),
-        ("actions/create-tasks.md", estimates),
-        ("actions/add-task.md", estimates),
-        ("actions/plan-review.md", estimates),
-        ("actions/tasks-review.md", estimates),
-        // The loop starts at once, and the user learns how to leave it.
-        ("commands/new-plan.md", loop_starts),
-        ("commands/new-plan.md", way_out),
-        ("commands/create-tasks.md", loop_starts),
-        ("commands/create-tasks.md", way_out),
-        ("commands/complete-task.md", loop_starts),
-        ("commands/complete-task.md", way_out),
-        ("commands/complete-task-tdd.md", loop_starts),
-        ("commands/complete-task-tdd.md", way_out),
-        // On a line of its own.
-        ("commands/next-task.md", no_review),
-        ("commands/next-task-tdd.md", no_review),
-        ("commands/plan-review.md", by_hand),
-        ("commands/tasks-review.md", by_hand),
-        ("commands/code-review.md", by_hand),
-        ("commands/all-code-review.md", by_hand),
-        // A suggestion that would remove something is skipped.
-        (
-            "actions/post-plan-review.md",
-            "or that would remove working functionality from the project, and say so in the post-review file.",
-        ),
-        (
-            "actions/post-tasks-review.md",
-            "or that would remove working functionality from the project without the plan asking for it, and say so in the post-review file.",
-        ),
-        (
-            "actions/post-code-review.md",
-            "**Do not remove working functionality.** Skip a suggestion that would take away",
-        ),
-        (
-            "actions/post-all-code-review.md",
-            "**Do not remove working functionality.** Skip a suggestion that would take away",
-        ),
-        // continue-plan relies on `taskie next` alone.
-        (
-            "commands/continue-plan.md",
-            "nothing else because the git history or the status of a task suggests it.",
-        ),
-        (
-            "commands/continue-plan.md",
-            "Look at the git history and at the plan's files",
-        ),
-        // In the loop, the answered review is the one that ran last, not one that an earlier cycle left behind.
-        (
-            "actions/post-plan-review.md",
-            "if `phase_iteration` in `state.json` is a number, `plan-review-N.md` with N being that number",
-        ),
-        (
-            "actions/post-tasks-review.md",
-            "if `phase_iteration` in `state.json` is a number, `tasks-review-N.md` with N being that number",
-        ),
-        (
-            "actions/post-code-review.md",
-            "if `phase_iteration` in `state.json` is a number, `task-ID-review-N.md` with N being that number",
-        ),
-        (
-            "actions/post-all-code-review.md",
-            "if `phase_iteration` in `state.json` is a number, `all-code-review-N.md` with N being that number",
-        ),
-    ];
-    for (file, says) in cases {
-        let text = read(file).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(text.contains(says), "{file} does not say: {says}");
+    for (files, says) in
+        cases::<(Vec<&str>, &str)>("actions", "the_texts_say_what_the_plan_asks_for")
+    {
+        for file in files {
+            let text = read(file).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(says), "{file} does not say: {says}");
+        }
     }
 }
 

@@ -830,7 +830,6 @@ fn computed_inputs_refute_nothing() {
     }
 }
 
-/// (the guard of a rule, its text, whether the text can say `none`)
 #[test]
 fn a_text_that_can_say_none() {
     const MORE: &str = "[config]\n\
@@ -839,81 +838,7 @@ fn a_text_that_can_say_none() {
         has_name = \"config.name is not none\"\n\
         own_name = \"config.name\"\n\
         waits = \"has_name and postponed is not none\"\n\n";
-    let cases = [
-        ("free", "{{ config.name }}", true),
-        ("free", "to {{ 'the ' ~ config.name }}", true),
-        ("free", "{{ own_name }}", true),
-        ("free", "{{ config.name | default('x') }}", true),
-        ("free", "{{ config.name | default('x', true) }}", false),
-        ("free", "{{ [config.name, 'x'] | join(', ') }}", true),
-        (
-            "free",
-            "{{ 'x' if config.name is none else config.name }}",
-            false,
-        ),
-        (
-            "free",
-            "{{ config.name if config.name is none else 'x' }}",
-            true,
-        ),
-        (
-            "free",
-            "{% if config.name is not none %}{{ config.name }}{% endif %}",
-            false,
-        ),
-        (
-            "free",
-            "{% if config.name is none %}x{% else %}{{ config.name }}{% endif %}",
-            false,
-        ),
-        (
-            "free",
-            "{% if has_name %}{{ config.name }}{{ own_name }}{% endif %}",
-            false,
-        ),
-        (
-            "free",
-            "{% if has_name %}x{% endif %}{{ config.name }}",
-            true,
-        ),
-        (
-            "free",
-            "{% if config.name == 'x' %}{{ config.name }}{% endif %}",
-            false,
-        ),
-        (
-            "free",
-            "{% if config.name != 'x' %}{{ config.name }}{% endif %}",
-            true,
-        ),
-        ("config.name is not none", "{{ config.name }}", false),
-        ("config.name in ['a', 'b']", "{{ config.name }}", false),
-        ("free and config.name != none", "{{ config.name }}", false),
-        ("free or config.name is not none", "{{ config.name }}", true),
-        (
-            "not (config.name is none or free)",
-            "{{ config.name }}",
-            false,
-        ),
-        ("waits", "{{ config.name }} {{ postponed }}", false),
-        ("not waits", "{{ config.name }}", true),
-        ("free", "{{ postponed }}", true),
-        (
-            "cycle.due",
-            "{{ cycle.id }} {{ cycle.review }} {{ cycle.resume }}",
-            false,
-        ),
-        ("cycle.due", "{{ review.file }}", true),
-        ("free", "{{ cycle.id }}", true),
-        // Only the state says whether a field of the context has a value.
-        ("free", "{{ next_phase }}", false),
-        (
-            "free",
-            "{% if next_phase == none %}x{% endif %}{{ next_phase }}",
-            false,
-        ),
-        ("free", "{{ 'to ' ~ next_phase }}", false),
-    ];
+    let cases = cases::<(&str, &str, bool)>("check_chart", "a_text_that_can_say_none");
     for (guard, text, says_none) in cases {
         let rule = format!("[[on.SessionStart]]\nguard = \"{guard}\"\nsay = \"{text}\"\n\n{MORE}");
         let found = found(&over_base(&rule)).join("; ");
@@ -927,34 +852,10 @@ fn a_text_that_can_say_none() {
 /// A command that can run before a field has a value says `none`. What an earlier rule answers, a later one does not see.
 #[test]
 fn a_text_that_can_say_none_depends_on_what_comes_before() {
-    let cases = [
-        (
-            "[commands]\nshow = { about = \"Show\", say = \"{{ next_phase }}\" }\n",
-            true,
-        ),
-        (
-            "[commands]\nshow = { about = \"Show\", guard = \"not free\", say = \"{{ next_phase }}\" }\n",
-            false,
-        ),
-        (
-            "[[on.Stop]]\nguard = \"config.name is none\"\nmessage = \"x\"\nallow = true\n\n\
-             [[on.Stop]]\nguard = \"free\"\nmessage = \"{{ config.name }}\"\nallow = true\n\n\
-             [config]\nname = { type = \"string\", nullable = true }\n",
-            false,
-        ),
-        (
-            "[[on.Stop]]\nguard = \"free and config.name is none\"\nmessage = \"x\"\n\n\
-             [[on.Stop]]\nguard = \"free\"\nmessage = \"{{ config.name }}\"\nallow = true\n\n\
-             [config]\nname = { type = \"string\", nullable = true }\n",
-            true,
-        ),
-        (
-            "[[on.SessionStart]]\nguard = \"cycle.due\"\nassign = { next_phase = \"{{ none }}\" }\n\
-             say = \"{{ next_phase }}\"\n",
-            true,
-        ),
-    ];
-    for (rules, says_none) in cases {
+    for (rules, says_none) in cases::<(&str, bool)>(
+        "check_chart",
+        "a_text_that_can_say_none_depends_on_what_comes_before",
+    ) {
         let found = found(&over_base(rules));
         let says = found.iter().any(|line| line.ends_with("prints-none"));
         assert_eq!(says, says_none, "{rules}: {found:?}");

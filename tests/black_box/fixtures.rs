@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{PLAN, Project, Reviewer, silent, state, validated};
+use crate::support::{PLAN, Project, Reviewer, cases, silent, state, validated};
 
 /// The captured files whose names begin like this, sorted, with their texts.
 fn captured(start: &str) -> Vec<(String, String)> {
@@ -25,95 +25,11 @@ fn captured(start: &str) -> Vec<(String, String)> {
     files
 }
 
-/// The outcome of a run that printed a fixture.
-enum Outcome {
-    /// A review with this verdict; none counts as FAIL.
-    Clean(bool),
-    /// A failed review: the client's exit code and the message about it.
-    Failed(i32, &'static str),
-    /// The same, and until some time no other reviewer is started.
-    Postponed(&'static str),
-}
-
-/// (fixture's name up to the version, outcome)
-const PRINTED: &[(&str, Outcome)] = &[
-    (
-        "api-error-401",
-        Outcome::Failed(
-            1,
-            "`claude` exited with code 1: Invalid API key · Fix external API key",
-        ),
-    ),
-    (
-        "api-error-429",
-        Outcome::Postponed(
-            "`claude` exited with code 1: API Error: Request rejected (429) · rate limit",
-        ),
-    ),
-    (
-        "api-error-500",
-        Outcome::Postponed(
-            "`claude` exited with code 1: API Error: 500 Internal server error. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:18777).",
-        ),
-    ),
-    (
-        "connection-refused",
-        Outcome::Failed(
-            1,
-            "`claude` exited with code 1: API Error: Unable to connect to API (ConnectionRefused)",
-        ),
-    ),
-    (
-        "max-budget",
-        Outcome::Failed(1, "`claude` exited with code 1: Reached maximum budget ("),
-    ),
-    (
-        "max-turns",
-        Outcome::Failed(
-            1,
-            "`claude` exited with code 1: Reached maximum number of turns (3)",
-        ),
-    ),
-    (
-        "overloaded",
-        Outcome::Postponed(
-            "`claude` exited with code 1: API Error: 529 Overloaded. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:18777).",
-        ),
-    ),
-    (
-        "refusal",
-        Outcome::Failed(
-            1,
-            "`claude` exited with code 1: API Error: Claude Code is unable to respond to this request, which appears to violate our Usage Policy (https://www.anthropic.com/legal/aup). Try rephrasing the request in a new session or change your model. Request ID: req_fake_1",
-        ),
-    ),
-    (
-        "schema-always-invalid",
-        Outcome::Failed(
-            1,
-            "`claude` exited with code 1: Failed to provide valid structured output after 5 attempts",
-        ),
-    ),
-    ("schema-never-answered", Outcome::Clean(false)),
-    ("schema-pass", Outcome::Clean(true)),
-    (
-        "usage-limit",
-        Outcome::Postponed(
-            "`claude` exited with code 1: You've hit your 5-hour limit · resets 6:37pm (Europe/Berlin)",
-        ),
-    ),
-    (
-        "weekly-limit",
-        Outcome::Postponed(
-            "`claude` exited with code 1: You've hit your weekly limit · resets Nov 26, 6:37pm (Europe/Berlin)",
-        ),
-    ),
-];
-
 #[test]
 fn everything_the_client_prints() {
     let printed = captured("print-");
-    for (name, _) in PRINTED {
+    let known = cases::<(&str, &str, &str)>("fixtures", "everything_the_client_prints");
+    for (name, ..) in &known {
         assert!(
             printed
                 .iter()
@@ -128,20 +44,16 @@ fn everything_the_client_prints() {
             .split(".2.")
             .next()
             .unwrap();
-        let (_, outcome) = PRINTED
+        let (_, outcome, why) = known
             .iter()
-            .find(|(known, _)| *known == name)
+            .find(|(known, ..)| *known == name)
             .unwrap_or_else(|| panic!("{file} is not expected"));
         let project = Project::valid();
         project.set_state(
             json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "haiku" }),
         );
         let before = project.read("state.json");
-        let exit = match outcome {
-            Outcome::Clean(_) => 0,
-            Outcome::Failed(exit, _) => *exit,
-            Outcome::Postponed(_) => 1,
-        };
+        let exit = i32::from(!why.is_empty());
         // The review file is written even if the run fails: it must not count then.
         project.reviewer(&Reviewer {
             stdout: Some(stdout),
@@ -150,8 +62,9 @@ fn everything_the_client_prints() {
         });
         let ran = project.stop();
         assert_eq!(ran.code, 0, "{file}");
-        match outcome {
-            Outcome::Clean(clean) => {
+        match *outcome {
+            "passes" | "finds" => {
+                let clean = *outcome == "passes";
                 assert_eq!(ran.stderr, "", "{file}");
                 assert_eq!(
                     ran.json()["decision"] == "block",
@@ -159,13 +72,13 @@ fn everything_the_client_prints() {
                     "{file}: {}",
                     ran.stdout
                 );
-                let next = if *clean {
+                let next = if clean {
                     "complete-task"
                 } else {
                     "post-code-review"
                 };
                 let changes = json!({
-                    "phase": "code-review", "next_phase": next, "phase_iteration": 5, "review_model": "opus", "consecutive_clean": if *clean { 2 } else { 0 },
+                    "phase": "code-review", "next_phase": next, "phase_iteration": 5, "review_model": "opus", "consecutive_clean": if clean { 2 } else { 0 },
                 });
                 assert_eq!(project.state(), state(changes), "{file}");
                 assert!(
@@ -173,9 +86,9 @@ fn everything_the_client_prints() {
                     "{file}"
                 );
             }
-            Outcome::Failed(_, why) | Outcome::Postponed(why) => {
+            _ => {
                 let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
-                let is_postponed = matches!(outcome, Outcome::Postponed(_));
+                let is_postponed = *outcome == "is postponed";
                 let next = match is_postponed {
                     true => ". It is postponed until ",
                     false => ". The next stop tries again.\n",

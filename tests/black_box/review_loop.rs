@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Map, Value, json};
 
-use crate::support::{PLAN, Project, Reviewer, allowed, cases, state};
+use crate::support::{PLAN, Project, Reviewer, allowed, cases, json_of, state};
 
 /// One review cycle: the names of its reviews and its block message.
 struct Cycle {
@@ -605,44 +605,14 @@ fn a_running_cycle_keeps_other_phases_out() {
 
 #[test]
 fn refusals_word_for_word() {
-    let cases: &[(&[&str], Value, &str)] = &[
-        (
-            &["complete"],
-            json!({}),
-            "taskie: The code-review loop is running, and code-review comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.\n  help: nothing was written\n",
-        ),
-        (
-            &["complete-task", "--task", "2"],
-            json!({}),
-            "taskie: The code-review loop is running, and code-review comes next. Only the user can leave it: `taskie run pause` for now, `taskie run skip` for good.\n  help: nothing was written\n",
-        ),
-        (
-            &["continue-task"],
-            json!({ "current_task": null, "next_phase": null }),
-            "taskie: No task has been started yet.\n  help: nothing was written\n",
-        ),
-        (
-            &["complete"],
-            json!({ "next_phase": null }),
-            "taskie: These tasks are still open: 1, 2.\n  help: nothing was written\n",
-        ),
-        (
-            &["complet"],
-            json!({}),
-            "taskie: Unknown phase `complet`; did you mean `complete`?\n  help: nothing was written\n",
-        ),
-        (
-            &["complete-task", "--task", "../../x"],
-            json!({ "next_phase": null }),
-            "taskie: --task: `../../x` is not one of 1, 2\n",
-        ),
-    ];
-    for (args, changes, stderr) in cases {
+    for (args, changes, stderr) in
+        cases::<(Vec<&str>, &str, &str)>("review_loop", "refusals_word_for_word")
+    {
         let project = Project::valid();
-        project.set_state(changes.clone());
+        project.set_state(json_of(changes));
         let before = project.files();
-        let ran = project.run(&[&["enter"], *args].concat());
-        assert_eq!(ran.all(), (1, "", *stderr), "{args:?}");
+        let ran = project.run(&[&["enter"], &args[..]].concat());
+        assert_eq!(ran.all(), (1, "", stderr), "{args:?}");
         assert_eq!(project.files(), before, "{args:?}");
     }
 }
@@ -671,127 +641,22 @@ fn force_never_passes_the_schema() {
     }
 }
 
-/// (command, state before, changes or the refusal)
 #[test]
 fn commands() {
-    let post =
-        json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 2 });
-    let cases: Vec<(&[&str], Value, Result<Value, &str>)> = vec![
-        (
-            &["pause"],
-            json!({}),
-            Ok(json!({ "paused": "code-review", "next_phase": null })),
-        ),
-        (
-            &["pause"],
-            post.clone(),
-            Ok(json!({ "paused": "post-code-review", "next_phase": null })),
-        ),
-        (
-            &["pause"],
-            json!({ "next_phase": "complete-task" }),
-            Ok(json!({ "paused": "complete-task", "next_phase": null })),
-        ),
-        (
-            &["pause"],
-            json!({ "next_phase": null }),
-            Err("Nothing is due."),
-        ),
-        (
-            &["resume"],
-            json!({ "next_phase": null, "paused": "code-review" }),
-            Ok(json!({ "paused": null, "next_phase": "code-review" })),
-        ),
-        (
-            &["resume"],
-            json!({ "next_phase": null, "paused": null }),
-            Err("Nothing is paused."),
-        ),
-        (
-            &["resume"],
-            json!({ "next_phase": null }),
-            Err("Nothing is paused."),
-        ),
-        (
-            &["resume"],
-            json!({ "paused": "code-review" }),
-            Err("Nothing is paused."),
-        ),
-        (
-            &["skip"],
-            json!({}),
-            Ok(json!({ "phase": "code-review", "next_phase": "complete-task" })),
-        ),
-        (
-            &["skip"],
-            json!({ "tdd": true }),
-            Ok(json!({ "phase": "code-review", "next_phase": "complete-task-tdd" })),
-        ),
-        (
-            &["skip"],
-            post,
-            Ok(json!({ "phase": "code-review", "next_phase": "complete-task" })),
-        ),
-        (
-            &["skip"],
-            json!({ "phase": "new-plan", "next_phase": "plan-review" }),
-            Ok(json!({ "phase": "plan-review", "next_phase": "create-tasks" })),
-        ),
-        (
-            &["skip"],
-            json!({ "phase": "code-review", "next_phase": "all-code-review" }),
-            Ok(json!({ "phase": "all-code-review", "next_phase": "complete" })),
-        ),
-        (
-            &["skip"],
-            json!({ "next_phase": null }),
-            Err("No review cycle is running."),
-        ),
-        (
-            &["skip"],
-            json!({ "next_phase": "complete-task" }),
-            Err("No review cycle is running."),
-        ),
-        (
-            &["limit", "12"],
-            json!({}),
-            Ok(json!({ "max_reviews": 12 })),
-        ),
-        (
-            &["limit", "0"],
-            json!({ "next_phase": null }),
-            Ok(json!({ "max_reviews": 0 })),
-        ),
-        (
-            &["limit", "9007199254740991"],
-            json!({}),
-            Ok(json!({ "max_reviews": 9_007_199_254_740_991_i64 })),
-        ),
-        (
-            &["add-task", "--task", "2"],
-            json!({ "current_task": null, "next_phase": null }),
-            Ok(json!({ "current_task": "2" })),
-        ),
-        (
-            &["add-task"],
-            json!({ "current_task": null, "next_phase": null }),
-            Ok(json!({ "current_task": "1" })),
-        ),
-        (&["add-task", "--task", "2"], json!({}), Ok(json!({}))),
-    ];
-    for (args, before, expected) in cases {
+    type Case = (Vec<&'static str>, &'static str, &'static str, &'static str);
+    for (args, before, changes, refusal) in cases::<Case>("review_loop", "commands") {
         let project = Project::valid();
-        project.set_state(before.clone());
+        project.set_state(json_of(before));
         let text = project.read("state.json");
-        let ran = project.run(&[&["run"], args].concat());
-        match expected {
-            Ok(changes) => {
+        let ran = project.run(&[&["run"], &args[..]].concat());
+        match refusal {
+            "" => {
                 assert_eq!(ran.err(), (0, ""), "{args:?} from {before}");
-                let mut expected = state(before);
+                let mut expected = state(json_of(before));
                 expected
                     .as_object_mut()
                     .unwrap()
-                    .extend(changes.as_object().unwrap().clone());
+                    .extend(json_of(changes).as_object().unwrap().clone());
                 assert_eq!(project.state(), expected, "{args:?}");
                 let stdout = format!(
                     ".taskie/plans/{PLAN}/state.json: phase {}, next_phase {}\n",
@@ -799,7 +664,7 @@ fn commands() {
                 );
                 assert_eq!(ran.stdout, stdout, "{args:?}");
             }
-            Err(why) => {
+            why => {
                 let stderr = format!("taskie: {why}\n  help: nothing was written\n");
                 assert_eq!(
                     (ran.code, ran.stdout.as_str(), ran.stderr),

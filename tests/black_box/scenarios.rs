@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::check_chart::{explored, over_base, with_chart};
-use crate::support::{PLAN, Project, Ran, feed};
+use crate::support::{PLAN, Project, Ran, cases, feed};
 use crate::typed::{texts, typed};
 
 fn repository() -> &'static Path {
@@ -175,103 +175,14 @@ fn the_demo_is_a_scenario() {
 
 #[test]
 fn what_differs_from_a_scenario() {
-    let begin = "[[step]]\nrun = [\"taskie enter new-plan\"]\n";
-    let stop = |keys: &str| format!("{begin}[[step]]\nwrite = {{ \"plan.md\" = \"x\" }}\n{keys}");
-    let cases = [
-        (stop("stop = 'block'\nreview = 'FAIL'"), ""),
-        (stop("stop = 'allow'\nreview = 'crash'"), ""),
-        (stop("event = 'SessionStart'\nrules = ['on.SessionStart[0]']\nanswer = 'pass'"), ""),
-        (stop("event = 'next'\nanswer = 'action'"), ""),
-        (
-            "[[step]]\nrun = [\"taskie run skip\"]\nanswer = 'refuse'\n".to_owned(),
-            "",
-        ),
-        (
-            "[begins]\nphase = 'create-tasks'\nmax_reviews = 4\n[[step]]\nstate = { phase_iteration = 0 }\n".to_owned(),
-            "",
-        ),
-        (
-            stop("set = { max_reviews = 0 }\nstop = 'allow'\nrules = ['on.Stop[1]']\nnull = ['paused']"),
-            "",
-        ),
-        (
-            stop("config = { clean_means = 'none', clean = 1 }\nreview = { PASS = '', findings = ['minor'], cost = 0.5 }\nstop = 'block'\nstate = { consecutive_clean = 0 }"),
-            "",
-        ),
-        (
-            stop("postponed = '14:05'\nstop = 'allow'\nrules = ['a review is due, but no reviewer can run yet']"),
-            "",
-        ),
-        (
-            stop("over = 'cycle'\nstop = 'allow'\nrules = ['on.Stop[11]', 'on.Stop[13]']"),
-            "",
-        ),
-        (
-            "[[step]]\nconfig = { max_cost_usd = 1 }\nrun = ['taskie enter new-plan']\n\
-             [[step]]\nwrite = { 'plan.md' = 'x' }\nstop = 'block'\nreview = { FAIL = '', cost = 0.6 }\n\
-             [[step]]\nrun = ['taskie enter post-plan-review']\nstop = 'block'\nreview = { FAIL = '', cost = 0.4 }\n\
-             [[step]]\nrun = ['taskie enter post-plan-review']\nstop = 'allow'\nrules = ['on.Stop[11]', 'on.Stop[12]']\n"
-                .to_owned(),
-            "",
-        ),
-        (
-            stop("stalled = true\nstop = 'allow'\nrules = ['on.Stop[11]', 'on.Stop[13]']"),
-            "",
-        ),
-        (
-            stop("review = { PASS = '', findings = ['ugly'] }\nstop = 'block'"),
-            "the scenario cannot be played: a finding is critical, major, minor, not ugly",
-        ),
-        (stop("stop = 'allow'\nreview = 'FAIL'"), "step 2: the answer was block, not allow"),
-        (stop("stop = 'block'"), "step 2: a review was run, and none was due"),
-        (
-            stop("event = 'SessionStart'\nrules = []"),
-            "step 2: on.SessionStart[0] fired, not no rule",
-        ),
-        (
-            stop("stop = 'block'\nreview = 'FAIL'\nstate = { phase_iteration = 2 }"),
-            "step 2: phase_iteration was 1, not 2",
-        ),
-        (
-            stop("stop = 'block'\nreview = 'FAIL'\nnull = ['next_phase']"),
-            "step 2: next_phase was \"post-plan-review\", not null",
-        ),
-        (
-            format!("ends = 'complete'\n{begin}"),
-            "it ended in new-plan, not in complete",
-        ),
-        (
-            "[[step]]\nrun = [\"taskie enter complete\"]\n".to_owned(),
-            "`taskie enter complete`: There is no plan.md.",
-        ),
-        (
-            "[[step]]\nrun = [\"taskie status\"]\n".to_owned(),
-            "the scenario cannot be played: `taskie status`: a scenario can run only `taskie enter` and `taskie run`",
-        ),
-        (
-            "[[step]]\nset = { phase = 'nowhere' }\nstop = 'allow'\n".to_owned(),
-            "the scenario cannot be played: `phase` is a phase of the chart, not \"nowhere\"",
-        ),
-        (
-            "[[step]]\nconfig = { speed = 3 }\nstop = 'allow'\n".to_owned(),
-            "the scenario cannot be played: there is no setting `speed`",
-        ),
-        (
-            "[[step]]\nremove = ['plan.md']\nstop = 'allow'\n".to_owned(),
-            "the scenario cannot be played: there is no file plan.md",
-        ),
-        (
-            "[[step]]\nreview = 'PASS'\n".to_owned(),
-            "the scenario cannot be played: step 1: a review runs at a stop: add `stop`",
-        ),
-        (
-            "[[step]]\nover = 'cyle'\nstop = 'allow'\n".to_owned(),
-            "the scenario cannot be played: `over` is cycle, instance or an empty text, not cyle",
-        ),
-    ];
     let project = Project::empty();
-    for (text, expected) in cases {
-        fs::write(project.root.join("case.toml"), &text).unwrap();
+    for (text, expected) in cases::<(&str, &str)>("scenarios", "what_differs_from_a_scenario") {
+        let written = "[[step]]\nrun = [\"taskie enter new-plan\"]\n[[step]]\nwrite = { \"plan.md\" = \"x\" }\n";
+        let whole = match text.contains("[[step]]") {
+            true => text.to_owned(),
+            false => format!("{written}{text}"),
+        };
+        fs::write(project.root.join("case.toml"), whole).unwrap();
         let ran = project.run(&["test", "--json", "case.toml"]);
         let why = ran.json()["scenarios"][0]["why"].clone();
         let expected = match expected {

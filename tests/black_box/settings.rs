@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::bench::copy_of_chart;
-use crate::support::{PLAN, Project, Reviewer, feed};
+use crate::support::{PLAN, Project, Reviewer, cases, feed, json_of};
 
 fn set(project: &Project, settings: &Value) {
     fs::write(
@@ -286,46 +286,11 @@ fn config_says_where_each_value_comes_from() {
 
 #[test]
 fn nothing_is_decided_with_a_wrong_setting() {
-    for (settings, why) in [
-        (
-            json!({ "models": [] }),
-            "`models` is [], but must be a list of one or more different strings",
-        ),
-        (
-            json!({ "models": ["opus", "opus"] }),
-            "`models` is [\"opus\",\"opus\"], but must be a list of one or more different strings",
-        ),
-        (
-            json!({ "models": ["opus", ""] }),
-            "`models` is [\"opus\",\"\"], but must be a list of one or more different strings, none of them empty",
-        ),
-        (
-            json!({ "review_timeout": 99_999_999_999_999_999_999_u128 as f64 }),
-            "but must be an integer from 1 to 570",
-        ),
-        (
-            json!({ "models": "opus" }),
-            "`models` is \"opus\", but must be a list of one or more different strings",
-        ),
-        (
-            json!({ "permissions": "all" }),
-            "`permissions` is \"all\", but must be one of bypass, restricted",
-        ),
-        (
-            json!({ "clean": 0 }),
-            "`clean` is 0, but must be an integer of at least 1",
-        ),
-        (
-            json!({ "reviewer": "./mine" }),
-            "`reviewer` is \"./mine\", but must be one of claude",
-        ),
-        (
-            json!({ "review_timeout": 571 }),
-            "`review_timeout` is 571, but must be an integer from 1 to 570",
-        ),
-    ] {
+    for (settings, why) in
+        cases::<(&str, &str)>("settings", "nothing_is_decided_with_a_wrong_setting")
+    {
         let project = due(json!({}));
-        set(&project, &settings);
+        set(&project, &json_of(settings));
         let before = project.read("state.json");
         let ran = project.stop();
         let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();

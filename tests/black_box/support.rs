@@ -392,6 +392,11 @@ pub fn cases<T: Deserialize<'static>>(module: &str, test: &str) -> Vec<T> {
     Vec::deserialize(&all[test]).unwrap_or_else(|error| panic!("{file}: `{test}`: {error}"))
 }
 
+/// Returns the JSON of a case, which is written as text: TOML has no null.
+pub fn json_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
 /// Returns `text` with every review taking no time: how long one takes depends on the machine.
 pub fn timeless(text: &str) -> String {
     let mut parts = text.split(" in ");

@@ -13,7 +13,6 @@ use crate::cli::output::{say, say_json, tell};
 use crate::cli::place;
 use crate::cli::progress::{Progress, progress, progress_json};
 use crate::engine::context;
-use crate::engine::world::World as _;
 use crate::page::{Page, width};
 use crate::shell::place::{AsWorld as _, Place};
 use crate::shell::state_file::Reading;

@@ -15,7 +15,6 @@ use crate::engine::context::{self, Context};
 use crate::engine::decision::{Answer, Invocation, Step};
 use crate::engine::inspect::{self, Inspector, Standing};
 use crate::engine::spent::of_cycle;
-use crate::engine::world::World as _;
 use crate::invoke::log;
 use crate::shell::driver;
 use crate::shell::file;

@@ -103,8 +103,15 @@ impl Infer<'_> {
                     }
                 }
                 other => {
-                    let message = format!("expected a list, but this is {other}");
-                    self.wrong(right_expr.span(), message);
+                    let expected = match other.some().is_text() {
+                        true => "a string",
+                        false => "a list",
+                    };
+                    let what = self.quoted(right_expr);
+                    let help = matches!(other, Type::Optional(_))
+                        .then(|| format!("ask for it first: `{what} is not none and …`"));
+                    let message = format!("expected {expected}, but this is {other}");
+                    self.problem(Code::WrongOperand, right_expr.span(), message, help);
                 }
             },
         }
