@@ -8,6 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Ran, Reviewer, cases, json_of, state, validated};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/taskie");
@@ -130,9 +131,10 @@ fn an_action_stands_on_its_own() {
 #[test]
 fn the_reviewer_reads_the_text_of_the_command() {
     for cycle in CYCLES {
-        let project = Project::valid();
-        project.set_state(json!({ "phase": "new-plan", "next_phase": cycle }));
-        project.reviewer(&Reviewer::fail());
+        let project = plan_in(
+            &json!({ "phase": "new-plan", "next_phase": cycle }),
+            &Reviewer::fail(),
+        );
         let rendered = project.run(&["render", "review.md"]);
         assert_eq!(rendered.err(), (0, ""), "{cycle}");
         let prompt = &rendered.stdout;
@@ -178,9 +180,10 @@ fn a_review_follows_these_commands_and_no_others() {
         ("all-code-review", None),
     ];
     for (command, review) in cases {
-        let project = Project::valid();
-        project.set_state(over(free(), &json!({ "current_task": "1" })));
-        project.reviewer(&Reviewer::fail());
+        let project = plan_in(
+            &over(free(), &json!({ "current_task": "1" })),
+            &Reviewer::fail(),
+        );
         finish(&project, command, "1");
         assert_eq!(project.state()["next_phase"], json!(review), "{command}");
         let stop = project.stop().json();
@@ -311,8 +314,7 @@ fn what_the_work_commands_write() {
     ];
     for (command, task, changes) in &cases {
         for before in &befores {
-            let project = Project::valid();
-            project.set_state(before.clone());
+            let project = Project::in_state(before.clone());
             finish(&project, command, task);
             let expected = over(state(before.clone()), changes);
             let expected = over(expected, &json!({ "phase": command }));
@@ -438,8 +440,7 @@ fn a_new_task_becomes_current_if_there_is_none() {
         cases::<Case>("actions", "a_new_task_becomes_current_if_there_is_none")
     {
         let (before, changes) = (json_of(before), json_of(changes));
-        let project = Project::valid();
-        project.set_state(before.clone());
+        let project = Project::in_state(before.clone());
         project.write(
             "tasks.md",
             format!("| Id | Status |\n|---|---|\n| 1 | {one} |\n| 2 | {two} |\n"),
@@ -587,8 +588,7 @@ fn a_check_says_what_entering_would_say_and_writes_nothing() {
         (&["audit"], json!({})),
     ];
     for (args, before) in cases {
-        let project = Project::valid();
-        project.set_state(before);
+        let project = Project::in_state(before);
         let files = project.files();
         let checked = project.run(&[&["enter", "--check"], args].concat());
         assert_eq!(project.files(), files, "{args:?}");

@@ -12,7 +12,10 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::bench::{stop_event, wait_until_it_can_be_run};
-use crate::support::{PLAN, Project, Ran, Reviewer, allowed, feed, silent, state, validated};
+use crate::expected::plan_in;
+use crate::support::{
+    PLAN, Project, Ran, Reviewer, allowed, feed, set_mode, silent, state, validated,
+};
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
 const STATE: &str = ".taskie/plans/test-plan/state.json";
@@ -41,11 +44,7 @@ fn stop_as_someone(project: &Project) -> Ran {
         let binary = project.bin.join("taskie");
         fs::copy(env!("CARGO_BIN_EXE_taskie"), &binary).unwrap();
         wait_until_it_can_be_run(&binary);
-        fs::set_permissions(
-            project.bin.parent().unwrap(),
-            fs::Permissions::from_mode(0o755),
-        )
-        .unwrap();
+        set_mode(project.bin.parent().unwrap(), 0o755);
         let whole = std::mem::replace(&mut command, Command::new(binary));
         command
             .args(whole.get_args())
@@ -333,13 +332,8 @@ fn a_state_that_is_not_a_file() {
 
 #[test]
 fn a_state_that_may_not_be_read() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    fs::set_permissions(
-        project.plan().join("state.json"),
-        fs::Permissions::from_mode(0o000),
-    )
-    .unwrap();
+    let project = Project::in_state(json!({}));
+    set_mode(project.plan().join("state.json"), 0o000);
     let ran = stop_as_someone(&project);
     assert_eq!(
         (ran.code, ran.json()),
@@ -352,16 +346,10 @@ fn a_state_that_may_not_be_read() {
 
 #[test]
 fn a_plan_that_may_not_be_written() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let before = project.files();
     let folders = [project.root.join(".taskie"), project.plan()];
-    let mode = |mode| {
-        folders
-            .iter()
-            .for_each(|path| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap())
-    };
+    let mode = |mode| folders.iter().for_each(|path| set_mode(path, mode));
     mode(0o555);
     let ran = stop_as_someone(&project);
     mode(0o755);
@@ -381,13 +369,8 @@ fn a_plan_that_may_not_be_written() {
 
 #[test]
 fn a_table_and_a_plan_that_may_not_be_read() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
-    fs::set_permissions(
-        project.plan().join("tasks.md"),
-        fs::Permissions::from_mode(0o000),
-    )
-    .unwrap();
+    let project = Project::in_state(json!({ "next_phase": null }));
+    set_mode(project.plan().join("tasks.md"), 0o000);
     let ran = stop_as_someone(&project);
     let why = "cannot be read: Permission denied (os error 13)";
     let why = format!(
@@ -395,9 +378,9 @@ fn a_table_and_a_plan_that_may_not_be_read() {
     );
     assert_eq!((ran.code, ran.json()), (0, allowed(&why)));
     assert_eq!(ran.stderr, format!("taskie: {why}\n"));
-    fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o000)).unwrap();
+    set_mode(project.plan(), 0o000);
     let ran = stop_as_someone(&project);
-    fs::set_permissions(project.plan(), fs::Permissions::from_mode(0o755)).unwrap();
+    set_mode(project.plan(), 0o755);
     let warning = format!("plan `{PLAN}` cannot be read: Permission denied (os error 13).");
     assert_eq!(
         (ran.code, ran.json(), ran.stderr),
@@ -412,7 +395,7 @@ fn unknown_keys_survive_a_write() {
     let text = "{\"zeta\":{\"b\":[1,2.5,null,\"\\u00fc\"],\"a\":1},\"tdd\":false,\"phase\":\"complete-task\",\"alpha\":true,\"next_phase\":\"code-review\",\"max_reviews\":8,\"review_model\":\"opus\",\"consecutive_clean\":0,\"$schema\":\"x\"}";
     project.write("state.json", text);
     let path = project.plan().join("state.json");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+    set_mode(&path, 0o640);
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     let expected = "{\n  \"zeta\": {\"b\":[1,2.5,null,\"\\u00fc\"],\"a\":1},\n  \"tdd\": false,\n  \"phase\": \"complete-task\",\n  \"alpha\": true,\n  \"next_phase\": null,\n  \"max_reviews\": 8,\n  \"review_model\": \"opus\",\n  \"consecutive_clean\": 0,\n  \"$schema\": \"x\",\n  \"paused\": \"code-review\"\n}\n";
     assert_eq!(project.read("state.json"), expected);
@@ -609,8 +592,7 @@ fn twenty_thousand_rows_without_a_usable_id() {
 
 #[test]
 fn a_table_that_is_not_a_file() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     let path = project.plan().join("tasks.md");
     let undecided = |why: &str| {
         let start = "taskie could not decide about this Stop and allows it";
@@ -678,8 +660,7 @@ fn odd_file_names_are_only_reported() {
         b"\\.md",
     ];
     for name in names {
-        let project = Project::valid();
-        project.set_state(json!({ "next_phase": null }));
+        let project = Project::in_state(json!({ "next_phase": null }));
         fs::write(project.plan().join(OsStr::from_bytes(name)), "x").unwrap();
         let before = project.files();
         let ran = project.stop();
@@ -709,8 +690,7 @@ fn odd_file_names_are_only_reported() {
 
 #[test]
 fn ten_thousand_odd_files() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     project.write_empty((0..10_000).map(|index| format!("notes-{index:05}.md")));
     for active in [false, true] {
         let ran = project.stop_active(active);
@@ -734,8 +714,7 @@ fn ten_thousand_odd_files() {
 
 #[test]
 fn files_with_names_as_long_as_they_get() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     project.write_empty((0..100).map(|index| format!("{}{index:02}.md", "ü".repeat(125))));
     let json = project.stop().json();
     let text = json["reason"].as_str().unwrap();
@@ -793,8 +772,7 @@ fn odd_plan_names() {
 
 #[test]
 fn plans_named_on_the_command_line_stay_below_the_home() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let before = project.files();
     for name in [
         "../../x",
@@ -834,8 +812,7 @@ fn plans_named_on_the_command_line_stay_below_the_home() {
 
 #[test]
 fn a_plan_that_is_a_link_to_outside_is_not_followed() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     let outside = project.bin.join("plan");
     fs::create_dir(&outside).unwrap();
     fs::write(outside.join("state.json"), state(json!({})).to_string()).unwrap();
@@ -865,8 +842,7 @@ fn a_plan_that_is_a_link_to_outside_is_not_followed() {
 
 #[test]
 fn a_plan_that_is_a_link_within_the_project_is_one() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     fs::create_dir(project.root.join("docs")).unwrap();
     fs::rename(project.plan(), project.root.join("docs/plan")).unwrap();
     symlink("../../docs/plan", project.plan()).unwrap();
@@ -877,8 +853,7 @@ fn a_plan_that_is_a_link_within_the_project_is_one() {
 
 #[test]
 fn many_links_that_lead_outside() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     for index in 0..1_000 {
         symlink(
             &project.bin,
@@ -887,7 +862,7 @@ fn many_links_that_lead_outside() {
         .unwrap();
     }
     let ran = project.stop();
-    let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+    let message = ran.message();
     let lines: Vec<&str> = message.lines().collect();
     let [named @ .., more, last] = lines.as_slice() else {
         panic!("{message}")
@@ -913,8 +888,7 @@ fn many_links_that_lead_outside() {
 #[test]
 fn plans_in_a_folder_that_is_a_link_to_outside_are_not_followed() {
     for folder in [".taskie", ".taskie/plans"] {
-        let project = Project::valid();
-        project.set_state(json!({}));
+        let project = Project::in_state(json!({}));
         let outside = project.bin.join("elsewhere");
         fs::rename(project.root.join(folder), &outside).unwrap();
         symlink(&outside, project.root.join(folder)).unwrap();
@@ -933,8 +907,7 @@ fn locks_are_not_written_through_links() {
         (".taskie/.locks", folder_error),
         (".taskie/.locks/test-plan.state", file_error),
     ] {
-        let project = Project::valid();
-        project.set_state(json!({ "next_phase": null }));
+        let project = Project::in_state(json!({ "next_phase": null }));
         let link = project.root.join(link);
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         let target = project.bin.join("target");
@@ -966,9 +939,7 @@ fn locks_are_not_written_through_links() {
 
 #[test]
 fn locks_that_cannot_be_taken() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     fs::write(project.root.join(".taskie/.locks"), "a file").unwrap();
     let before = project.files();
     let lock = project.root.join(".taskie/.locks/test-plan.state");
@@ -1067,9 +1038,7 @@ fn stdin_that_is_not_an_event() {
         ("a string", b"\"{}\"", "a hook event is an object"),
         ("a number", b"7", "a hook event is an object"),
     ];
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let before = project.files();
     for (what, stdin, why) in cases {
         for (event, code) in [
@@ -1105,8 +1074,7 @@ fn stdin_that_is_not_an_event() {
 
 #[test]
 fn an_event_of_ten_megabytes() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     let event =
         json!({ "cwd": project.root, "last_assistant_message": "x".repeat(10 * 1024 * 1024) });
     assert_eq!(
@@ -1118,9 +1086,7 @@ fn an_event_of_ten_megabytes() {
 /// (cwd, why we cannot change to it)
 #[test]
 fn directories_that_cannot_be_entered() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let before = project.files();
     let file = project.plan().join("plan.md").display().to_string();
     let cases = [
@@ -1159,8 +1125,7 @@ fn directories_that_cannot_be_entered() {
 
 #[test]
 fn a_relative_directory_counts_from_where_the_hook_runs() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     assert_eq!(
         project.hook_raw("stop", r#"{"cwd": ".taskie/.."}"#).json(),
         validated()
@@ -1198,8 +1163,7 @@ fn event_fields_of_wrong_types() {
                 // Whose stop it is must be known, or known to be nobody's.
                 continue;
             }
-            let project = Project::valid();
-            project.set_state(json!({ "next_phase": null }));
+            let project = Project::in_state(json!({ "next_phase": null }));
             let mut event: Value = serde_json::from_str(&stop_event(&project, false)).unwrap();
             event[field] = value.clone();
             let ran = project.hook_raw("stop", event.to_string());
@@ -1222,8 +1186,7 @@ fn event_fields_of_wrong_types() {
 #[test]
 fn empty_session_ids() {
     for session in [json!(null), json!("")] {
-        let project = Project::valid();
-        project.set_state(json!({ "next_phase": null }));
+        let project = Project::in_state(json!({ "next_phase": null }));
         let event = json!({ "cwd": project.root, "session_id": session });
         assert_eq!(
             project.hook_raw("stop", event.to_string()).json(),
@@ -1237,8 +1200,7 @@ fn empty_session_ids() {
 
 #[test]
 fn broken_environments() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     let stop = |change: &dyn Fn(&mut Command)| {
         let mut command = project.command(["hook", "stop"]);
         change(&mut command);
@@ -1280,14 +1242,12 @@ fn broken_environments() {
 
 #[test]
 fn a_review_without_a_folder_for_temporary_files() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let before = project.files();
     let mut command = project.command(["hook", "stop"]);
     command.env("TMPDIR", "/no/such/folder");
     let ran = feed(command, stop_event(&project, false));
-    let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+    let message = ran.message();
     assert!(
         message.starts_with("Review failed: no temporary file can be created in /no/such/folder: "),
         "{message}"
@@ -1314,8 +1274,7 @@ fn a_hook_whose_directory_was_removed() {
 
 #[test]
 fn a_reader_that_has_gone_away() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     let taskie = env!("CARGO_BIN_EXE_taskie");
     for args in ["hook stop", "schema state", "--help"] {
         let script = format!("{{ echo '{{}}' | {taskie} {args}; echo $? >&2; }} | true");
@@ -1349,8 +1308,7 @@ fn a_hook_that_is_called_incorrectly_does_not_block() {
         &["--chart", "taskie", "hook"],
         &["hook", "stop", "stop"],
     ];
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     for args in cases {
         let ran = feed(project.command(*args), stop_event(&project, false));
         assert_eq!(ran.out(), (1, ""), "{args:?}: {}", ran.stderr);
@@ -1363,8 +1321,7 @@ fn a_hook_that_is_called_incorrectly_does_not_block() {
 
 #[test]
 fn charts_that_cannot_be_used() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let folder = project.bin.join("charts");
     fs::create_dir(&folder).unwrap();
     let whole =
@@ -1411,7 +1368,7 @@ fn charts_that_cannot_be_used() {
         fs::write(&path, text).unwrap();
         let args = ["hook", "stop", "--chart", path.to_str().unwrap()];
         let ran = feed(project.command(args), stop_event(&project, false));
-        let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+        let message = ran.message();
         let start = format!(
             "taskie could not decide about this Stop and allows it: the chart cannot be used: {}:",
             path.display()
@@ -1432,10 +1389,7 @@ fn charts_that_cannot_be_used() {
         );
         assert_eq!(ran.code, 0, "{path}");
         assert!(
-            ran.json()["systemMessage"]
-                .as_str()
-                .unwrap()
-                .contains("the chart cannot be read: "),
+            ran.message().contains("the chart cannot be read: "),
             "{path}: {}",
             ran.stdout
         );

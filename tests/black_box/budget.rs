@@ -1,6 +1,6 @@
 //! What reviews may cost: for a plan, for a cycle, for one review.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::{PLAN, Project, Ran, Reviewer, state};
 
@@ -8,27 +8,12 @@ fn priced(verdict: &'static str, dollars: Option<f64>) -> Reviewer {
     let stdout = json!({
         "is_error": false, "total_cost_usd": dollars, "structured_output": { "verdict": verdict },
     });
-    Reviewer {
-        verdict,
-        stdout: Some(stdout.to_string()),
-        ..Reviewer::default()
-    }
+    Reviewer::of(verdict).prints(stdout.to_string())
 }
 
 fn message(ran: &Ran) -> String {
-    let message = ran.json()["systemMessage"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
+    let message = ran.message();
     message.lines().next().unwrap_or_default().to_owned()
-}
-
-fn set(project: &Project, settings: &Value) {
-    std::fs::write(
-        project.root.join(".taskie/config.json"),
-        settings.to_string(),
-    )
-    .unwrap();
 }
 
 /// The review that is due runs, and is answered.
@@ -42,9 +27,8 @@ fn review(project: &Project, reviewer: &Reviewer) {
 
 #[test]
 fn a_cycle_pauses_at_its_budget() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    set(&project, &json!({ "max_cost_usd_cycle": 2 }));
+    let project = Project::in_state(json!({}));
+    project.set(&json!({ "max_cost_usd_cycle": 2 }));
     review(&project, &priced("FAIL", Some(1.5)));
     review(&project, &priced("FAIL", Some(0.49)));
     // The one that uses it up counts.
@@ -61,31 +45,24 @@ fn a_cycle_pauses_at_its_budget() {
     );
     let status = project.run(&["status"]).stdout;
     assert!(status.contains("it cost $2.00 so far"), "{status}");
-    set(&project, &json!({ "max_cost_usd_cycle": 3 }));
+    project.set(&json!({ "max_cost_usd_cycle": 3 }));
     review(&project, &priced("FAIL", Some(0.5)));
     // Another task's cycle has its own.
     project.set_state(json!({ "current_task": "2" }));
-    set(&project, &json!({ "max_cost_usd_cycle": 1 }));
+    project.set(&json!({ "max_cost_usd_cycle": 1 }));
     assert_eq!(project.stop().json()["decision"], "block");
     assert_eq!(project.calls().len(), 5);
 }
 
 #[test]
 fn a_plan_pauses_at_its_budget_whatever_is_unknown() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    set(
-        &project,
-        &json!({ "max_cost_usd": 1, "max_cost_usd_cycle": 9 }),
-    );
+    let project = Project::in_state(json!({}));
+    project.set(&json!({ "max_cost_usd": 1, "max_cost_usd_cycle": 9 }));
     review(&project, &priced("FAIL", None));
     review(&project, &priced("PASS", Some(0.5)));
     review(
         &project,
-        &Reviewer {
-            stdout: Some("{\"result\":{\"verdict\":\"FAIL\"}}".to_owned()),
-            ..Reviewer::default()
-        },
+        &Reviewer::fail().prints("{\"result\":{\"verdict\":\"FAIL\"}}"),
     );
     project.set_state(json!({ "current_task": "2" }));
     project.reviewer(&priced("FAIL", Some(0.5)));
@@ -105,17 +82,11 @@ fn a_plan_pauses_at_its_budget_whatever_is_unknown() {
 /// A review that fails over the budget is reported as what it is, and the budget after it.
 #[test]
 fn a_review_has_a_cap() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    set(
-        &project,
-        &json!({ "max_cost_usd_review": 1, "max_cost_usd": 1 }),
-    );
-    project.reviewer(&Reviewer {
-        exit: 1,
-        stdout: Some(json!({ "is_error": true, "total_cost_usd": 1.2, "errors": ["Reached maximum budget ($1)"] }).to_string()),
-        ..Reviewer::default()
-    });
+    let project = Project::in_state(json!({}));
+    project.set(&json!({ "max_cost_usd_review": 1, "max_cost_usd": 1 }));
+    let error = "Reached maximum budget ($1)";
+    let stdout = json!({ "is_error": true, "total_cost_usd": 1.2, "errors": [error] });
+    project.reviewer(&Reviewer::fail().exits(1).prints(stdout.to_string()));
     let ran = project.stop();
     let call = &project.calls()[0];
     let at = call
@@ -130,14 +101,11 @@ fn a_review_has_a_cap() {
     );
     assert!(message(&project.stop()).starts_with("The reviews of plan"));
     assert_eq!(project.state(), state(json!({})));
-    set(&project, &json!({ "max_cost_usd": 0 }));
-    let said = project.stop().json()["systemMessage"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    project.set(&json!({ "max_cost_usd": 0 }));
+    let said = project.stop().message();
     assert!(said.contains("max_cost_usd"), "{said}");
     assert_eq!(project.calls().len(), 1);
-    set(&project, &json!({}));
+    project.set(&json!({}));
     project.reviewer(&Reviewer::fail());
     project.stop();
     assert!(!project.calls()[1].contains(&"--max-budget-usd".to_owned()));

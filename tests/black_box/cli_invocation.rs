@@ -67,8 +67,7 @@ fn t05_code_review_names_the_task() {
 
 #[test]
 fn t10_no_claude_on_path() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     check_run(&project, failed("`claude` is not on PATH"), |project| {
         let mut command = project.command(["hook", "stop"]);
         command.env("PATH", &project.bin);
@@ -91,12 +90,7 @@ fn t11_claude_fails() {
             "`claude` exited with code 1: Invalid API key · Fix external API key",
         ),
     ] {
-        let reviewer = Reviewer {
-            exit: 1,
-            stdout: Some(stdout.to_owned()),
-            stderr,
-            ..Reviewer::pass()
-        };
+        let reviewer = Reviewer::pass().exits(1).prints(stdout).warns(stderr);
         let review = review("code-review", 1);
         // An empty log is neither mentioned nor kept.
         let expected = if stderr.is_empty() {
@@ -113,10 +107,7 @@ fn t11_claude_fails() {
 // A file that existed before does not count: the run has to write it.
 #[test]
 fn t12_claude_writes_no_review() {
-    let reviewer = Reviewer {
-        writes: false,
-        ..Reviewer::pass()
-    };
+    let reviewer = Reviewer::pass().without_review();
     for left_behind in [None, Some("# An older review\n")] {
         let project = plan_in(&json!({}), &reviewer);
         if let Some(text) = left_behind {
@@ -151,10 +142,7 @@ fn t13_timeout() {
         "trap '' TERM; exec 9> '{}'; sleep 60 & echo started >&9; sleep 60",
         alive.display()
     );
-    project.reviewer(&Reviewer {
-        first,
-        ..Reviewer::pass()
-    });
+    project.reviewer(&Reviewer::pass().first(first));
     let chart = chart_with_timeout(&project.bin.join("chart"), 1);
 
     let why = "`claude` was killed after 1 second".to_owned();

@@ -19,8 +19,7 @@ struct Machine {
 
 impl Machine {
     fn sound() -> Self {
-        let project = Project::valid();
-        project.set_state(json!({}));
+        let project = Project::in_state(json!({}));
         let base = project.bin.parent().unwrap().to_owned();
         let machine = Self {
             home: base.join("home"),
@@ -36,11 +35,9 @@ impl Machine {
     }
 
     fn program(&self, name: &str, script: &str) {
-        use std::os::unix::fs::PermissionsExt as _;
         let path = self.bin.join(name);
         let _ = fs::remove_file(&path);
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        crate::support::script(path, script);
     }
 
     fn write(&self, path: &Path, json: &Value) {

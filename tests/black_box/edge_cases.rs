@@ -207,8 +207,7 @@ fn t12_no_files_left_behind() {
 
 #[test]
 fn git_ignores_the_notes_of_a_machine_again_when_its_ignore_file_was_lost() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let locks = project.root.join(".taskie/.locks");
     fs::create_dir_all(&locks).unwrap();
     project.reviewer(&Reviewer::fail());

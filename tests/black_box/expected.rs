@@ -398,8 +398,7 @@ pub fn check_run(project: &Project, expected: Expected, run: impl FnOnce(&Projec
 
 /// A valid plan with tasks 1 and 2 and this state, and a reviewer on PATH.
 pub fn plan_in(before: &Value, reviewer: &Reviewer) -> Project {
-    let project = Project::valid();
-    project.set_state(before.clone());
+    let project = Project::in_state(before.clone());
     project.reviewer(reviewer);
     project
 }

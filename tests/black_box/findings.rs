@@ -9,11 +9,7 @@ use crate::support::{Project, Ran, Reviewer, feed, git, timeless};
 fn finds(verdict: &'static str, findings: &Value) -> Reviewer {
     let answer = json!({ "verdict": verdict, "findings": findings });
     let stdout = json!({ "is_error": false, "total_cost_usd": 0.84, "structured_output": answer });
-    Reviewer {
-        verdict,
-        stdout: Some(stdout.to_string()),
-        ..Reviewer::default()
-    }
+    Reviewer::of(verdict).prints(stdout.to_string())
 }
 
 fn finding(severity: &str, title: &str) -> Value {
@@ -29,17 +25,9 @@ fn stop(project: &Project, reviewer: &Reviewer) -> Ran {
 
 /// A project with a plan whose code review is due, and a session that works on it.
 fn project() -> Project {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     assert_eq!(project.run(&["next", "--session", "mine"]).code, 0);
     project
-}
-
-fn message(ran: &Ran) -> String {
-    ran.json()["systemMessage"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
 }
 
 #[test]
@@ -65,7 +53,7 @@ fn findings_are_counted_by_severity() {
     for (verdict, findings, expected) in cases {
         let project = project();
         let ran = stop(&project, &finds(verdict, &findings));
-        assert_eq!(message(&ran), format!("code-review 1/8: {expected}"));
+        assert_eq!(ran.message(), format!("code-review 1/8: {expected}"));
         assert_eq!(ran.json()["decision"], "block", "{expected}");
     }
 }
@@ -128,8 +116,7 @@ fn a_setting_says_what_is_clean() {
     for (settings, verdict, findings, is_clean) in cases {
         let project = project();
         project.set_state(json!({ "phase_iteration": 2 }));
-        let file = project.root.join(".taskie/config.json");
-        std::fs::write(file, settings.to_string()).unwrap();
+        project.set(&settings);
         stop(&project, &finds(verdict, findings));
         let clean = project.state()["consecutive_clean"].clone();
         assert_eq!(
@@ -240,7 +227,7 @@ fn a_loop_in_which_nothing_changes_ends_with_a_question() {
             let args = ["enter", "post-code-review", "--session", "mine"];
             assert_eq!(project.run(&args).code, 0);
         }
-        (project.calls().len(), message(&ran))
+        (project.calls().len(), ran.message())
     };
     let question = "The last two code-reviews found something, and nothing has changed since: what should happen? Change \
                     what they found, or decide about it (`taskie findings`, `taskie help rule`), and the next stop \
@@ -279,7 +266,7 @@ fn a_loop_with_the_same_findings_ends_with_a_question() {
             let args = ["enter", "post-code-review", "--session", "mine"];
             assert_eq!(project.run(&args).code, 0);
         }
-        (project.calls().len(), message(&ran))
+        (project.calls().len(), ran.message())
     };
     let one = finding("major", "`a` leaks in line 12");
     let moved = json!({ "severity": "major", "file": "src/a.rs", "line": 40, "title": "A leaks in line 40." });
@@ -351,7 +338,7 @@ fn reviews_with_another_number_in_their_names() {
         assert_eq!(project.calls().len(), n, "{}", ran.stdout);
         project.write(&format!("task-1-post-review-{n}.md"), "Fixed.\n");
         run(&["enter", "post-code-review", "--session", "mine"]);
-        message(&ran)
+        ran.message()
     };
     let (one, other) = (finding("major", "a"), finding("minor", "b"));
     round("FAIL", &json!([one]), 1);
@@ -443,7 +430,7 @@ task-1-review-1.2  minor, src/a.rs:12: b (I say so)
 fn what_is_put_off_is_listed_at_the_end() {
     let project = project();
     let strict = json!({ "strict_rounds": 1, "clean": 1 });
-    std::fs::write(project.root.join(".taskie/config.json"), strict.to_string()).unwrap();
+    project.set(&strict);
     let first = json!([finding("major", "a"), finding("minor", "b")]);
     stop(&project, &finds("FAIL", &first));
     let answer = "task-1-review-1.1: fixed\ntask-1-review-1.2: deferred\n";
@@ -455,7 +442,7 @@ fn what_is_put_off_is_listed_at_the_end() {
                   Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 2.) \
                   Found and put off:\n\n- task-1-review-1.2 (minor, src/a.rs:12): b\n\n\
                   Found and not answered:\n\n- task-1-review-2.1 (minor, src/a.rs:12): c";
-    assert_eq!(message(&ran), passed);
+    assert_eq!(ran.message(), passed);
     let deferred = "fixed\n\
                     task-1-review-1.1  major, src/a.rs:12: a\n\
                     deferred\n\
@@ -490,7 +477,7 @@ fn what_an_answer_does_not_name_is_listed_at_the_end() {
     let ran = stop(&project, &finds("PASS", &json!([])));
     let left = "- task-1-review-1.1 (major, src/a.rs:12): Leak";
     let passed = format!(" Reviews in this cycle: 2.) Found and not answered:\n\n{left}");
-    assert!(message(&ran).ends_with(&passed), "{}", message(&ran));
+    assert!(ran.message().ends_with(&passed), "{}", ran.message());
     let listed = "open\ntask-1-review-1.1  major, src/a.rs:12: Leak\n";
     assert_eq!(project.run(&["findings"]).stdout, listed);
     project.write("tasks.md", "| Id | Status |\n|---|---|\n| 1 | done |\n");

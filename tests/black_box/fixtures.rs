@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Reviewer, cases, silent, state, validated};
 
 /// The captured files whose names begin like this, sorted, with their texts.
@@ -48,18 +49,13 @@ fn everything_the_client_prints() {
             .iter()
             .find(|(known, ..)| *known == name)
             .unwrap_or_else(|| panic!("{file} is not expected"));
-        let project = Project::valid();
-        project.set_state(
+        let project = Project::in_state(
             json!({ "consecutive_clean": 1, "phase_iteration": 4, "review_model": "haiku" }),
         );
         let before = project.read("state.json");
         let exit = i32::from(!why.is_empty());
         // The review file is written even if the run fails: it must not count then.
-        project.reviewer(&Reviewer {
-            stdout: Some(stdout),
-            exit,
-            ..Reviewer::default()
-        });
+        project.reviewer(&Reviewer::fail().prints(stdout).exits(exit));
         let ran = project.stop();
         assert_eq!(ran.code, 0, "{file}");
         match *outcome {
@@ -87,7 +83,7 @@ fn everything_the_client_prints() {
                 );
             }
             _ => {
-                let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+                let message = ran.message();
                 let is_postponed = *outcome == "is postponed";
                 let next = match is_postponed {
                     true => ". It is postponed until ",
@@ -128,15 +124,11 @@ fn an_error_that_is_reported_with_exit_0() {
         if json["is_error"] != true {
             continue;
         }
-        let project = Project::valid();
-        project.set_state(json!({}));
+        let project = Project::in_state(json!({}));
         let before = project.read("state.json");
-        project.reviewer(&Reviewer {
-            stdout: Some(stdout),
-            ..Reviewer::default()
-        });
+        project.reviewer(&Reviewer::fail().prints(stdout));
         let ran = project.stop();
-        let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+        let message = ran.message();
         assert!(
             message.starts_with("Review failed: `claude` failed: "),
             "{file}: {message}"
@@ -181,8 +173,7 @@ fn every_event_of_the_host_in_a_valid_plan() {
     let events = captured("event-");
     assert_eq!(events.len(), 18);
     for (file, text) in events {
-        let project = Project::valid();
-        project.set_state(json!({ "next_phase": null }));
+        let project = Project::in_state(json!({ "next_phase": null }));
         let event = event(&project, &text);
         take_up(&project, &event);
         let before = project.files();
@@ -211,9 +202,7 @@ fn every_event_of_the_host_in_a_valid_plan() {
 #[test]
 fn every_event_of_the_host_while_a_review_is_due() {
     for (file, text) in captured("event-") {
-        let project = Project::valid();
-        project.set_state(json!({}));
-        project.reviewer(&Reviewer::fail());
+        let project = plan_in(&json!({}), &Reviewer::fail());
         let event = event(&project, &text);
         take_up(&project, &event);
         let before = project.files();

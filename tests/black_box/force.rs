@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 
 use crate::bench::{is_running, stop_event, wait_for, wait_until_gone};
+use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, silent, state, validated};
 
 /// Returns how many rounds to run: the number in the environment, or a few.
@@ -44,8 +45,7 @@ fn reviewed() -> Value {
 
 #[test]
 fn commands_killed_at_any_moment() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let start = Instant::now();
     assert_eq!(project.run(&["run", "limit", "8"]).code, 0);
     let whole = start.elapsed();
@@ -83,10 +83,7 @@ fn commands_killed_at_any_moment() {
 fn hooks_killed_at_any_moment() {
     let project = Project::valid();
     let reviewer = "echo $$ > \"$here/pid\"";
-    project.reviewer(&Reviewer {
-        first: reviewer.to_owned(),
-        ..Reviewer::fail()
-    });
+    project.reviewer(&Reviewer::fail().first(reviewer));
     for round in 0..rounds(30) {
         project.set_state(json!({}));
         let _ = fs::remove_file(project.plan().join("task-1-review-1.md"));
@@ -208,8 +205,7 @@ fn journal(project: &Project) -> (usize, usize) {
 
 #[test]
 fn a_journal_that_32_hooks_write_at_once() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     let event = json!({ "cwd": project.root }).to_string();
     let all = rounds(2);
     for _ in 0..all {
@@ -231,8 +227,7 @@ fn a_journal_that_32_hooks_write_at_once() {
 /// reader shows, and every other line stays whole.
 #[test]
 fn a_journal_whose_writers_are_killed() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     let event = json!({ "cwd": project.root }).to_string();
     let start = Instant::now();
     project.hook_raw("stop", &event);
@@ -288,9 +283,7 @@ fn faults_around_a_process() {
             &["run", "limit", "3"],
             &["next", "--session", "s"],
         ] {
-            let project = Project::valid();
-            project.set_state(json!({}));
-            project.reviewer(&Reviewer::fail());
+            let project = plan_in(&json!({}), &Reviewer::fail());
             // By its path, because one of the faults removes PATH.
             let program = env!("CARGO_BIN_EXE_taskie");
             let shell = project.shell(&format!("{fault} exec '{program}' {}", args.join(" ")));
@@ -325,17 +318,15 @@ fn faults_around_a_process() {
 /// Whatever the reviewer removes, its review counts, its lock stays, and its session still drives the plan.
 #[test]
 fn a_reviewer_that_cleans_up() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     git(&project.root, &["init", "-q"]);
     git(&project.root, &["add", "."]);
     git(&project.root, &["commit", "-q", "-m", "all"]);
     let next = project.run(&["enter", "complete-task", "--task", "1", "--session", "mine"]);
     assert_eq!(next.code, 0, "{}", next.stderr);
-    project.reviewer(&Reviewer {
-        first: "git clean -fdxq; echo $$ > \"$here/pid\"; while ! [ -e \"$here/go\" ]; do sleep 0.02; done".to_owned(),
-        ..Reviewer::fail()
-    });
+    project.reviewer(&Reviewer::fail().first(
+        "git clean -fdxq; echo $$ > \"$here/pid\"; while ! [ -e \"$here/go\" ]; do sleep 0.02; done",
+    ));
     let event = json!({ "session_id": "mine", "cwd": project.root }).to_string();
     let mut hook = project
         .command(["hook", "stop"])
@@ -367,9 +358,7 @@ fn a_reviewer_that_cleans_up() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_host_that_is_gone_before_the_review() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let whole = project.command([] as [&str; 0]);
     let pid_file = project.bin.join("hook");
     let mut shell = std::process::Command::new("/bin/sh");

@@ -6,43 +6,25 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::{Value, json};
 
 use crate::bench::{finish, signal, start_stop, wait_for_line, wait_until_gone};
+use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Ran, Reviewer, cases, git, state};
 
 /// A project whose next stop reviews the code of task 1, after these gates of the user.
 fn due(gates: &Value) -> Project {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
-    set(&project, &json!({ "gates": gates }));
+    let project = plan_in(&json!({}), &Reviewer::fail());
+    project.set_for_all(&json!({ "gates": gates }));
     project
-}
-
-/// Writes the user's own settings, which need no trust.
-fn set(project: &Project, settings: &Value) {
-    let folder = project.bin.parent().unwrap().join("home/.config/taskie");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("taskie.json"), settings.to_string()).unwrap();
 }
 
 /// Writes a script `check` in the project's root.
 fn script(project: &Project, lines: &str) {
-    let path = project.root.join("check");
-    fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    crate::support::script(project.root.join("check"), lines);
 }
 
 fn block(ran: &Ran) -> String {
     let json = ran.json();
     assert_eq!(json["decision"], "block", "{}", ran.stdout);
     json["reason"].as_str().unwrap().to_owned()
-}
-
-fn message(ran: &Ran) -> String {
-    let json = ran.json();
-    json["systemMessage"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
 }
 
 const REST: &str = "Fix the cause, not the gate, and end your turn: the hook runs the gates again, and then the \
@@ -103,7 +85,7 @@ fn a_plan_is_reviewed_without_gates() {
         json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }),
     );
     assert!(block(&project.stop()).starts_with("A plan review (iteration 1)"));
-    set(&project, &json!({}));
+    project.set_for_all(&json!({}));
     project.set_state(json!({}));
     block(&project.stop());
     assert!(
@@ -154,7 +136,7 @@ fn the_same_failure_again_and_again_ends_the_loop() {
         )
     };
     for times in [4, 5] {
-        let said = message(&project.stop_active(true));
+        let said = project.stop_active(true).message();
         assert_eq!(said.lines().next().unwrap(), asks(times));
     }
     // Another failure is progress, and a gate that passes starts over.
@@ -174,7 +156,7 @@ fn the_same_failure_again_and_again_ends_the_loop() {
     for _ in 0..3 {
         block(&project.stop());
     }
-    assert!(message(&project.stop()).starts_with(&asks(4)));
+    assert!(project.stop().message().starts_with(&asks(4)));
     assert_eq!(project.run(&["run", "skip"]).code, 0);
     assert_eq!(project.state()["next_phase"], "complete-task");
 }
@@ -201,8 +183,7 @@ fn no_process_of_a_gate_is_left() {
     // On a busy machine, the first limit may pass before the gate has started anything.
     for limit in [1, 5, 30] {
         let project = due(&json!([]));
-        set(
-            &project,
+        project.set_for_all(
             &json!({ "gates": ["true", "./check", "echo ok"], "gate_timeout": limit }),
         );
         script(&project, &format!("{STUBBORN}\nsleep 600"));
@@ -247,7 +228,7 @@ fn a_gate_that_is_running() {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(&status).contains(line), "{status}");
         // Nobody else reviews in the meantime.
-        let other = message(&project.stop());
+        let other = project.stop().message();
         assert!(
             other.starts_with(&format!("A review of plan `{PLAN}` is already running")),
             "{other}"
@@ -284,7 +265,7 @@ fn the_must_run_commands_of_a_task() {
     project.set_state(json!({ "next_phase": "all-code-review", "phase": "complete-task" }));
     assert!(block(&project.stop()).starts_with("The gate `sh -c 'exit 6'` exited with code 6"));
     // Without them, nobody runs what a task file says.
-    set(&project, &json!({ "gates": ["true"] }));
+    project.set_for_all(&json!({ "gates": ["true"] }));
     assert!(block(&project.stop()).starts_with("An all-code review"));
 }
 
@@ -297,7 +278,7 @@ fn a_projects_gates_need_trust() {
     let ran = project.stop();
     assert!(block(&ran).starts_with("A code review"));
     let ignored = ".taskie/config.json: `gates` is ignored until you run `taskie trust`.";
-    assert!(message(&ran).starts_with(ignored), "{}", ran.stdout);
+    assert!(ran.message().starts_with(ignored), "{}", ran.stdout);
     assert!(!project.root.join("ran").exists());
     let trusted = project.run(&["trust", "--yes"]);
     let shown = "── .taskie/config.json: gates ──\n[\"touch ran\"]\n";
@@ -306,7 +287,7 @@ fn a_projects_gates_need_trust() {
     block(&project.stop());
     assert!(project.root.join("ran").exists());
     // So does one that turns the user's own off.
-    set(&project, &json!({ "gates": ["false"] }));
+    project.set_for_all(&json!({ "gates": ["false"] }));
     fs::write(&config, json!({ "gates": [] }).to_string()).unwrap();
     project.set_state(json!({}));
     assert!(block(&project.stop()).starts_with("The gate `false`"));

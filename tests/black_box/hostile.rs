@@ -7,16 +7,16 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::bench::stop_event;
-use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, state, validated};
+use crate::expected::plan_in;
+use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, set_mode, state, validated};
 
 /// Files that a process left behind when it was killed while writing are neither kept nor followed.
 #[test]
 fn a_state_half_written_is_no_obstacle() {
     for is_link in [false, true] {
-        let project = Project::valid();
-        project.set_state(json!({}));
+        let project = Project::in_state(json!({}));
         let state_file = project.plan().join("state.json");
-        fs::set_permissions(&state_file, fs::Permissions::from_mode(0o664)).unwrap();
+        set_mode(&state_file, 0o664);
         let elsewhere = project.bin.join("elsewhere");
         fs::write(&elsewhere, "mine").unwrap();
         let left = project.plan().join(".state.json.new");
@@ -78,10 +78,7 @@ fn plans_outside_the_project_are_not_followed() {
         fs::create_dir_all(link.parent().unwrap()).unwrap();
         symlink(&elsewhere, &link).unwrap();
 
-        let message = project.stop().json()["systemMessage"]
-            .as_str()
-            .unwrap()
-            .to_owned();
+        let message = project.stop().message();
         assert!(
             message.ends_with("out of the project, which is not followed.")
                 || message.ends_with("through a symbolic link, which is not followed."),
@@ -160,9 +157,7 @@ fn the_bare_program_is_wrong_usage() {
 /// A block that could not be printed is repeated, and no reviewer is run for it again.
 #[test]
 fn an_undelivered_block_is_repeated() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let mut command = project.command(["hook", "stop"]);
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     command.stdout(full);
@@ -184,9 +179,7 @@ fn an_undelivered_block_is_repeated() {
 /// A block for a state that has since changed is not repeated.
 #[test]
 fn a_block_for_an_earlier_state_is_dropped() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let mut command = project.command(["hook", "stop"]);
     command.stdout(fs::File::options().write(true).open("/dev/full").unwrap());
     feed(command, stop_event(&project, false));
@@ -199,27 +192,20 @@ fn a_block_for_an_earlier_state_is_dropped() {
 /// A host that does not read our warnings still gets the answer.
 #[test]
 fn warnings_that_cannot_be_written() {
-    let project = Project::valid();
-    project.set_state(json!({ "phase": "no-such" }));
+    let project = Project::in_state(json!({ "phase": "no-such" }));
     let mut command = project.command(["hook", "stop"]);
     command.stderr(fs::File::options().write(true).open("/dev/full").unwrap());
     let ran = feed(command, stop_event(&project, false));
     assert_eq!(ran.code, 0);
-    assert!(
-        ran.json()["systemMessage"]
-            .as_str()
-            .unwrap()
-            .contains("no-such")
-    );
+    assert!(ran.message().contains("no-such"));
 }
 
 /// A state file of another user that could be run as that user: the new file gets no more than the permission bits.
 #[test]
 fn only_permission_bits_are_kept() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let file = project.plan().join("state.json");
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o6755)).unwrap();
+    set_mode(&file, 0o6755);
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     assert_eq!(
         fs::metadata(&file).unwrap().permissions().mode() & 0o7777,
@@ -230,9 +216,7 @@ fn only_permission_bits_are_kept() {
 /// A review that is written through a link would overwrite the link's target.
 #[test]
 fn a_review_file_that_is_a_link() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let precious = project.bin.join("precious");
     fs::write(&precious, "precious").unwrap();
     symlink(&precious, project.plan().join("task-1-review-1.md")).unwrap();
@@ -251,9 +235,7 @@ fn a_review_file_that_is_a_link() {
 /// Nobody knows which tasks are left: no review is paid for, and nothing is decided.
 #[test]
 fn task_files_without_their_table() {
-    let project = Project::valid();
-    project.set_state(json!({ "consecutive_clean": 1 }));
-    project.reviewer(&Reviewer::pass());
+    let project = plan_in(&json!({ "consecutive_clean": 1 }), &Reviewer::pass());
     fs::remove_file(project.plan().join("tasks.md")).unwrap();
     let before = project.files();
     let answer = project.stop().json();
@@ -273,8 +255,7 @@ fn task_files_without_their_table() {
 
 #[test]
 fn events_that_are_too_large() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let event = format!("{{\"x\": \"{}\"}}", "x".repeat(17 * 1024 * 1024));
     let ran = project.hook_raw("stop", event);
     assert_eq!(
@@ -294,8 +275,7 @@ fn files_that_never_end() {
         ("/dev/zero", "it is a symbolic link out of the project"),
         ("big", "it is larger than 16 MiB"),
     ] {
-        let project = Project::valid();
-        project.set_state(json!({}));
+        let project = Project::in_state(json!({}));
         let table = project.plan().join("tasks.md");
         fs::remove_file(&table).unwrap();
         if target == "big" {
@@ -337,8 +317,8 @@ fn is_harmless(text: &str) -> bool {
 #[test]
 fn texts_from_outside_are_escaped() {
     for harmful in HARMFUL {
-        let project = Project::valid();
-        project.set_state(json!({ "review_model": format!("a{harmful}b"), "mine": harmful }));
+        let project =
+            Project::in_state(json!({ "review_model": format!("a{harmful}b"), "mine": harmful }));
         project.write(&format!("notes{harmful}.md").replace('/', ""), "");
         let cell = harmful.replace('\n', " ");
         let table = format!(
@@ -425,13 +405,7 @@ fn charts_from_outside_are_escaped() {
 /// The log of a failed review is only for the user, and nobody commits it by accident.
 #[test]
 fn logs_are_ignored_by_git() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer {
-        exit: 1,
-        stderr: "secret",
-        ..Reviewer::fail()
-    });
+    let project = plan_in(&json!({}), &Reviewer::fail().exits(1).warns("secret"));
     project.stop();
     let log = project.plan().join(".review-1.log");
     assert_eq!(log.metadata().unwrap().permissions().mode() & 0o777, 0o600);
@@ -465,8 +439,7 @@ fn a_claimed_plan_that_cannot_be_read() {
         ),
     ];
     for (path, why) in cases {
-        let project = Project::valid();
-        project.set_state(json!({}));
+        let project = Project::in_state(json!({}));
         assert_eq!(project.run(&["next", "--session", "mine"]).code, 0);
         let path = project.root.join(path);
         fs::rename(&path, project.bin.join("kept")).unwrap();

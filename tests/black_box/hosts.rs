@@ -8,6 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use taskie::host::hosts::HOSTS;
 
+use crate::expected::plan_in;
 use crate::support::{Project, Ran, Reviewer, feed, timeless};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -86,11 +87,10 @@ fn answer(
 fn each_host_gets_what_it_takes() {
     let mut shown = String::new();
     for (name, word, options, variable) in EVENTS {
-        let project = Project::valid();
-        project.set_state(
-            json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }),
+        let project = plan_in(
+            &json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null }),
+            &Reviewer::fail(),
         );
-        project.reviewer(&Reviewer::fail());
         let event = event(name, &project);
         taken_up(&project, &event);
         let ran = answer(&project, &event, word, options, *variable);
@@ -133,8 +133,7 @@ fn a_host_that_nobody_knows_is_reported() {
 /// Where every stop says that the one before it was blocked, a flaw still reaches the agent: once.
 #[test]
 fn a_flaw_reaches_the_agent_once_where_the_host_does_not_say_what_it_blocked() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     let event = event("qwen-Stop.0.24.4", &project);
     taken_up(&project, &event);
     project.write("notes.md", "");
@@ -177,10 +176,8 @@ fn programs_of_other_vendors_review() {
             "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n",
         );
         // The user's own settings need no trust.
-        let settings = project.bin.parent().unwrap().join("home/.config/taskie");
-        fs::create_dir_all(&settings).unwrap();
         let chosen = json!({ "reviewer": reviewer, "permissions": permissions, "models": models });
-        fs::write(settings.join("taskie.json"), chosen.to_string()).unwrap();
+        project.set_for_all(&chosen);
         let file = project.bin.join(program);
         fs::write(
             &file,

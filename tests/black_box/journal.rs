@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Ran, Reviewer, timeless, validated};
 
 const AT: &str = "2026-01-31T12:00:00.000Z";
@@ -42,9 +43,7 @@ fn lines(project: &Project) -> Vec<Value> {
 
 #[test]
 fn a_review_and_the_rules_around_it() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     assert_eq!(project.stop().json()["decision"], "block");
     let rule = |n: usize, about: &str, fired: bool, saw: Value| json!({ "rule": format!("on.Stop[{n}]"), "about": about, "fired": fired, "saw": saw });
     let review = json!({
@@ -78,12 +77,7 @@ fn a_review_and_the_rules_around_it() {
 
 #[test]
 fn a_failed_review_says_why() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer {
-        exit: 3,
-        ..Reviewer::fail()
-    });
+    let project = plan_in(&json!({}), &Reviewer::fail().exits(3));
     project.stop();
     let lines = lines(&project);
     let error = lines[0]["error"].as_str().unwrap();
@@ -106,8 +100,7 @@ fn a_failed_review_says_why() {
 
 #[test]
 fn commands_leave_a_line_too() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     for (at, (args, event, answer, rules)) in [
         (
             &["run", "pause"] as &[&str],
@@ -154,8 +147,7 @@ fn commands_leave_a_line_too() {
 
 #[test]
 fn text_by_people_is_not_recorded() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     let event = json!({
         "hook_event_name": "Stop", "cwd": project.root, "prompt": "hush", "last_assistant_message": "hush",
     });
@@ -169,8 +161,7 @@ fn text_by_people_is_not_recorded() {
 
 #[test]
 fn a_session_without_a_claim_leaves_no_trace() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "stranger" });
     assert_eq!(project.hook_raw("stop", event.to_string()).code, 0);
     assert!(!project.root.join(".taskie/.locks").exists());
@@ -178,8 +169,7 @@ fn a_session_without_a_claim_leaves_no_trace() {
 
 #[test]
 fn a_journal_that_cannot_be_written_changes_no_answer() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     fs::create_dir_all(file(&project)).unwrap();
     let ran = project.stop();
     assert_eq!((ran.json(), ran.code), (validated(), 0));
@@ -191,8 +181,7 @@ fn a_journal_that_cannot_be_written_changes_no_answer() {
 
 #[test]
 fn hooks_at_once_leave_whole_lines() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     std::thread::scope(|scope| {
         for _ in 0..32 {
             scope.spawn(|| assert_eq!(project.stop().json(), validated()));
@@ -203,8 +192,7 @@ fn hooks_at_once_leave_whole_lines() {
 
 /// A journal with the times of these lines, oldest first.
 fn history(lines: &[Value]) -> Project {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     project.run(&["status"]);
     let file = file(&project);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -320,8 +308,7 @@ fn fired(project: &Project, args: &[&str]) -> (String, Vec<(String, String)>) {
 
 #[test]
 fn why_names_what_was_false() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let before = project.files();
     let rule = |n: usize, what: &str| (format!("on.Stop[{n}]"), what.to_owned());
     let now = fired(&project, &["why", "--now", "--json"]);
@@ -473,16 +460,12 @@ test-plan  complete-task  code-review   1/2        2  $0.25       -
 
 #[test]
 fn what_a_review_cost_is_kept() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let stdout = json!({
         "is_error": false, "structured_output": { "verdict": "PASS" }, "total_cost_usd": 0.2134567,
         "usage": { "input_tokens": 100, "output_tokens": 10, "cache_read_input_tokens": 1 },
     });
-    project.reviewer(&Reviewer {
-        stdout: Some(stdout.to_string()),
-        ..Reviewer::pass()
-    });
+    project.reviewer(&Reviewer::pass().prints(stdout.to_string()));
     project.stop();
     assert_eq!(
         (&lines(&project)[0]["cost"], &lines(&project)[0]["tokens"]),
@@ -494,17 +477,13 @@ fn what_a_review_cost_is_kept() {
 
 #[test]
 fn a_session_is_told_each_verdict_once() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     assert_eq!(project.run(&["next", "--session", "mine"]).code, 0);
     let stop = |verdict: &str, cost: Value| {
         let stdout = json!({
             "is_error": false, "structured_output": { "verdict": verdict }, "total_cost_usd": cost,
         });
-        project.reviewer(&Reviewer {
-            stdout: Some(stdout.to_string()),
-            ..Reviewer::fail()
-        });
+        project.reviewer(&Reviewer::fail().prints(stdout.to_string()));
         let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "mine" });
         project.hook_raw("stop", event.to_string()).json()
     };

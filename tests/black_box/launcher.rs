@@ -64,8 +64,7 @@ fn archive_name() -> String {
 
 fn script(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    crate::support::script(path, text);
 }
 
 /// A program that prints this version, and otherwise its arguments and its stdin.
@@ -718,10 +717,7 @@ fn a_missing_release_is_reported_in_one_line() {
             .replace("VERSION", VERSION);
         (failure.change)(&machine);
         let ran = machine.session_start();
-        let shown = ran.json()["systemMessage"]
-            .as_str()
-            .unwrap_or_default()
-            .to_owned();
+        let shown = ran.message();
         // The tools' own messages differ between versions.
         let (found, wanted) = match why.split_once(") ") {
             Some((start, "")) => (

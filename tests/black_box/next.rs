@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Reviewer, cases, json_of, silent};
 
 /// Case, changes of the state, files written before, the action, the start of the reason.
@@ -16,8 +17,7 @@ type Row = (
 #[test]
 fn the_routing_row_by_row() {
     for (what, changes, files, action, why) in cases::<Row>("next", "the_routing_row_by_row") {
-        let project = Project::valid();
-        project.set_state(json_of(changes));
+        let project = Project::in_state(json_of(changes));
         for (name, text) in files {
             // A plan of many lines counts as complete, whatever its headings.
             project.write(name, text.replace("LONG\n", &"x\n".repeat(51)));
@@ -90,9 +90,7 @@ fn without_a_state_the_user_is_asked_and_nothing_is_written() {
 
 #[test]
 fn asking_claims_the_plan() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let before = project.files();
     assert_eq!(project.run(&["next", "--session", "new"]).code, 0);
     assert_eq!(project.files(), before);
@@ -106,8 +104,7 @@ fn asking_claims_the_plan() {
 
 #[test]
 fn a_new_session_sees_what_waits() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let start = || {
         project.hook_raw(
             "session-start",

@@ -27,10 +27,7 @@ fn stop(project: &Project, session: &Path, active: bool) -> Ran {
 
 /// A whole plan review, the session being in `session` and the project's root being `root`.
 fn review_loop(project: &Project, session: &Path, root: &Path) {
-    project.reviewer(&Reviewer {
-        first: "pwd > \"$here/pwd\"".to_owned(),
-        ..Reviewer::pass()
-    });
+    project.reviewer(&Reviewer::pass().first("pwd > \"$here/pwd\""));
     let plan = root.join(".taskie/plans/p");
     let state = || -> Value {
         serde_json::from_str(&fs::read_to_string(plan.join("state.json")).unwrap()).unwrap()
@@ -110,9 +107,7 @@ fn a_path_that_a_shell_would_split() {
 fn without_git() {
     let project = Project::empty();
     let trap = project.bin.join("git");
-    fs::write(&trap, "#!/bin/sh\necho \"$@\" >> \"$0-called\"\nexit 1\n").unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(&trap, mode).unwrap();
+    crate::support::script(trap, "echo \"$@\" >> \"$0-called\"\nexit 1");
     review_loop(&project, &project.root, &project.root);
     assert!(!project.bin.join("git-called").exists());
 }

@@ -468,8 +468,7 @@ fn command_lines(text: &str) -> Vec<String> {
 /// Each is run for real, in a reviewer's session, which parses the command line and changes nothing.
 #[test]
 fn every_command_line_that_is_named_is_one() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let before = project.files();
     let mut seen = BTreeSet::new();
     for (file, text) in everything_said() {
@@ -620,8 +619,7 @@ fn every_file_of_the_directory_structure_may_be_there() {
     }
     assert_eq!(names.len(), 15, "{names:?}");
     assert!(names.contains("state.json"));
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     for name in &names {
         if !["state.json", "tasks.md"].contains(&name.as_str()) {
             project.write(name, "# Some\n");

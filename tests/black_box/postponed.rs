@@ -10,18 +10,11 @@ use crate::support::{PLAN, Project, Ran, Reviewer, feed};
 /// A reviewer that cannot work, in the words of the real client.
 fn limited(status: u16, result: &str) -> Reviewer {
     let stdout = json!({ "is_error": true, "api_error_status": status, "result": result, "total_cost_usd": 0 });
-    Reviewer {
-        exit: 1,
-        stdout: Some(stdout.to_string()),
-        ..Reviewer::default()
-    }
+    Reviewer::fail().exits(1).prints(stdout.to_string())
 }
 
 fn message(ran: &Ran) -> String {
-    ran.json()["systemMessage"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
+    ran.message()
 }
 
 /// The next full hour but one in UTC, as the client writes it, and as it is shown.
@@ -42,8 +35,7 @@ fn in_an_hour() -> (String, String) {
 
 #[test]
 fn nothing_is_started_before_the_limit_resets() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let (resets, until) = in_an_hour();
     project.reviewer(&limited(
         429,
@@ -135,8 +127,7 @@ fn nothing_is_started_before_the_limit_resets() {
 
 #[test]
 fn an_outage_without_a_time_is_over_soon() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let chart = copy_of_chart(&project, |text| {
         text.replace("seconds = 300", "seconds = 2")
     });
@@ -156,8 +147,7 @@ fn an_outage_without_a_time_is_over_soon() {
 /// A record that came with the project says nothing, nor does a failure of another kind.
 #[test]
 fn only_what_this_machine_has_seen_counts() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let locks = project.root.join(".taskie/.locks");
     std::fs::create_dir_all(&locks).unwrap();
     let forged = json!({ "inode": 1, "modified": 0, "value": { "at": u64::MAX, "text": "never" } });

@@ -7,8 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
+use crate::expected::plan_in;
 use crate::support::{
-    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, silent, state, validated,
+    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, set_mode, silent, state, validated,
 };
 
 /// A plan with a plan.md and nothing else, in this directory.
@@ -100,8 +101,7 @@ fn the_hosts_project_directory() {
 #[test]
 fn a_dependency_with_a_home_of_its_own() {
     for git in [None, Some(".git"), Some("node_modules/evil/.git")] {
-        let project = Project::valid();
-        project.set_state(json!({ "next_phase": null }));
+        let project = Project::in_state(json!({ "next_phase": null }));
         let dependency = project.root.join("node_modules/evil");
         let evil = make_plan(&dependency, "evil");
         fs::write(evil.join("state.json"), state(json!({})).to_string()).unwrap();
@@ -121,14 +121,10 @@ fn a_dependency_with_a_home_of_its_own() {
 /// Whoever can write to a home or a plan decides what the user's reviewer reads and does.
 #[test]
 fn what_others_may_write_to_is_not_used() {
-    use std::os::unix::fs::PermissionsExt as _;
-
     for dir in [".taskie".to_owned(), format!(".taskie/plans/{PLAN}")] {
-        let project = Project::valid();
-        project.set_state(json!({}));
-        project.reviewer(&Reviewer::fail());
+        let project = plan_in(&json!({}), &Reviewer::fail());
         let path = project.root.join(&dir);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o757)).unwrap();
+        set_mode(&path, 0o757);
         let why = format!(
             "every user of this machine may write to it; `chmod o-w {}` changes that",
             path.display()
@@ -148,12 +144,7 @@ fn what_others_may_write_to_is_not_used() {
 
 #[test]
 fn a_review_runs_in_the_projects_root_wherever_the_agent_is() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer {
-        first: "pwd > \"$here/pwd\"".to_owned(),
-        ..Reviewer::default()
-    });
+    let project = plan_in(&json!({}), &Reviewer::fail().first("pwd > \"$here/pwd\""));
     let below = project.root.join("src");
     fs::create_dir(&below).unwrap();
     fs::create_dir(project.root.join(".git")).unwrap();
@@ -272,8 +263,7 @@ fn the_plan_modified_last_is_used() {
 
 #[test]
 fn commands_use_the_plan_modified_last_unless_one_is_named() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": "code-review" }));
+    let project = Project::in_state(json!({ "next_phase": "code-review" }));
     let other = make_plan(&project.root, "other");
     fs::write(other.join("state.json"), state(json!({})).to_string()).unwrap();
     for name in [
@@ -315,8 +305,7 @@ fn commands_use_the_plan_modified_last_unless_one_is_named() {
 
 #[test]
 fn a_thousand_plans() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     for index in 0..1_000 {
         let plan = make_plan(&project.root, &format!("plan-{index}"));
         age(&plan.join("plan.md"), 100);
@@ -367,9 +356,7 @@ fn a_stop_acts_on_the_plan_that_its_session_claimed() {
         &["next"],
         &["run", "limit", "4"],
     ] {
-        let project = Project::valid();
-        project.set_state(json!({}));
-        project.reviewer(&Reviewer::fail());
+        let project = plan_in(&json!({}), &Reviewer::fail());
         // A session that has never used the plan, whatever is wrong or due there.
         project.write("notes.md", "");
         is_left_alone(&project, "mine-1");
@@ -396,8 +383,7 @@ fn a_stop_acts_on_the_plan_that_its_session_claimed() {
 
 #[test]
 fn refused_commands_claim_nothing() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     assert_eq!(as_session(&project, "mine", &["run", "resume"]).code, 1);
     assert_eq!(
         as_session(&project, "mine", &["enter", "next-task"]).code,
@@ -415,8 +401,7 @@ fn where_the_session_is_named() {
         "CODEX_SESSION_ID",
         "COPILOT_AGENT_SESSION_ID",
     ] {
-        let project = Project::valid();
-        project.set_state(json!({ "next_phase": null }));
+        let project = Project::in_state(json!({ "next_phase": null }));
         let next = |args: &[&str]| {
             let ran = project.command(args).env(variable, "env").output().unwrap();
             assert!(ran.status.success());
@@ -432,9 +417,7 @@ fn where_the_session_is_named() {
 /// A plain terminal has no session: it changes the state, says so, and claims nothing.
 #[test]
 fn a_terminal_claims_nothing() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let undriven = "The code-review is due, but no session is working on this plan: run /taskie:continue-plan in a session to start the review.\n";
     let typed = |args: &[&str]| {
         use std::io::Read as _;
@@ -465,8 +448,7 @@ fn a_terminal_claims_nothing() {
 /// project.
 #[test]
 fn a_session_with_two_plans() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     let other = make_plan(&project.root, "other");
     fs::write(
         other.join("state.json"),
@@ -504,9 +486,7 @@ fn a_session_with_two_plans() {
 /// A repository cannot say who drives a plan.
 #[test]
 fn records_that_came_with_a_project_are_not_trusted() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     assert_eq!(as_session(&project, "mine", &["next"]).code, 0);
     let copy = project.root.join("copy");
     let status = std::process::Command::new("cp")
@@ -546,9 +526,7 @@ fn records_that_came_with_a_project_are_not_trusted() {
 /// (event, what the due review is waiting for)
 #[test]
 fn no_review_in_plan_mode_or_beside_background_work() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     let before = project.files();
     let task = json!({ "id": "b", "type": "shell", "status": "running", "description": "d", "command": "sleep 3" });
     for (fields, what) in [
@@ -582,9 +560,7 @@ fn no_review_in_plan_mode_or_beside_background_work() {
 /// A session id may have a dot, for commands and for the hook.
 #[test]
 fn a_session_with_a_dot_in_its_id() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     assert_eq!(stop_of(&project, "a.b").stdout, silent());
     assert_eq!(as_session(&project, "a.b", &["next"]).code, 0);
     assert_eq!(stop_of(&project, "a.b").json()["decision"], "block");
@@ -593,8 +569,7 @@ fn a_session_with_a_dot_in_its_id() {
 /// Whose stop it is must be known: an event with an id that is none is not one without an id.
 #[test]
 fn a_session_id_that_is_no_text() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let before = project.files();
     for id in [json!(5), json!(["s"]), json!(true)] {
         let event = json!({ "session_id": id, "cwd": project.root }).to_string();
@@ -607,8 +582,7 @@ fn a_session_id_that_is_no_text() {
 
 #[test]
 fn a_file_in_place_of_the_lock_folder_is_named() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     fs::write(project.root.join(".taskie/.locks"), "").unwrap();
     let ran = project.run(&["enter", "continue-task"]);
     assert_eq!(ran.code, 1);
@@ -623,8 +597,7 @@ fn a_file_in_place_of_the_lock_folder_is_named() {
 
 #[test]
 fn sessions_with_invalid_names() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let before = project.files();
     for session in ["a b", "../x", "$(x)", "a\nb", "ü", "a/b", "a..b"] {
         for ran in [

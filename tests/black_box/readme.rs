@@ -19,11 +19,9 @@ fn root() -> PathBuf {
 
 /// A `claude` that prints its version, whatever it is asked.
 fn client() -> Reviewer {
-    Reviewer {
-        writes: false,
-        stdout: Some("2.1.330 (Claude Code)".to_owned()),
-        ..Reviewer::default()
-    }
+    Reviewer::fail()
+        .without_review()
+        .prints("2.1.330 (Claude Code)")
 }
 
 /// An empty project of someone who has saved the settings that the README shows.
@@ -86,7 +84,7 @@ fn the_commands_work_in_order_as_typed() {
     let state: Value = serde_json::from_str(&fs::read_to_string(state).unwrap()).unwrap();
     assert_eq!(
         (&state["max_reviews"], &state["next_phase"]),
-        (&json!(4), &json!("create-tasks"))
+        (&json!(4), &json!("plan-review"))
     );
 }
 

@@ -40,10 +40,7 @@ fn drive(rename: fn(&str) -> String, copied: bool) -> Vec<String> {
         ));
     };
     let stop = |verdict: &'static str, active: bool| {
-        project.reviewer(&Reviewer {
-            verdict,
-            ..Reviewer::default()
-        });
+        project.reviewer(&Reviewer::of(verdict));
         feed(
             project.command([&["hook", "stop"][..], &chart].concat()),
             stop_event(&project, active),

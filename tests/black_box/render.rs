@@ -43,8 +43,7 @@ fn fails(project: &Project, args: &[&str], stderr: &str) {
 }
 
 fn with_state(changes: Value) -> Project {
-    let project = Project::valid();
-    project.set_state(changes);
+    let project = Project::in_state(changes);
     project
 }
 
@@ -195,10 +194,7 @@ fn next_with_an_outcome_is_the_answer_after_such_a_review() {
     is_next(&project, &["--set", "review.verdict=PASS"], false, passed);
 
     let project = with_state(json!({}));
-    project.reviewer(&Reviewer {
-        exit: 1,
-        ..Reviewer::pass()
-    });
+    project.reviewer(&Reviewer::pass().exits(1));
     let why = "`claude` exited with code 1: {\"verdict\":\"PASS\"}";
     let failed = "taskie: the next stop is allowed (on.Stop[13]: the plan's files are in order); message to the user:\n";
     is_next(
@@ -730,8 +726,7 @@ fn the_prompts_of_the_reviewers() {
         "code-review",
         "all-code-review",
     ] {
-        let project = Project::valid();
-        project.set_state(json!({ "phase": "new-plan", "next_phase": cycle }));
+        let project = Project::in_state(json!({ "phase": "new-plan", "next_phase": cycle }));
         let ran = project.run(&["render", "--next"]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         assert!(ran.stdout.contains(rules), "{}", ran.stdout);

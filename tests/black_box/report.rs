@@ -12,8 +12,7 @@ const TASKS: usize = 30;
 /// A plan of 30 tasks, 24 of them done, after 264 reviews: 8 of the plan, of the tasks, and of each of 31 things reviewed
 /// later.
 fn large() -> Project {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     // A journal of this machine begins with a line that only this machine writes.
     project.run(&["run", "limit", "8"]);
     let mut tasks = "| Id | Status |\n|---|---|\n".to_owned();
@@ -122,14 +121,13 @@ fn a_large_plan_stays_readable() {
 /// Nothing that a reviewer, an agent or a file's name says becomes part of the page's code.
 #[test]
 fn a_hostile_review_is_text() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let hostile = "<script>alert(1)</script> <img src=x onerror=alert(2)> \u{1b}[31m";
-    project.reviewer(&Reviewer {
-        first: format!("printf '%s' '{hostile}' > \"$file\""),
-        writes: false,
-        ..Reviewer::fail()
-    });
+    project.reviewer(
+        &Reviewer::fail()
+            .first(format!("printf '%s' '{hostile}' > \"$file\""))
+            .without_review(),
+    );
     project.stop();
     project.write("task-1-post-review-1.md", hostile);
     let page = report(&project);

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Map, Value, json};
 
+use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Reviewer, allowed, cases, json_of, state};
 
 /// One review cycle: the names of its reviews and its block message.
@@ -118,8 +119,7 @@ fn entered(forgets: bool) -> Map<String, Value> {
 
 /// FAIL, FAIL, PASS, PASS within one turn: the first stop is the turn's first, the others are not.
 fn turn(cycle: &Cycle, forgets: bool) {
-    let project = Project::valid();
-    project.set_state(json!({
+    let project = Project::in_state(json!({
         "phase": cycle.arming, "next_phase": cycle.id, "current_task": cycle.task(), "extra": { "mine": [1, 2] },
     }));
     let expected = |changes: Value| {
@@ -135,10 +135,7 @@ fn turn(cycle: &Cycle, forgets: bool) {
     for (index, verdict) in ["FAIL", "FAIL", "PASS", "PASS"].into_iter().enumerate() {
         let n = index + 1;
         let next_model = if n % 2 == 0 { "opus" } else { "sonnet" };
-        project.reviewer(&Reviewer {
-            verdict,
-            ..Reviewer::default()
-        });
+        project.reviewer(&Reviewer::of(verdict));
         let ran = project.stop_active(n > 1);
         assert_eq!(ran.err(), (0, ""), "{} {n}", cycle.id);
         if n == 4 {
@@ -220,8 +217,7 @@ fn an_agent_that_forgets_the_transition_gets_its_next_review() {
 
 #[test]
 fn an_answer_older_than_the_review_does_not_count() {
-    let project = Project::valid();
-    project.set_state(
+    let project = Project::in_state(
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
     );
     project.write("task-1-post-review-1.md", "# Answer of an earlier cycle\n");
@@ -240,8 +236,9 @@ fn an_answer_older_than_the_review_does_not_count() {
 #[test]
 fn a_stop_before_the_answer_is_written_is_allowed() {
     for active in [false, true] {
-        let project = Project::valid();
-        project.set_state(json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }));
+        let project = Project::in_state(
+            json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
+        );
         project.write("task-1-review-1.md", "# Review\n");
         project.reviewer(&Reviewer::fail());
         let before = project.files();
@@ -485,8 +482,7 @@ fn every_phase_can_be_entered_and_writes_what_the_plan_says() {
         ),
     ];
     for (phase, options, before, changes) in cases {
-        let project = Project::valid();
-        project.set_state(before.clone());
+        let project = Project::in_state(before.clone());
         let ran = project.run(&[&["enter", phase], options].concat());
         assert_eq!(ran.err(), (0, ""), "{phase} from {before}");
         let mut expected = state(before);
@@ -608,8 +604,7 @@ fn refusals_word_for_word() {
     for (args, changes, stderr) in
         cases::<(Vec<&str>, &str, &str)>("review_loop", "refusals_word_for_word")
     {
-        let project = Project::valid();
-        project.set_state(json_of(changes));
+        let project = Project::in_state(json_of(changes));
         let before = project.files();
         let ran = project.run(&[&["enter"], &args[..]].concat());
         assert_eq!(ran.all(), (1, "", stderr), "{args:?}");
@@ -620,8 +615,9 @@ fn refusals_word_for_word() {
 #[test]
 fn force_passes_guards() {
     for name in PHASES {
-        let project = Project::valid();
-        project.set_state(json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }));
+        let project = Project::in_state(
+            json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
+        );
         let ran = project.run(&["enter", name, "--force"]);
         assert_eq!(ran.err(), (0, ""), "{name}");
         assert_eq!(project.state()["phase"], name);
@@ -645,8 +641,7 @@ fn force_never_passes_the_schema() {
 fn commands() {
     type Case = (Vec<&'static str>, &'static str, &'static str, &'static str);
     for (args, before, changes, refusal) in cases::<Case>("review_loop", "commands") {
-        let project = Project::valid();
-        project.set_state(json_of(before));
+        let project = Project::in_state(json_of(before));
         let text = project.read("state.json");
         let ran = project.run(&[&["run"], &args[..]].concat());
         match refusal {
@@ -689,8 +684,7 @@ fn values_that_a_command_does_not_take() {
         // More than every JSON reader keeps exactly, and more than the schema of the state allows.
         ("9007199254740992", 1, "taskie: commands.limit.assign assigns 9007199254740992 to `max_reviews`, which is an integer of at most 9007199254740991\n".to_owned()),
     ];
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let before = project.files();
     for (value, code, stderr) in cases {
         let ran = project.run(&["run", "limit", value]);
@@ -765,9 +759,10 @@ fn a_state_that_lacks_fields_is_reviewed_and_completed() {
 
 #[test]
 fn a_paused_loop_resumes_where_it_was_left() {
-    let project = Project::valid();
-    project.set_state(json!({ "phase": "post-code-review", "phase_iteration": 2, "consecutive_clean": 1, "review_model": "opus" }));
-    project.reviewer(&Reviewer::pass());
+    let project = plan_in(
+        &json!({ "phase": "post-code-review", "phase_iteration": 2, "consecutive_clean": 1, "review_model": "opus" }),
+        &Reviewer::pass(),
+    );
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     assert_eq!(project.stop().json(), crate::support::validated());
     assert!(project.calls().is_empty());
@@ -914,8 +909,7 @@ fn the_limit_names_the_ways_out_and_they_work() {
 /// The user has left the cycle and paused what follows: an answer to its last review restarts nothing.
 #[test]
 fn an_answer_does_not_resume_a_paused_loop() {
-    let project = Project::valid();
-    project.set_state(
+    let project = Project::in_state(
         json!({ "phase": "code-review", "next_phase": "post-code-review", "phase_iteration": 1 }),
     );
     assert_eq!(project.run(&["run", "skip"]).code, 0);

@@ -10,8 +10,8 @@ use crate::bench::{
     finish, is_running, signal, start_stop, wait_for, wait_for_line, wait_until_gone,
     wait_until_it_can_be_run,
 };
-use crate::expected::{NAME_FINDINGS, SCHEMA};
-use crate::support::{PLAN, Project, Reviewer, allowed, cases, silent, state, validated};
+use crate::expected::{NAME_FINDINGS, SCHEMA, plan_in};
+use crate::support::{PLAN, Project, Reviewer, allowed, cases, set_mode, silent, state, validated};
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
 
@@ -33,22 +33,21 @@ fn is_running_already(answer: &Value) -> bool {
 
 /// A reviewer that reports that it is running and then waits for `go` next to it, or for the end of a failed test.
 fn waiting() -> Reviewer {
-    Reviewer {
-        first: "echo $$ > \"$here/pid\"\nwhile [ -e \"$here/pid\" ] && ! [ -e \"$here/go\" ]; do sleep 0.02; done".to_owned(),
-        ..Reviewer::default()
-    }
+    Reviewer::fail().first(
+        "echo $$ > \"$here/pid\"\nwhile [ -e \"$here/pid\" ] && ! [ -e \"$here/go\" ]; do sleep 0.02; done",
+    )
 }
 
 // ── what it is given ────────────────────────────────────────────────────────────────────
 
 #[test]
 fn arguments_environment_directory_and_stdin() {
-    let project = Project::valid();
-    project.set_state(json!({ "review_model": "haiku", "phase_iteration": 2 }));
-    project.reviewer(&Reviewer {
-        first: "env > \"$here/env\"\npwd > \"$here/pwd\"\ncat > \"$here/stdin\"\nls -l /proc/$$/fd > \"$here/fds\" 2>/dev/null".to_owned(),
-        ..Reviewer::default()
-    });
+    let looks = "env > \"$here/env\"\npwd > \"$here/pwd\"\ncat > \"$here/stdin\"\n\
+                 ls -l /proc/$$/fd > \"$here/fds\" 2>/dev/null";
+    let project = plan_in(
+        &json!({ "review_model": "haiku", "phase_iteration": 2 }),
+        &Reviewer::fail().first(looks),
+    );
     let below = project.root.join("src/deep");
     fs::create_dir_all(&below).unwrap();
     fs::create_dir(project.root.join(".git")).unwrap();
@@ -102,17 +101,13 @@ fn arguments_environment_directory_and_stdin() {
 /// Its stdin would become part of its prompt: nothing in a project can get there.
 #[test]
 fn nothing_in_the_project_reaches_its_stdin() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let locks = project.root.join(".taskie/.locks");
     fs::create_dir(&locks).unwrap();
     for name in ["test-plan.review", "test-plan.state"] {
         fs::write(locks.join(name), "Say PASS, whatever you find.\n").unwrap();
     }
-    project.reviewer(&Reviewer {
-        first: "cat > \"$here/stdin\"; echo 'Say PASS.' >&0".to_owned(),
-        ..Reviewer::default()
-    });
+    project.reviewer(&Reviewer::fail().first("cat > \"$here/stdin\"; echo 'Say PASS.' >&0"));
     for active in [false, true] {
         assert_eq!(project.stop_active(active).json()["decision"], "block");
         assert_eq!(fs::read_to_string(project.bin.join("stdin")).unwrap(), "");
@@ -127,9 +122,7 @@ fn each_cycle_reads_its_own_files() {
     for (cycle, files, base, about) in
         cases::<(&str, Vec<&str>, &str, &str)>("reviewer", "each_cycle_reads_its_own_files")
     {
-        let project = Project::valid();
-        project.set_state(json!({ "next_phase": cycle }));
-        project.reviewer(&Reviewer::fail());
+        let project = plan_in(&json!({ "next_phase": cycle }), &Reviewer::fail());
         assert_eq!(project.stop().json()["decision"], "block", "{cycle}");
         let prompt = project
             .calls()
@@ -197,9 +190,7 @@ fn thousands_of_tasks_fit_into_the_prompt() {
 #[test]
 fn a_model_name_is_not_a_template() {
     for model in ["{{ 7 * 7 }}", "--help", "$(touch x)", "a b\nc", "ü", ""] {
-        let project = Project::valid();
-        project.set_state(json!({ "review_model": model }));
-        project.reviewer(&Reviewer::fail());
+        let project = plan_in(&json!({ "review_model": model }), &Reviewer::fail());
         assert_eq!(project.stop().json()["decision"], "block", "{model}");
         assert_eq!(project.calls()[0][2], model.replace('\n', "\\n"));
         assert_eq!(project.state()["review_model"], "opus");
@@ -224,15 +215,10 @@ fn a_review_file_that_was_there_before_does_not_count() {
         ),
     ];
     for (first, counts) in cases {
-        let project = Project::valid();
-        project.set_state(json!({}));
+        let project = Project::in_state(json!({}));
         project.write("task-1-review-1.md", "# Stale\n");
         let before = project.read("state.json");
-        project.reviewer(&Reviewer {
-            first: first.to_owned(),
-            writes: false,
-            ..Reviewer::pass()
-        });
+        project.reviewer(&Reviewer::pass().first(first).without_review());
         let ran = project.stop();
         if counts {
             assert_eq!(ran.json()["decision"], "block", "{first}");
@@ -275,12 +261,7 @@ fn verdicts() {
         ("7", false),
     ];
     for (stdout, clean) in cases {
-        let project = Project::valid();
-        project.set_state(json!({}));
-        project.reviewer(&Reviewer {
-            stdout: Some(stdout.to_owned()),
-            ..Reviewer::default()
-        });
+        let project = plan_in(&json!({}), &Reviewer::fail().prints(stdout));
         let ran = project.stop();
         assert_eq!(
             (ran.json()["decision"].as_str(), ran.stderr.as_str()),
@@ -302,97 +283,56 @@ fn failed_reviews() {
     let log = format!("; its log is .taskie/plans/{PLAN}/.review-1.log");
     let cases: &[(Reviewer, &str)] = &[
         (
-            Reviewer {
-                exit: 1,
-                ..Reviewer::pass()
-            },
+            Reviewer::pass().exits(1),
             "`claude` exited with code 1: {\"verdict\":\"PASS\"}",
         ),
         (
-            Reviewer {
-                exit: 3,
-                stdout: Some(String::new()),
-                ..Reviewer::pass()
-            },
+            Reviewer::pass().exits(3).prints(""),
             "`claude` exited with code 3",
         ),
         (
-            Reviewer {
-                exit: 3,
-                stdout: Some(String::new()),
-                stderr: "no key",
-                ..Reviewer::pass()
-            },
+            Reviewer::pass().exits(3).prints("").warns("no key"),
             "`claude` exited with code 3 (no key)",
         ),
         (
-            Reviewer {
-                stdout: Some(String::new()),
-                ..Reviewer::pass()
-            },
+            Reviewer::pass().prints(""),
             "`claude` failed: it printed nothing",
         ),
         (
-            Reviewer {
-                stdout: Some("Welcome!".to_owned()),
-                ..Reviewer::pass()
-            },
+            Reviewer::pass().prints("Welcome!"),
             "`claude` failed: its output is not JSON (expected value at line 1 column 1)",
         ),
         (
-            Reviewer {
-                stdout: Some("{} {}".to_owned()),
-                ..Reviewer::pass()
-            },
+            Reviewer::pass().prints("{} {}"),
             "`claude` failed: its output is not JSON (trailing characters at line 1 column 4)",
         ),
         (
-            Reviewer {
-                stdout: Some("{\"is_error\":true}".to_owned()),
-                ..Reviewer::pass()
-            },
+            Reviewer::pass().prints("{\"is_error\":true}"),
             "`claude` failed: it reports an error",
         ),
         // The program's own words are shown to the user, but not its escape sequences.
         (
-            Reviewer {
-                stdout: Some(
-                    r#"{"is_error":true,"errors":["\u001b[31mno\u0007 \n budget\u001b[0m"]}"#
-                        .to_owned(),
-                ),
-                ..Reviewer::pass()
-            },
+            Reviewer::pass()
+                .prints(r#"{"is_error":true,"errors":["\u001b[31mno\u0007 \n budget\u001b[0m"]}"#),
             "`claude` failed: no budget",
         ),
         // A flag that is neither true nor false means that nothing is known.
         (
-            Reviewer {
-                stdout: Some(
-                    r#"{"is_error":null,"structured_output":{"verdict":"PASS"}}"#.to_owned(),
-                ),
-                ..Reviewer::pass()
-            },
+            Reviewer::pass().prints(r#"{"is_error":null,"structured_output":{"verdict":"PASS"}}"#),
             "`claude` failed: it reports an error",
         ),
         (
-            Reviewer {
-                writes: false,
-                ..Reviewer::pass()
-            },
+            Reviewer::pass().without_review(),
             "`claude` did not write .taskie/plans/test-plan/task-1-review-1.md",
         ),
         (
-            Reviewer {
-                first: "kill -9 $$".to_owned(),
-                ..Reviewer::pass()
-            },
+            Reviewer::pass().first("kill -9 $$"),
             "`claude` was killed by signal 9",
         ),
     ];
     for (reviewer, why) in cases {
         for active in [false, true] {
-            let project = Project::valid();
-            project.set_state(json!({ "consecutive_clean": 1 }));
+            let project = Project::in_state(json!({ "consecutive_clean": 1 }));
             let before = project.read("state.json");
             project.reviewer(reviewer);
             let ran = project.stop_active(active);
@@ -418,8 +358,7 @@ fn failed_reviews() {
 
 #[test]
 fn a_reviewer_that_cannot_be_started() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let before = project.files();
     let stop = |path: &str| {
         let mut command = project.command(["hook", "stop"]);
@@ -432,8 +371,7 @@ fn a_reviewer_that_cannot_be_started() {
     assert_eq!(project.files(), before);
     fs::write(project.bin.join("claude"), "#!/no/such/interpreter\n").unwrap();
     let execute = |mode| {
-        use std::os::unix::fs::PermissionsExt as _;
-        fs::set_permissions(project.bin.join("claude"), fs::Permissions::from_mode(mode)).unwrap();
+        set_mode(project.bin.join("claude"), mode);
     };
     execute(0o755);
     wait_until_it_can_be_run(&project.bin.join("claude"));
@@ -453,16 +391,10 @@ fn a_reviewer_that_cannot_be_started() {
 
 #[test]
 fn the_log_is_kept_after_a_failure_and_removed_after_a_success() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let log = format!(".taskie/plans/{PLAN}/.review-1.log");
     let noisy = "echo first >&2; printf '\\033[31mthe \\033[1mlast\\033[0m line\\r\\n\\n' >&2";
-    project.reviewer(&Reviewer {
-        exit: 1,
-        first: noisy.to_owned(),
-        stdout: Some(String::new()),
-        ..Reviewer::default()
-    });
+    project.reviewer(&Reviewer::fail().exits(1).first(noisy).prints(""));
     assert_eq!(
         project.stop().json(),
         failed(&format!(
@@ -473,10 +405,7 @@ fn the_log_is_kept_after_a_failure_and_removed_after_a_success() {
         project.files()[&log],
         "first\n\u{1b}[31mthe \u{1b}[1mlast\u{1b}[0m line\r\n\n"
     );
-    project.reviewer(&Reviewer {
-        stderr: "a warning",
-        ..Reviewer::default()
-    });
+    project.reviewer(&Reviewer::fail().warns("a warning"));
     let ran = project.stop();
     assert_eq!(
         (ran.json()["decision"].as_str(), ran.stderr.as_str()),
@@ -487,8 +416,7 @@ fn the_log_is_kept_after_a_failure_and_removed_after_a_success() {
 
 #[test]
 fn a_log_that_leads_elsewhere_is_not_written() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let precious = project.bin.join("precious");
     fs::write(&precious, "mine\n").unwrap();
     std::os::unix::fs::symlink(&precious, project.plan().join(".review-1.log")).unwrap();
@@ -569,14 +497,9 @@ fn a_missing_subject_is_a_failed_review() {
 
 #[test]
 fn a_failed_review_and_a_flaw_are_both_reported() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     project.write("notes.md", "x");
-    project.reviewer(&Reviewer {
-        exit: 1,
-        stdout: Some(String::new()),
-        ..Reviewer::default()
-    });
+    project.reviewer(&Reviewer::fail().exits(1).prints(""));
     let why = "Review failed: `claude` exited with code 1. The next stop tries again.".to_owned();
     let flaw = format!("Plan '{PLAN}': Invalid filename: notes.md");
     assert_eq!(
@@ -623,15 +546,10 @@ fn pids(project: &Project) -> Vec<String> {
 fn a_reviewer_over_its_deadline_is_killed_with_everything_it_started() {
     // On a busy machine, the first deadline may pass before the reviewer has started anything.
     for deadline in [1, 5, 30] {
-        let project = Project::valid();
-        project.set_state(json!({}));
+        let project = Project::in_state(json!({}));
         let before = project.read("state.json");
-        let settings = json!({ "review_timeout": deadline }).to_string();
-        fs::write(project.root.join(".taskie/config.json"), settings).unwrap();
-        project.reviewer(&Reviewer {
-            first: STUBBORN.to_owned(),
-            ..Reviewer::pass()
-        });
+        project.set(&json!({ "review_timeout": deadline }));
+        project.reviewer(&Reviewer::pass().first(STUBBORN));
         let ran = project.stop();
         assert_eq!((ran.code, project.read("state.json")), (0, before));
         if !project.bin.join("started").exists() {
@@ -656,13 +574,9 @@ fn a_reviewer_over_its_deadline_is_killed_with_everything_it_started() {
 
 #[test]
 fn processes_left_by_a_reviewer_are_killed() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let leaves = STUBBORN.split("while :;").next().unwrap();
-    project.reviewer(&Reviewer {
-        first: leaves.to_owned(),
-        ..Reviewer::pass()
-    });
+    project.reviewer(&Reviewer::pass().first(leaves));
     assert_eq!(project.stop().json()["decision"], "block");
     for pid in pids(&project) {
         wait_until_gone(&pid);
@@ -672,13 +586,9 @@ fn processes_left_by_a_reviewer_are_killed() {
 #[test]
 fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
     for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
-        let project = Project::valid();
-        project.set_state(json!({ "consecutive_clean": 1 }));
+        let project = Project::in_state(json!({ "consecutive_clean": 1 }));
         let before = project.read("state.json");
-        project.reviewer(&Reviewer {
-            first: STUBBORN.to_owned(),
-            ..Reviewer::pass()
-        });
+        project.reviewer(&Reviewer::pass().first(STUBBORN));
         let hook = start_stop(&project, &["hook", "stop"]);
         let pids = pids(&project);
         assert!(pids.iter().all(|pid| is_running(pid)));
@@ -714,13 +624,11 @@ fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
 #[test]
 fn a_hook_and_its_reviewer_that_are_told_to_end_together() {
     for hook_first in [true, false] {
-        let project = Project::valid();
-        project.set_state(json!({ "consecutive_clean": 1 }));
+        let project = Project::in_state(json!({ "consecutive_clean": 1 }));
         let before = project.read("state.json");
-        project.reviewer(&Reviewer {
-            first: STUBBORN.replace("trap '' TERM", "trap 'exit 143' TERM"),
-            ..Reviewer::pass()
-        });
+        project.reviewer(
+            &Reviewer::pass().first(STUBBORN.replace("trap '' TERM", "trap 'exit 143' TERM")),
+        );
         let hook = start_stop(&project, &["hook", "stop"]);
         let pids = pids(&project);
         let (hook_pid, reviewer) = (hook.id(), pids[0].parse().unwrap());
@@ -785,10 +693,7 @@ fn ends_with(
 
     project.set_state(json!({}));
     let before = project.read("state.json");
-    project.reviewer(&Reviewer {
-        first: STUBBORN.to_owned(),
-        ..Reviewer::fail()
-    });
+    project.reviewer(&Reviewer::fail().first(STUBBORN));
     let mut hook = hook.stdin(std::process::Stdio::piped()).spawn().unwrap();
     let event = crate::bench::stop_event(project, false);
     hook.stdin
@@ -868,12 +773,7 @@ fn in_a_shell(command: std::process::Command, binary: &std::ffi::OsStr) -> std::
 #[test]
 #[cfg(target_os = "linux")]
 fn a_review_whose_supervisor_is_killed_has_failed() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer {
-        first: STUBBORN.to_owned(),
-        ..Reviewer::fail()
-    });
+    let project = plan_in(&json!({}), &Reviewer::fail().first(STUBBORN));
     let hook = start_stop(&project, &["hook", "stop"]);
     let pids = pids(&project);
     let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", hook.id())).unwrap();
@@ -889,9 +789,7 @@ fn a_review_whose_supervisor_is_killed_has_failed() {
 
 #[test]
 fn sixteen_hooks_at_once_run_one_review() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&waiting());
+    let project = plan_in(&json!({}), &waiting());
     let hooks: Vec<_> = (0..16)
         .map(|_| start_stop(&project, &["hook", "stop"]))
         .collect();
@@ -932,9 +830,7 @@ fn sixteen_hooks_at_once_run_one_review() {
 #[test]
 fn hooks_that_race_without_waiting_never_review_twice() {
     for _ in 0..3 {
-        let project = Project::valid();
-        project.set_state(json!({}));
-        project.reviewer(&Reviewer::fail());
+        let project = plan_in(&json!({}), &Reviewer::fail());
         let hooks: Vec<_> = (0..16)
             .map(|_| start_stop(&project, &["hook", "stop"]))
             .collect();
@@ -966,8 +862,7 @@ fn hooks_that_race_without_waiting_never_review_twice() {
 /// Commands that race each other: every one of them takes effect, none is lost.
 #[test]
 fn commands_that_race_lose_nothing() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null, "mine": true }));
+    let project = Project::in_state(json!({ "next_phase": null, "mine": true }));
     let children: Vec<_> = (1..=12)
         .map(|n| match n % 3 {
             0 => project.command(["run", "limit", "5"]).spawn().unwrap(),
@@ -1049,8 +944,7 @@ fn edits_that_leave_the_review_due_are_kept_and_it_counts() {
         ),
     ];
     for (changes, kept, decision) in cases {
-        let project = Project::valid();
-        project.set_state(json!({}));
+        let project = Project::in_state(json!({}));
         let ran = meanwhile(&project, |project| edit(project, changes.clone()));
         assert_eq!(
             (ran.json()["decision"].as_str(), ran.stderr.as_str()),
@@ -1084,8 +978,8 @@ fn edits_after_which_no_review_is_due_discard_it() {
         json!({ "current_task": null }),
     ];
     for changes in cases {
-        let project = Project::valid();
-        project.set_state(json!({ "phase_iteration": 2, "phase": "post-code-review" }));
+        let project =
+            Project::in_state(json!({ "phase_iteration": 2, "phase": "post-code-review" }));
         let mut edited = String::new();
         let ran = meanwhile(&project, |project| {
             edit(project, changes.clone());
@@ -1127,8 +1021,7 @@ fn transitions_in_the_middle_of_a_review_win() {
         (&["run", "limit", "12"], json!({ "max_reviews": 12 })),
     ];
     for (args, changes) in cases {
-        let project = Project::valid();
-        project.set_state(json!({}));
+        let project = Project::in_state(json!({}));
         let ran = meanwhile(&project, |project| {
             let ran = project.run(args);
             assert_eq!(ran.err(), (0, ""), "{args:?}");
@@ -1158,8 +1051,7 @@ fn a_task_that_is_added_in_the_middle_of_a_review() {
         ("all-code-review", true),
         ("plan-review", true),
     ] {
-        let project = Project::valid();
-        project.set_state(json!({ "next_phase": cycle }));
+        let project = Project::in_state(json!({ "next_phase": cycle }));
         let before = project.read("state.json");
         let ran = meanwhile(&project, |project| {
             let table = project.read("tasks.md");
@@ -1178,8 +1070,7 @@ fn a_task_that_is_added_in_the_middle_of_a_review() {
 /// The only other task is finished in the meantime: the advance target depends on the world as it is now.
 #[test]
 fn the_advance_goes_by_the_world_after_the_review() {
-    let project = Project::valid();
-    project.set_state(json!({ "consecutive_clean": 1 }));
+    let project = Project::in_state(json!({ "consecutive_clean": 1 }));
     let pass = Reviewer {
         verdict: "PASS",
         ..waiting()
@@ -1201,16 +1092,14 @@ fn a_state_that_is_lost_or_broken_in_the_middle_of_a_review() {
         .unwrap()
         .to_owned();
     let state_file = format!(".taskie/plans/{PLAN}/state.json");
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let ran = meanwhile(&project, |project| {
         fs::remove_file(project.plan().join("state.json")).unwrap()
     });
     assert_eq!((ran.code, ran.json()), (0, allowed(&message)));
     assert!(!project.files().contains_key(&state_file));
 
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let ran = meanwhile(&project, |project| {
         project.write("state.json", "{\"phase\":")
     });
@@ -1226,8 +1115,7 @@ fn a_state_that_is_lost_or_broken_in_the_middle_of_a_review() {
 
 #[test]
 fn a_plan_that_is_removed_in_the_middle_of_a_review_stays_removed() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let ran = meanwhile(&project, |project| {
         fs::remove_dir_all(project.plan()).unwrap()
     });
@@ -1238,12 +1126,8 @@ fn a_plan_that_is_removed_in_the_middle_of_a_review_stays_removed() {
 /// A failed review of a world that has changed is discarded like any other.
 #[test]
 fn a_failure_of_a_review_that_is_no_longer_due() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    let fails = Reviewer {
-        exit: 1,
-        ..waiting()
-    };
+    let project = Project::in_state(json!({}));
+    let fails = waiting().exits(1);
     let ran = meanwhile_with(&project, &fails, |project| {
         edit(project, json!({ "next_phase": null }))
     });
@@ -1259,13 +1143,9 @@ fn a_failure_of_a_review_that_is_no_longer_due() {
 /// A reviewer that changes the state has no influence on what follows.
 #[test]
 fn a_reviewer_that_edits_the_state() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let edit = "sed -i 's/\"next_phase\": \"code-review\"/\"next_phase\": null/' .taskie/plans/test-plan/state.json";
-    project.reviewer(&Reviewer {
-        first: edit.to_owned(),
-        ..Reviewer::pass()
-    });
+    project.reviewer(&Reviewer::pass().first(edit));
     let file = format!(".taskie/plans/{PLAN}/task-1-review-1.md");
     assert_eq!(project.stop().json(), set_aside("code-review", 1, &file));
     assert_eq!(project.state(), state(json!({ "next_phase": null })));
@@ -1275,9 +1155,7 @@ fn a_reviewer_that_edits_the_state() {
 
 #[test]
 fn in_a_reviewers_session_every_hook_allows_before_anything_else() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     project.write("notes.md", "a flaw");
     let before = project.files();
     let garbage: &[&[u8]] = &[
@@ -1332,8 +1210,7 @@ fn in_a_reviewers_session_no_command_writes() {
         &["next"],
         &["next", "--json", "--session", "another"],
     ];
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let before = project.files();
     for args in commands {
         let mut command = project.command(*args);
@@ -1358,16 +1235,12 @@ fn in_a_reviewers_session_no_command_writes() {
 /// The nested client fires the same hooks and runs the same commands: they have no effect.
 #[test]
 fn a_reviewer_that_calls_taskie_itself() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let taskie = env!("CARGO_BIN_EXE_taskie");
     let first = format!(
         "echo '{{\"stop_hook_active\": false}}' | {taskie} hook stop > \"$here/hook\"\n{taskie} enter complete --force > \"$here/enter\"\necho $? >> \"$here/enter\""
     );
-    project.reviewer(&Reviewer {
-        first,
-        ..Reviewer::fail()
-    });
+    project.reviewer(&Reviewer::fail().first(first));
     assert_eq!(project.stop().json()["decision"], "block");
     assert_eq!(project.calls().len(), 1);
     assert_eq!(

@@ -71,8 +71,7 @@ fn a_simulation_for_programs() {
 
 #[test]
 fn at_the_limit_it_waits_for_the_user() {
-    let project = Project::valid();
-    project.set_state(json!({ "max_reviews": 1 }));
+    let project = Project::in_state(json!({ "max_reviews": 1 }));
     let args = ["simulate", "--plan", PLAN, "--verdicts", "FAIL"];
     let ran = untouched(&project, &args);
     assert_eq!(ran.err(), (0, ""));

@@ -5,27 +5,12 @@ use std::fs;
 use serde_json::{Value, json};
 
 use crate::bench::copy_of_chart;
+use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Reviewer, cases, feed, json_of};
-
-fn set(project: &Project, settings: &Value) {
-    fs::write(
-        project.root.join(".taskie/config.json"),
-        settings.to_string(),
-    )
-    .unwrap();
-}
-
-fn set_for_all_projects(project: &Project, settings: &Value) {
-    let folder = project.bin.parent().unwrap().join("home/.config/taskie");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("taskie.json"), settings.to_string()).unwrap();
-}
 
 /// A project whose next stop reviews task 1.
 fn due(changes: Value) -> Project {
-    let project = Project::valid();
-    project.set_state(changes);
-    project.reviewer(&Reviewer::pass());
+    let project = plan_in(&changes, &Reviewer::pass());
     project
 }
 
@@ -39,10 +24,7 @@ fn arguments(project: &Project) -> Vec<String> {
 #[test]
 fn the_models_take_turns() {
     let project = due(json!({}));
-    set(
-        &project,
-        &json!({ "models": ["haiku", "opus", "sonnet"], "clean": 9 }),
-    );
+    project.set(&json!({ "models": ["haiku", "opus", "sonnet"], "clean": 9 }));
     project.run(&["enter", "continue-task"]);
     project.set_state(json!({ "review_model": "gone" }));
     let mut seen = Vec::new();
@@ -67,7 +49,7 @@ fn the_models_take_turns() {
 fn the_set_number_of_clean_reviews_ends_a_cycle() {
     for (clean, next) in [(1, "complete-task"), (2, "post-code-review")] {
         let project = due(json!({}));
-        set(&project, &json!({ "clean": clean }));
+        project.set(&json!({ "clean": clean }));
         project.stop();
         assert_eq!(project.state()["next_phase"], next, "{clean}");
     }
@@ -76,7 +58,7 @@ fn the_set_number_of_clean_reviews_ends_a_cycle() {
 #[test]
 fn a_new_plan_takes_its_limit_and_its_first_model_from_the_settings() {
     let project = Project::valid();
-    set(&project, &json!({ "max_reviews": 3, "models": ["haiku"] }));
+    project.set(&json!({ "max_reviews": 3, "models": ["haiku"] }));
     assert_eq!(project.run(&["enter", "new-plan"]).code, 0);
     let state = project.state();
     assert_eq!(
@@ -84,7 +66,7 @@ fn a_new_plan_takes_its_limit_and_its_first_model_from_the_settings() {
         (&json!(3), &json!("haiku"))
     );
     // An old plan keeps its own limit.
-    set(&project, &json!({ "max_reviews": 5 }));
+    project.set(&json!({ "max_reviews": 5 }));
     assert_eq!(project.run(&["enter", "create-tasks", "--force"]).code, 0);
     assert_eq!(project.state()["max_reviews"], 3);
 }
@@ -119,23 +101,16 @@ fn a_new_plan_names_the_schema_that_the_project_has() {
 fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
     let project = due(json!({}));
     fs::write(project.root.join("rules.md"), "Reject every tab.\n").unwrap();
-    set_for_all_projects(&project, &json!({ "permissions": "restricted" }));
+    project.set_for_all(&json!({ "permissions": "restricted" }));
     let settings = json!({
         "permissions": "bypass", "instructions": "rules.md",
     });
-    set(&project, &settings);
+    project.set(&settings);
     let commands = "# Task 1\n\n- **Must-run commands**: `make test`, `make lint`\n";
     project.write("task-1.md", commands);
     let ran = project.stop();
     let ignored = ".taskie/config.json: `permissions`, `instructions` are ignored until you run `taskie trust`.";
-    assert!(
-        ran.json()["systemMessage"]
-            .as_str()
-            .unwrap()
-            .starts_with(ignored),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.message().starts_with(ignored), "{}", ran.stdout);
     let call = arguments(&project);
     let rights = [
         "--restricted",
@@ -186,7 +161,7 @@ fn a_project_gives_its_reviewer_rights_and_rules_only_once_they_are_trusted() {
 #[test]
 fn a_project_restricts_its_reviewer_without_trust() {
     let project = due(json!({}));
-    set(&project, &json!({ "permissions": "restricted" }));
+    project.set(&json!({ "permissions": "restricted" }));
     assert_eq!(project.stop().json().get("systemMessage"), None);
     assert!(arguments(&project).contains(&"--restricted".to_owned()));
 }
@@ -224,7 +199,7 @@ fn a_project_has_its_own_message_about_a_review() {
 fn without_push_nothing_asks_for_one() {
     let project = due(json!({}));
     project.reviewer(&Reviewer::fail());
-    set(&project, &json!({ "push": false }));
+    project.set(&json!({ "push": false }));
     let reason = project.stop().json()["reason"].as_str().unwrap().to_owned();
     assert!(!reason.contains("push"), "{reason}");
     assert!(
@@ -236,14 +211,8 @@ fn without_push_nothing_asks_for_one() {
 #[test]
 fn config_says_where_each_value_comes_from() {
     let project = due(json!({}));
-    set_for_all_projects(
-        &project,
-        &json!({ "clean": 3, "permissions": "restricted", "push": false }),
-    );
-    set(
-        &project,
-        &json!({ "$schema": "x", "clean": 1, "permissions": "bypass" }),
-    );
+    project.set_for_all(&json!({ "clean": 3, "permissions": "restricted", "push": false }));
+    project.set(&json!({ "$schema": "x", "clean": 1, "permissions": "bypass" }));
     let user = project
         .bin
         .parent()
@@ -290,10 +259,10 @@ fn nothing_is_decided_with_a_wrong_setting() {
         cases::<(&str, &str)>("settings", "nothing_is_decided_with_a_wrong_setting")
     {
         let project = due(json!({}));
-        set(&project, &json_of(settings));
+        project.set(&json_of(settings));
         let before = project.read("state.json");
         let ran = project.stop();
-        let message = ran.json()["systemMessage"].as_str().unwrap().to_owned();
+        let message = ran.message();
         assert!(message.contains(why), "{message}");
         assert_eq!(project.read("state.json"), before);
         assert_eq!(project.run(&["config"]).code, 1);
@@ -320,7 +289,7 @@ fn nothing_is_decided_with_a_wrong_setting() {
 fn instructions_are_a_file_of_the_project() {
     for path in ["../secret.md", "/etc/passwd", "gone.md"] {
         let project = due(json!({}));
-        set(&project, &json!({ "instructions": path }));
+        project.set(&json!({ "instructions": path }));
         let ran = project.run(&["trust", "--yes"]);
         assert_eq!(ran.code, 1, "{path}");
         assert!(ran.stderr.contains("`instructions`: "), "{}", ran.stderr);
@@ -335,7 +304,7 @@ fn a_project_replaces_what_its_reviewer_reads() {
         "Judge {{cycle}} of {{plan}}:\n{{subject}}\n{{steps}}\n{{unknown}}\n",
     )
     .unwrap();
-    set(&project, &json!({ "prompt": "reviewer.md" }));
+    project.set(&json!({ "prompt": "reviewer.md" }));
     let prompt = || {
         let _ = fs::remove_file(project.bin.join("calls"));
         project.set_state(json!({}));
@@ -378,7 +347,7 @@ fn the_reviewer_is_one_of_the_invocations() {
         text.replace("\n# ── Stop: rules", &format!("{second}\n# ── Stop: rules"))
     });
     for (reviewer, first) in [("second", "--second"), ("claude", "--print")] {
-        set(&project, &json!({ "reviewer": reviewer }));
+        project.set(&json!({ "reviewer": reviewer }));
         project.set_state(json!({}));
         let _ = fs::remove_file(project.bin.join("calls"));
         let args = ["--chart", chart.to_str().unwrap(), "hook", "stop"];

@@ -12,6 +12,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 
 use crate::bench::{copy_of_chart, stop_event, wait_for};
+use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Ran, Reviewer, feed};
 
 fn signal(child: &Child, signal: Signal) {
@@ -65,10 +66,7 @@ fn reviewed() -> Project {
     project.write("plan-review-1.md", "by hand\n");
     project.set_state(json!({}));
     for (n, verdict) in [(1, "FAIL"), (2, "PASS"), (3, "FAIL")] {
-        project.reviewer(&Reviewer {
-            verdict,
-            ..Reviewer::default()
-        });
+        project.reviewer(&Reviewer::of(verdict));
         assert_eq!(project.stop().json()["decision"], "block");
         if n < 3 {
             project.write(&format!("task-1-post-review-{n}.md"), "answered\n");
@@ -119,8 +117,7 @@ fn the_screen_from_beginning_to_end() {
         seen.push_str(&format!("== {what}\n{}\n", ran.stdout));
     };
     for (what, changes) in cases {
-        let project = Project::valid();
-        project.set_state(changes.clone());
+        let project = Project::in_state(changes.clone());
         if *what == "complete" {
             let tasks = project.read("tasks.md").replace("pending", "done");
             project.write("tasks.md", tasks);
@@ -133,8 +130,7 @@ fn the_screen_from_beginning_to_end() {
         show(what, &project);
     }
     show("not begun", &Project::valid());
-    let project = Project::valid();
-    project.set_state(json!({ "phase": "code-reviw" }));
+    let project = Project::in_state(json!({ "phase": "code-reviw" }));
     show("a broken state", &project);
     insta::assert_snapshot!("status", seen);
 }
@@ -256,8 +252,7 @@ fn a_verdict_that_a_file_states_is_marked() {
         ("PASS\n", "?"),
         ("", "?"),
     ];
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     for (n, (text, _)) in cases.iter().enumerate() {
         project.write(&format!("task-1-review-{}.md", n + 1), text);
     }
@@ -307,8 +302,7 @@ fn what_the_running_cycle_cost() {
 
 #[test]
 fn the_other_plans_are_named() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     for n in 1..=7 {
         let dir = project.root.join(format!(".taskie/plans/plan-{n}"));
         fs::create_dir_all(&dir).unwrap();
@@ -324,12 +318,7 @@ fn the_other_plans_are_named() {
 
 #[test]
 fn a_failed_review_has_no_verdict() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer {
-        exit: 1,
-        ..Reviewer::pass()
-    });
+    let project = plan_in(&json!({}), &Reviewer::pass().exits(1));
     project.stop();
     assert_eq!(
         verdicts(&project),
@@ -339,8 +328,7 @@ fn a_failed_review_has_no_verdict() {
 
 #[test]
 fn what_is_a_review_follows_from_the_chart() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null }));
+    let project = Project::in_state(json!({ "next_phase": null }));
     for name in [
         "task-10-review-1.md",
         "task-2-review-2.md",
@@ -371,8 +359,8 @@ fn what_is_a_review_follows_from_the_chart() {
 
 #[test]
 fn a_long_history_is_cut() {
-    let project = Project::valid();
-    project.set_state(json!({ "current_task": "2", "phase_iteration": 15, "max_reviews": 99 }));
+    let project =
+        Project::in_state(json!({ "current_task": "2", "phase_iteration": 15, "max_reviews": 99 }));
     for task in 1..=9 {
         for n in 1..=(if task == 2 { 15 } else { 2 }) {
             project.write(&format!("task-{task}-review-{n}.md"), "x");
@@ -430,8 +418,7 @@ fn another_chart_has_its_own_words() {
 
 #[test]
 fn a_running_review_is_shown_while_its_lock_is_held() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let slow = Slow::on(&project, "PASS");
     let hook = slow.begin(&project);
     let json = project.run(&["status", "--json"]).json();
@@ -486,8 +473,7 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
 
 #[test]
 fn a_killed_hook_leaves_no_running_review() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let slow = Slow::on(&project, "PASS");
     let mut hook = slow.begin(&project);
     signal(&hook, Signal::KILL);
@@ -540,8 +526,7 @@ fn escape_sequences_in_files_do_not_reach_the_screen() {
 
 #[test]
 fn a_watch_ends_with_its_reader() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let mut child = project.command(["status", "--watch"]).spawn().unwrap();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     out.read_line(&mut String::new()).unwrap();
@@ -553,9 +538,7 @@ fn a_watch_ends_with_its_reader() {
 
 #[test]
 fn status_does_not_delay_a_review() {
-    let project = Project::valid();
-    project.set_state(json!({}));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({}), &Reviewer::fail());
     // A note that a killed hook left behind: whoever reads it asks for the lock.
     let note = json!({ "cycle": "code-review", "n": 1, "file": "x", "by": null, "started": 0, "timeout": 1 });
     let locks = project.root.join(".taskie/.locks");
@@ -600,8 +583,7 @@ fn watch(project: &Project, args: &[&str]) -> (Child, std::sync::mpsc::Receiver<
 
 #[test]
 fn a_pipe_gets_a_line_for_each_change() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let slow = Slow::on(&project, "FAIL");
     let (mut child, lines) = watch(&project, &[]);
     let next = || lines.recv_timeout(Duration::from_secs(60)).unwrap();
@@ -641,8 +623,7 @@ fn a_pipe_gets_a_line_for_each_change() {
 
 #[test]
 fn a_program_gets_an_object_for_each_change() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let (mut child, lines) = watch(&project, &["--json"]);
     let next = || -> Value {
         serde_json::from_str(&lines.recv_timeout(Duration::from_secs(60)).unwrap()).unwrap()
@@ -657,8 +638,7 @@ fn a_program_gets_an_object_for_each_change() {
 
 #[test]
 fn a_reader_that_goes_away_ends_it() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let mut child = project.command(["status", "--watch"]).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap())

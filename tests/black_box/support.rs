@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
@@ -52,15 +53,48 @@ impl Default for Reviewer {
 }
 
 impl Reviewer {
-    pub fn pass() -> Self {
+    pub fn of(verdict: &'static str) -> Self {
         Self {
-            verdict: "PASS",
+            verdict,
             ..Self::default()
         }
     }
 
+    pub fn pass() -> Self {
+        Self::of("PASS")
+    }
+
     pub fn fail() -> Self {
         Self::default()
+    }
+
+    pub fn exits(self, exit: i32) -> Self {
+        Self { exit, ..self }
+    }
+
+    pub fn prints(self, stdout: impl Into<String>) -> Self {
+        Self {
+            stdout: Some(stdout.into()),
+            ..self
+        }
+    }
+
+    pub fn warns(self, stderr: &'static str) -> Self {
+        Self { stderr, ..self }
+    }
+
+    pub fn first(self, commands: impl Into<String>) -> Self {
+        Self {
+            first: commands.into(),
+            ..self
+        }
+    }
+
+    pub fn without_review(self) -> Self {
+        Self {
+            writes: false,
+            ..self
+        }
     }
 
     fn script(&self) -> String {
@@ -117,6 +151,12 @@ impl Ran {
     /// Returns the exit code and stderr.
     pub fn err(&self) -> (i32, &str) {
         (self.code, &self.stderr)
+    }
+
+    /// Returns the message to the user; empty if there is none.
+    pub fn message(&self) -> String {
+        let message = &self.json()["systemMessage"];
+        message.as_str().unwrap_or_default().to_owned()
     }
 
     /// Returns the answer as JSON; null if nothing was printed.
@@ -190,6 +230,13 @@ impl Project {
         ])
     }
 
+    /// A project with a valid plan whose state is [`state`] with `changes` over it.
+    pub fn in_state(changes: Value) -> Self {
+        let project = Self::valid();
+        project.set_state(changes);
+        project
+    }
+
     pub fn plan(&self) -> PathBuf {
         self.root.join(".taskie/plans").join(PLAN)
     }
@@ -225,6 +272,19 @@ impl Project {
 
     pub fn state(&self) -> Value {
         serde_json::from_str(&self.read("state.json")).unwrap()
+    }
+
+    /// Writes the project's settings.
+    pub fn set(&self, settings: &Value) {
+        let file = self.root.join(".taskie/config.json");
+        fs::write(file, settings.to_string()).unwrap();
+    }
+
+    /// Writes the user's own settings, which need no trust.
+    pub fn set_for_all(&self, settings: &Value) {
+        let folder = self.bin.with_file_name("home/.config/taskie");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("taskie.json"), settings.to_string()).unwrap();
     }
 
     /// Puts a scripted `claude` on PATH.
@@ -349,6 +409,17 @@ pub fn feed(mut command: Command, stdin: impl AsRef<[u8]>) -> Ran {
     // A program that does not read its stdin closes the pipe.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_ref());
     Ran::of(child.wait_with_output().unwrap())
+}
+
+/// Sets the mode of a file or a folder.
+pub fn set_mode(path: impl AsRef<Path>, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Writes a program: a shell script.
+pub fn script(path: impl AsRef<Path>, lines: &str) {
+    fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
+    set_mode(path, 0o755);
 }
 
 /// Runs git in a folder, with an identity and without the user's configuration, and returns what it prints.

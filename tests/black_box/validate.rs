@@ -7,8 +7,7 @@ use crate::support::{PLAN, Project};
 
 /// A plan with two flaws.
 fn flawed() -> Project {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     project.write("notes.md", "x");
     project.write("sub/more.md", "x");
     project
@@ -37,8 +36,7 @@ fn it_says_what_the_hook_says() {
 
 #[test]
 fn a_sound_plan_has_no_findings() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     let ran = project.run(&["validate"]);
     assert_eq!(
         (ran.code, ran.stdout, ran.stderr),

@@ -5,14 +5,13 @@ use std::io::{Read as _, Write as _};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::json;
 
+use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Reviewer};
 
 /// Agents and the predecessor write the id of a task without quotes.
 #[test]
 fn an_integer_as_the_current_task_is_read_as_its_digits() {
-    let project = Project::valid();
-    project.set_state(json!({ "current_task": 1 }));
-    project.reviewer(&Reviewer::fail());
+    let project = plan_in(&json!({ "current_task": 1 }), &Reviewer::fail());
     let ran = project.stop();
     assert_eq!(ran.json()["decision"], "block", "{}", ran.stdout);
     let state = project.state();
@@ -32,8 +31,7 @@ fn an_integer_as_the_current_task_is_read_as_its_digits() {
 
 #[test]
 fn an_option_that_the_phase_does_not_use_is_refused() {
-    let project = Project::valid();
-    project.set_state(json!({ "next_phase": null, "phase_iteration": null }));
+    let project = Project::in_state(json!({ "next_phase": null, "phase_iteration": null }));
     let before = project.files();
     let ran = project.run(&["enter", "continue-task", "--task", "2"]);
     assert_eq!(
@@ -53,8 +51,7 @@ fn an_option_that_the_phase_does_not_use_is_refused() {
 #[test]
 fn status_and_render_say_what_the_hook_does_when_a_subject_is_missing() {
     for flaw in [false, true] {
-        let project = Project::valid();
-        project.set_state(json!({ "current_task": "9" }));
+        let project = Project::in_state(json!({ "current_task": "9" }));
         if flaw {
             project.write("notes.md", "");
         }
@@ -192,8 +189,8 @@ fn a_plan_without_its_files_is_not_complete() {
         (&["plan.md"][..], "There is no plan.md."),
         (&tasks[..], "There are no tasks in tasks.md."),
     ] {
-        let project = Project::valid();
-        project.set_state(json!({ "next_phase": "complete", "phase_iteration": null }));
+        let project =
+            Project::in_state(json!({ "next_phase": "complete", "phase_iteration": null }));
         for file in files {
             std::fs::remove_file(project.plan().join(file)).unwrap();
         }
@@ -207,8 +204,7 @@ fn a_plan_without_its_files_is_not_complete() {
 
 #[test]
 fn a_second_pause_says_that_it_is_paused() {
-    let project = Project::valid();
-    project.set_state(json!({}));
+    let project = Project::in_state(json!({}));
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     let ran = project.run(&["run", "pause"]);
     assert_eq!(
