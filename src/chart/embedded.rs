@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use super::node::Node;
 use super::{Chart, load};
-use crate::diagnostic::flaw::ChartError;
+use crate::diagnostic::code::Code;
+use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::quote::quoted;
+use crate::diagnostic::suggest::hint;
 use crate::expr::templates::Templates;
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -81,10 +83,25 @@ impl<'a> Choice<'a> {
         }
     }
 
+    /// Returns the error for a name that is neither a file nor a chart that is compiled in.
+    fn unknown(path: &Path) -> ChartError {
+        let name = path.display().to_string();
+        let known = CHARTS.iter().map(|chart| chart.id);
+        let mut flaw = Flaw::new(
+            Code::Unreadable,
+            "the chart cannot be read: there is no such file or chart".to_owned(),
+        );
+        if !name.contains('/') {
+            flaw.help = hint(&name, known);
+        }
+        ChartError::new(&name, "", vec![flaw])
+    }
+
     /// Loads the chart and resolves its names.
     pub fn load(&self) -> Result<Arc<Chart>, ChartError> {
         match self {
             Self::Embedded(chart) => chart.load(),
+            Self::File(path) if !path.exists() => Err(Self::unknown(path)),
             Self::File(path) => load::from_path(path).map(Arc::new),
         }
     }

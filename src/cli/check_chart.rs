@@ -95,7 +95,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let is_strict = matches.get_flag("strict");
     let is_found = |checked: &Checked| {
         let explored = checked.explored.as_ref();
-        let is_undecided = |report: &Report| report.is_undecided() && is_strict;
+        let is_undecided = |report: &Report| report.undecided() > 0 && is_strict;
         !checked.flaws.is_empty() || explored.is_some_and(is_undecided)
     };
     let found = checked.iter().any(is_found);

@@ -104,7 +104,7 @@ pub(super) fn own_chart() -> Option<std::path::PathBuf> {
     match trust::own_chart(&root) {
         OwnChart::Absent => None,
         OwnChart::Trusted(path) => Some(path),
-        OwnChart::Ignored(why) => {
+        OwnChart::Ignored { why, .. } => {
             tell(&format!("taskie: {why}"));
             None
         }

@@ -127,8 +127,8 @@ pub(super) fn program() -> Diagnosis {
     Diagnosis::ok("program", text).and(update)
 }
 
-#[cfg(test)]
 #[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::fs;
 

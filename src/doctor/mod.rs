@@ -48,8 +48,10 @@ pub(crate) fn examine(
     }
     let root = root_of(chart, place);
     let here = root.as_deref().unwrap_or(Path::new("."));
-    let values = shell::settings::read(chart, here).map(|settings| settings.values());
-    found.extend(binary::invoked(chart, &values.unwrap_or_default()));
+    // What the settings choose is not known as long as they have a flaw, which is reported below.
+    if let Ok(settings) = shell::settings::read(chart, here) {
+        found.extend(binary::invoked(chart, &settings.values()));
+    }
     found.extend(settings.unreadable());
     found.extend(settings.hooks_on());
     found.extend(settings.hook(choice, chart, others.call));

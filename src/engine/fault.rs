@@ -18,7 +18,7 @@ pub enum Fault {
     },
     /// A cycle ends, but none of its advance targets is open.
     NowhereToAdvance { cycle: String },
-    /// `advance` while no cycle is running.
+    /// `advance` or `invoke` while no cycle is running.
     NoCycle { place: String },
     /// An option has a value that the chart forbids.
     Argument { name: String, detail: String },
@@ -61,7 +61,10 @@ impl fmt::Display for Fault {
                 out,
                 "`{cycle}` ends, but none of its advance targets is open: remove the guard of the last one"
             ),
-            Self::NoCycle { place } => write!(out, "{place} advances, but no cycle is running"),
+            Self::NoCycle { place } => write!(
+                out,
+                "{place} needs a running cycle, and none is: `advance` ends one, and `invoke` runs a review of it"
+            ),
             Self::Argument { name, detail } => write!(out, "--{name}: {detail}"),
             Self::File(detail) | Self::World(detail) => out.write_str(detail),
         }

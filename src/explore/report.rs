@@ -47,10 +47,12 @@ pub struct Taken {
 }
 
 impl Report {
-    /// True where some property is neither proved nor refuted.
-    pub fn is_undecided(&self) -> bool {
-        let mut results = self.results.iter();
-        results.any(|result| matches!(result.verdict, Verdict::Undecided { .. }))
+    /// Returns how many properties are neither proved nor refuted.
+    pub fn undecided(&self) -> usize {
+        let results = self.results.iter();
+        let is_undecided =
+            |result: &&PropertyResult| matches!(result.verdict, Verdict::Undecided { .. });
+        results.filter(is_undecided).count()
     }
 }
 

@@ -239,7 +239,10 @@ fn find_place(
         known = meant(name, session, chart.home, chart.is_per_session).map_err(undecided)?;
         match own_chart(named, chart.home, known.as_ref()) {
             OwnChart::Absent => {}
-            OwnChart::Ignored(why) => ignored.push(why),
+            // Where nothing was ever trusted, a stop that is not about a plan is silent. Where something was, the user
+            // counts on the chart.
+            OwnChart::Ignored { why, has_trust } if known.is_none() && !has_trust => drop(why),
+            OwnChart::Ignored { why, .. } => ignored.push(why),
             OwnChart::Trusted(path) => {
                 own = path;
                 choice = Choice::File(&own);
@@ -247,7 +250,7 @@ fn find_place(
             }
         }
         if known.is_none() && matches!(choice, Choice::Embedded(_)) {
-            return Err(Box::new(Reply::silent(name, quiet)));
+            return Err(Box::new(Reply::silent(name, quiet).with_warnings(ignored)));
         }
     }
     let chart = choice

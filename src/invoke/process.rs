@@ -2,8 +2,8 @@
 //! processes behind. The caller decides what to run, what the output means and what to write afterward: nothing here
 //! knows about charts or reviews.
 
-#[cfg(test)]
 #[cfg(unix)]
+#[cfg(test)]
 mod tests;
 
 use std::fs::File;

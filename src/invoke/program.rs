@@ -10,9 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::spec::Spec;
 use crate::os::file::is_executable;
-
-/// The most bytes that Linux accepts in one argument, whatever `ulimit` says: 32 pages minus a closing NUL.
-pub(super) const MAX_ARGUMENT: usize = 131_071;
+use crate::os::process::MAX_ARGUMENT;
 
 /// Returns the file for `program` in the project at `cwd`; the error is a sentence for the user.
 pub(crate) fn locate(program: &str, path: &OsStr, cwd: &Path) -> Result<PathBuf, String> {
@@ -87,25 +85,26 @@ pub(super) fn why_not_started(
         ErrorKind::PermissionDenied => format!("`{program}` may not be executed: {error}"),
         ErrorKind::ArgumentListTooLong => {
             let longest = spec.argv.iter().map(String::len).max().unwrap_or(0);
-            if cfg!(target_os = "linux") && longest > MAX_ARGUMENT {
-                format!(
+            match MAX_ARGUMENT {
+                Some(most) if longest > most => format!(
                     "one of the arguments of `{program}` is {longest} bytes long, \
-                     and Linux takes at most {MAX_ARGUMENT} in one"
-                )
-            } else {
-                let total: usize = spec.argv.iter().map(String::len).sum();
-                format!(
-                    "the arguments of `{program}` ({total} bytes) and the environment \
-                     are together more than this system takes"
-                )
+                     and Linux takes at most {most} in one"
+                ),
+                _ => {
+                    let total: usize = spec.argv.iter().map(String::len).sum();
+                    format!(
+                        "the arguments of `{program}` ({total} bytes) and the environment \
+                         are together more than this system takes"
+                    )
+                }
             }
         }
         _ => format!("`{program}` cannot be started: {error}"),
     }
 }
 
-#[cfg(test)]
 #[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::fs::{self, Permissions};
     use std::os::unix::fs::PermissionsExt as _;

@@ -170,9 +170,11 @@ fn human(charts: &[Checked]) -> String {
             }
             text.push('\n');
         }
-        let count = match chart.flaws.len() {
-            0 => "no finding".to_owned(),
-            some => counted(some, "finding"),
+        let open = chart.explored.as_ref().map_or(0, Report::undecided);
+        let count = match (chart.flaws.len(), open) {
+            (0, 0) => "no finding".to_owned(),
+            (0, open) => format!("no finding, {open} not decided"),
+            (some, _) => counted(some, "finding"),
         };
         text.push_str(&format!("{}: {count}\n", chart.origin));
         text.push_str(&explored(chart, width));
@@ -199,7 +201,7 @@ fn explored(chart: &Checked, width: usize) -> String {
     let refuted = count(|verdict| matches!(verdict, Verdict::Refuted { .. }));
     let mut text = if refuted > 0 {
         let proved = count(|verdict| matches!(verdict, Verdict::Proved { .. }));
-        let open = match count(|verdict| matches!(verdict, Verdict::Undecided { .. })) {
+        let open = match report.undecided() {
             0 => ".".to_owned(),
             open => format!(", {open} not decided:"),
         };

@@ -186,8 +186,8 @@ pub(crate) fn distrust(dir: &Path) -> Option<String> {
     })
 }
 
-#[cfg(test)]
 #[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};

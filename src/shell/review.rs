@@ -250,7 +250,8 @@ fn run(
     let (code, stdout) = match end {
         End::Exited { code, stdout, .. } => (code, stdout),
         End::NotStarted(why) => {
-            // Nothing was started, so the log is empty.
+            // Nothing was started, so it cost nothing, and the log is empty.
+            effort.cost = Some(0);
             let _ = std::fs::remove_file(&log_file);
             return Ok(Outcome::Failed(why));
         }

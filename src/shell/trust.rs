@@ -36,25 +36,31 @@ pub(crate) enum OwnChart {
     Absent,
     /// The user trusts it in its present form.
     Trusted(PathBuf),
-    /// It is ignored, for the reason in this line for the user.
-    Ignored(String),
+    /// It is ignored.
+    Ignored {
+        /// The reason, in a line for the user.
+        why: String,
+        /// The user trusts something in this project, or did.
+        has_trust: bool,
+    },
 }
 
 /// Returns the project's own chart at `root`, for commands without `--chart`.
 pub(crate) fn own_chart(root: &Path) -> OwnChart {
     let shown = Path::new(CHARTS[0].home).join(CHART);
-    let parts = match chart_parts(root) {
+    let why = match chart_parts(root) {
         Ok(parts) if parts.is_empty() => return OwnChart::Absent,
-        Ok(parts) => parts,
-        Err(why) => return OwnChart::Ignored(format!("{} is ignored: {why}.", shown.display())),
+        Ok(parts) if is_trusted(root, &parts) => return OwnChart::Trusted(root.join(shown)),
+        Ok(_) => {
+            "ignored until you run `taskie trust`: it is this project's own chart, and it is new or has changed"
+                .to_owned()
+        }
+        Err(why) => format!("ignored: {why}"),
     };
-    if is_trusted(root, &parts) {
-        return OwnChart::Trusted(root.join(shown));
+    OwnChart::Ignored {
+        why: format!("{} is {why}.", shown.display()),
+        has_trust: ledger(root).is_some_and(|file| file.is_file()),
     }
-    OwnChart::Ignored(format!(
-        "{} is ignored until you run `taskie trust`: it is this project's own chart, and it is new or has changed.",
-        shown.display()
-    ))
 }
 
 /// Returns the project's own chart at `root`, with its templates and the files of the project that its `argv` names;

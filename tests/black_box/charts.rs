@@ -178,16 +178,17 @@ fn positional_arguments() {
 
 #[test]
 fn a_chart_that_cannot_be_read_is_named() {
-    let ran = Project::empty().run(&["--chart", "no.toml", "enter", "--help"]);
-    assert_eq!(ran.code, 1);
-    assert!(
-        ran.stderr.contains("unreadable")
-            && ran
-                .stderr
-                .contains("no.toml: the chart cannot be read: No such file"),
-        "{}",
-        ran.stderr
-    );
+    let what = "the chart cannot be read: there is no such file or chart";
+    let cases = [
+        ("dr-don", "  help: did you mean `dr-done`?\n"),
+        ("no.toml", "  help: the known names are taskie, dr-done\n"),
+        ("./no.toml", ""),
+    ];
+    for (name, help) in cases {
+        let ran = Project::empty().run(&["--chart", name, "enter", "--help"]);
+        let said = format!("unreadable\n\n  × {name}: {what}\n{help}\n");
+        assert_eq!(ran.all(), (1, "", said.as_str()));
+    }
 }
 
 /// Everything that the help says works.

@@ -62,6 +62,25 @@ fn imports_between_files_have_no_circle() {
 }
 
 #[test]
+fn only_one_layer_knows_the_operating_system() {
+    let names = [
+        "std::os::",
+        "rustix::",
+        "target_os",
+        "cfg(windows)",
+        "not(unix)",
+    ];
+    let sources = sources();
+    let found = sources.iter().flat_map(|(module, text)| {
+        let code = code(text);
+        let names = names.iter().filter(move |name| code.contains(**name));
+        names.map(move |name| format!("{module}: {name}"))
+    });
+    let elsewhere: Vec<String> = found.filter(|found| !found.starts_with("os")).collect();
+    assert_eq!(elsewhere, Vec::<String>::new());
+}
+
+#[test]
 fn an_upward_import_and_a_circle_are_noticed() {
     let mut sources = sources();
     let text = sources.entry("chart::load".to_owned()).or_default();
@@ -135,19 +154,11 @@ fn circles(sources: &Sources) -> Vec<Vec<String>> {
 }
 
 /// All imports, as (from, to): the paths that begin with `crate`, `self`, `super` or the name of a file's own child, in
-/// `use` lines and in code. Comments and tests are skipped.
+/// `use` lines and in code.
 fn imports(sources: &Sources) -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for (module, text) in sources {
-        let code: String = text
-            .split("#[cfg(test)]\nmod tests {")
-            .next()
-            .unwrap_or_default()
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("//"))
-            .map(|line| format!("{line}\n"))
-            .collect();
-        for path in paths(&code) {
+        for path in paths(&code(text)) {
             let target = target(module, &path, sources);
             if let Some(target) = target.filter(|target| target != module) {
                 found.insert((module.clone(), target));
@@ -155,6 +166,17 @@ fn imports(sources: &Sources) -> BTreeSet<(String, String)> {
         }
     }
     found
+}
+
+/// A file's code, without comments and tests.
+fn code(text: &str) -> String {
+    text.split("#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap_or_default()
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .map(|line| format!("{line}\n"))
+        .collect()
 }
 
 /// The paths in a file's code: `use a::{b, c::d};` contains `a::b` and `a::c::d`, and `a::b(…)` in an expression

@@ -84,7 +84,7 @@ fn the_commands_work_in_order_as_typed() {
     let state: Value = serde_json::from_str(&fs::read_to_string(state).unwrap()).unwrap();
     assert_eq!(
         (&state["max_reviews"], &state["next_phase"]),
-        (&json!(4), &json!("create-tasks"))
+        (&json!(4), &json!("plan-review"))
     );
 }
 

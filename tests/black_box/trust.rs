@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::support::{Project, Ran, allowed, feed, validated};
+use crate::support::{Project, Ran, allowed, feed, silent, validated};
 
 const OWN: &str = r#"
 id      = "own"
@@ -103,6 +103,20 @@ fn a_projects_own_chart_counts_once_it_is_trusted_as_it_is() {
         "Nothing in this project is trusted anymore.\n"
     );
     assert_eq!(project.stop().json(), ignored());
+}
+
+#[test]
+fn every_stop_says_that_a_trusted_chart_has_changed() {
+    let project = project();
+    let event = json!({ "cwd": project.root, "session_id": "without-a-plan" }).to_string();
+    let stop = || project.hook_raw("stop", &event);
+    // Whoever clones a repository with a chart is not asked at each stop.
+    assert_eq!(stop().all(), (0, silent(), ""));
+    trust(&project);
+    assert_eq!(stop().all(), (0, silent(), ""));
+    let chart = project.root.join(".taskie/statechart.toml");
+    fs::write(chart, format!("{OWN}\n# changed")).unwrap();
+    assert_eq!(stop().json(), allowed(IGNORED));
 }
 
 #[test]

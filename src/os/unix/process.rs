@@ -2,6 +2,12 @@
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
+/// The most bytes in one argument of a program, whatever `ulimit` says. On Linux: 32 pages minus a closing NUL.
+pub(crate) const MAX_ARGUMENT: Option<usize> = match cfg!(target_os = "linux") {
+    true => Some(131_071),
+    false => None,
+};
+
 /// Returns whether this process has all rights on this machine.
 pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()

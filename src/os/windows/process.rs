@@ -1,5 +1,8 @@
 //! Processes other than those of a run. The standard library can't look at a process that it didn't start.
 
+/// The most bytes in one argument of a program: only the command line as a whole has a limit.
+pub(crate) const MAX_ARGUMENT: Option<usize> = None;
+
 /// Returns whether this process has all rights on this machine: taken to be false.
 pub(crate) fn is_root() -> bool {
     false
