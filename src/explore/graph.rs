@@ -132,9 +132,7 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
                 let mut arrows = search.arrows(state)[*followed..].iter();
                 let next_state = arrows.find_map(|arrow| {
                     let to = arrow.to();
-                    if (found.weight)(state, arrow).is_none() {
-                        return None;
-                    }
+                    (found.weight)(state, arrow)?;
                     if found.component[to] == NONE && order[to] != NONE {
                         low[state] = low[state].min(order[to]);
                     }
