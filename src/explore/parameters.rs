@@ -48,9 +48,14 @@ impl Domain {
                 let least = field.minimum.unwrap_or(0);
                 values.extend([0, 1, 2].map(|more| Json::from(least.saturating_add(more))));
                 let numbers = self.dependence.numbers.iter();
-                let sides =
-                    numbers.flat_map(|number| [-1, 0, 1].map(|side| number.saturating_add(side)));
-                let near = sides.filter(|number| *number >= least && *number <= FAR);
+                let sides = numbers
+                    .clone()
+                    .flat_map(|number| [-1, 0, 1].map(|side| number.saturating_add(side)));
+                // Below a setting, a counter comes to the far side of all of them.
+                let tried = numbers.clone().filter(|number| **number < FAR);
+                let beyond = tried.max().map(|number| number.saturating_add(2));
+                let near = sides.chain(beyond);
+                let near = near.filter(|number| *number >= least && *number <= FAR + 1);
                 values.extend(near.map(Json::from));
                 values.extend(self.integers(name, Some(least), least, &mut |_| Json::Null));
             }
