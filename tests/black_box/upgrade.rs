@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 
+use crate::bench::wait_until_it_can_be_run;
 use crate::support::{Project, Ran};
 
 #[test]
@@ -20,6 +21,7 @@ fn each_installed_part_is_listed_with_its_update() {
     let built = Path::new(env!("CARGO_BIN_EXE_taskie"));
     if fs::hard_link(built, &copy).is_err() {
         fs::copy(built, &copy).unwrap();
+        wait_until_it_can_be_run(&copy);
     }
     symlink(&copy, data.join(format!("taskie-{version}"))).unwrap();
     let run = |args: &[&str]| {
