@@ -665,8 +665,9 @@ pub struct Rule {
     /// What it does to files, in this order.
     #[serde(default)]
     pub actions: Vec<Action>,
-    /// The process to run: its name, or an expression whose value can only be one of their names, such as
-    /// `{{ config.NAME }}`, a setting with `one_of`. The rules are then tried again, with its outcome as `review`.
+    /// The process to run, which reviews for the running cycle: its name, or an expression whose value can only be one of
+    /// their names, such as `{{ config.NAME }}`, a setting with `one_of`. The rules are then tried again, with its outcome
+    /// as `review`.
     pub invoke: Option<String>,
     /// A message to the user.
     pub message: Option<Text>,
