@@ -195,6 +195,8 @@ pub(crate) struct Tree {
     parameters: Vec<Option<u32>>,
     /// The same for settings, too: the number of the field, and the question.
     settings: Vec<(usize, u32)>,
+    /// The fields and settings that questions are about.
+    asked: FxHashMap<u32, usize>,
     nodes: Vec<Node>,
     /// The first node of each part, and the part in words.
     roots: FxHashMap<Segment, (u32, Arc<str>)>,
@@ -222,8 +224,11 @@ impl Tree {
             let question = questions.insert_full(Question::Field(name.clone())).0;
             Some((field_of(chart, name)?, number(question)))
         });
+        let settings: Vec<(usize, u32)> = settings.collect();
+        let asked = settings.iter().map(|(field, question)| (*question, *field));
         Self {
-            settings: settings.collect(),
+            asked: asked.collect(),
+            settings,
             parameters,
             ground: Arc::new(ground),
             chart: Arc::clone(chart),
@@ -401,6 +406,11 @@ impl Tree {
         field_of(&self.chart, name)
     }
 
+    /// The field or setting that a question is about.
+    pub(crate) fn field_asked(&self, question: u32) -> Option<usize> {
+        self.asked.get(&question).copied()
+    }
+
     /// The name of what a user sets at any time, and its default.
     pub(crate) fn default_of(&self, field: usize) -> Option<(&str, &Json)> {
         let parameters = &self.ground.domain.parameters;
@@ -511,7 +521,7 @@ impl Tree {
         };
         let number_of = |answer: bool| self.values.get_index_of(&json!(answer)).map(number);
         let described = match &self.questions[question as usize] {
-            Question::Field(name) if options.is_empty() => self.field(name).map(|field| {
+            Question::Field(_) if options.is_empty() => self.field_asked(question).map(|field| {
                 looks.add(Look::field(field));
                 walk.state.fields()[field]
             }),
@@ -736,7 +746,12 @@ impl Tree {
                 options,
                 answer,
             } = asked;
-            let question = number(self.questions.insert_full(question).0);
+            let (index, is_new) = self.questions.insert_full(question);
+            let question = number(index);
+            if is_new && let Question::Field(name) = &self.questions[index] {
+                self.asked
+                    .extend(field_of(&self.chart, name).map(|field| (question, field)));
+            }
             let answer = self.value_id(&answer);
             let options = options.iter().map(|option| self.value_id(option));
             self.nodes[at as usize] = Node::Ask {

@@ -743,8 +743,8 @@ impl Moves {
         let mut needs = Vec::new();
         for (question, set) in &tail.choices {
             let only = self.tree.only(*set).map(|value| self.tree.is_true(value));
-            if let Question::Field(name) = &self.tree.questions[*question as usize] {
-                needs.extend(self.tree.field(name).map(|field| (field, *set)));
+            if let Some(field) = self.tree.field_asked(*question) {
+                needs.push((field, *set));
             } else if self.is_about_an_answer(*question, state.fields()) {
                 answered = only.map(|is_there| (*question, is_there));
             } else if matches!(&self.tree.questions[*question as usize], Question::Choice(Choice::Event(name)) if name == ACTIVE)

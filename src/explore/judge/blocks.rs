@@ -14,30 +14,39 @@ use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
 use crate::host::hosts::BLOCKS;
 
-/// Per edge, what it weighs while the agent does nothing; `None` where the agent does something.
-type Weights = Vec<Option<usize>>;
+/// What happens to the agent, per edge: there are many more arrows.
+struct Blocks {
+    /// What it weighs while the agent does nothing; `None` where the agent does something.
+    weights: Vec<Option<usize>>,
+    /// It blocks, and not because of a gate that had failed before.
+    is_block: Vec<bool>,
+    /// How many times the gate has failed that makes it block.
+    gates: Vec<Option<usize>>,
+}
 
-fn idle(
-    weights: &Weights,
-    from: usize,
-    arrow: &Arrow,
-    allows: &dyn Fn(&Arrow) -> bool,
-) -> Option<usize> {
-    let weight = weights[arrow.edge()];
-    weight.filter(|weight| (*weight > 0 || arrow.to() != from) && allows(arrow))
+impl Blocks {
+    fn idle(&self, from: usize, arrow: &Arrow, allows: &dyn Fn(&Arrow) -> bool) -> Option<usize> {
+        let weight = self.weights[arrow.edge()];
+        weight.filter(|weight| (*weight > 0 || arrow.to() != from) && allows(arrow))
+    }
 }
 
 impl Judge<'_> {
     pub(super) fn blocks(&self) -> Vec<PropertyResult> {
-        let weights = self.search.edges.iter().map(|edge| self.weight(edge));
-        let weights: Weights = weights.collect();
-        let in_a_row = self.under_any_setting(|allows| self.in_a_row(&weights, allows));
+        let edges = || self.search.edges.iter();
+        let is_block = |edge: &Edge| edge.block && self.gate_times(edge).is_none();
+        let blocks = Blocks {
+            weights: edges().map(|edge| self.weight(edge)).collect(),
+            is_block: edges().map(is_block).collect(),
+            gates: edges().map(|edge| self.gate_times(edge)).collect(),
+        };
+        let in_a_row = self.under_any_setting(|allows| self.in_a_row(&blocks, allows));
         let is_endless =
             matches!(&in_a_row, Verdict::Refuted { trace, .. } if trace.again.is_some());
         let mut name = format!("at most {BLOCKS} blocks in a row while the agent does nothing");
         let mut in_a_row = in_a_row;
         let is_bounded = !is_endless && !matches!(in_a_row, Verdict::Undecided { .. });
-        if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting(&weights)) {
+        if let (true, Some(detail)) = (is_bounded, self.bounds_by_setting(&blocks)) {
             // How many that is, the user says, who may say more than was tried.
             name = "the blocks in a row while the agent does nothing are bounded".to_owned();
             in_a_row = self.holds(detail);
@@ -72,10 +81,10 @@ impl Judge<'_> {
     }
 
     /// Where the number of blocks in a row turns on a number that the user sets: how many there are at most, by it.
-    fn bounds_by_setting(&self, weights: &Weights) -> Option<String> {
+    fn bounds_by_setting(&self, blocks: &Blocks) -> Option<String> {
         let tree = &self.search.moves.tree;
         let settings = self.settings.iter().map(|setting| {
-            let most = self.most(weights, &|arrow| setting.allows(arrow));
+            let most = self.most(blocks, &|arrow| setting.allows(arrow));
             (setting, most.map_or(0, |(_, most)| most))
         });
         let settings: Vec<(&Setting, usize)> = settings.collect();
@@ -132,15 +141,15 @@ impl Judge<'_> {
     }
 
     /// How often an agent that does nothing is blocked.
-    fn in_a_row(&self, weights: &Weights, allows: &dyn Fn(&Arrow) -> bool) -> Verdict {
+    fn in_a_row(&self, blocks: &Blocks, allows: &dyn Fn(&Arrow) -> bool) -> Verdict {
         let search = self.search;
-        let idle = Longest::of(search, |from, arrow| idle(weights, from, arrow, allows));
+        let idle = Longest::of(search, |from, arrow| blocks.idle(from, arrow, allows));
         if let Some(round) = idle.endless_way() {
             let claim = "an agent that does nothing is blocked without end".to_owned();
             return self.endless(claim, &round, self.blocking_rule(&round.0));
         }
         let (first, most) = self
-            .first_of_most(&|state| idle.from(state), allows)
+            .first_of_most(blocks, &|state| idle.from(state), allows)
             .map_or((None, 0), |(first, most)| (Some(first), most));
         match first {
             Some((state, arrow)) if most > BLOCKS => {
@@ -156,17 +165,17 @@ impl Judge<'_> {
                 let claim = format!("an agent that does nothing is blocked {times} times in a row");
                 self.along(claim, state, &way, self.blocking_rule(&way))
             }
-            _ => self.with_gates(most),
+            _ => self.with_gates(blocks, most),
         }
     }
 
     /// What blocks in a row come to with those of gates, where there are `most` others.
-    fn with_gates(&self, most: usize) -> Verdict {
+    fn with_gates(&self, kinds: &Blocks, most: usize) -> Verdict {
         let search = self.search;
         let times = |state: usize| {
             let blocks = search.arrows(state).iter();
             let blocks = blocks.filter_map(move |arrow| {
-                let times = self.gate_times(self.edge(arrow))?;
+                let times = kinds.gates[arrow.edge()]?;
                 Some((times, (state, arrow.edge())))
             });
             blocks.collect::<BTreeMap<_, _>>()
@@ -192,18 +201,17 @@ impl Judge<'_> {
     /// The same as a number, where it is not endless; with the first one.
     fn most(
         &self,
-        weights: &Weights,
+        blocks: &Blocks,
         allows: &dyn Fn(&Arrow) -> bool,
     ) -> Option<((usize, &Arrow), usize)> {
-        let idle = Longest::of(self.search, |from, arrow| {
-            idle(weights, from, arrow, allows)
-        });
-        self.first_of_most(&|state| idle.from(state), allows)
+        let idle = Longest::of(self.search, |from, arrow| blocks.idle(from, arrow, allows));
+        self.first_of_most(blocks, &|state| idle.from(state), allows)
     }
 
     /// The first of the most blocks in a row, which may come at the first stop of a turn, and how many these are.
     fn first_of_most(
         &self,
+        kinds: &Blocks,
         after: &dyn Fn(usize) -> usize,
         allows: &dyn Fn(&Arrow) -> bool,
     ) -> Option<((usize, &Arrow), usize)> {
@@ -211,8 +219,7 @@ impl Judge<'_> {
         let states = 0..search.looked_at();
         let arrows =
             states.flat_map(|state| search.arrows(state).iter().map(move |arrow| (state, arrow)));
-        let is_block = |edge: &Edge| edge.block && self.gate_times(edge).is_none();
-        let blocks = arrows.filter(|(_, arrow)| is_block(self.edge(arrow)) && allows(arrow));
+        let blocks = arrows.filter(|(_, arrow)| kinds.is_block[arrow.edge()] && allows(arrow));
         let first =
             blocks.max_by_key(|(state, arrow)| (after(arrow.to()), std::cmp::Reverse(*state)));
         first.map(|(state, arrow)| ((state, arrow), 1 + after(arrow.to())))
