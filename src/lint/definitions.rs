@@ -1,6 +1,6 @@
 //! Names that are misspelled where they are defined: one finding there, instead of one at each use.
 
-use super::words::{Toml, Words, is_known, places};
+use super::words::{Toml, WordCounts, is_known, places};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::is_slip;
@@ -20,7 +20,7 @@ const USES: &[Code] = &[
 
 /// Replaces the findings about uses of a name by one at its definition, if the name of the definition is used nowhere
 /// else, and the other name is.
-pub(super) fn blamed(mut flaws: Vec<Flaw>, text: &str, words: &Words) -> Vec<Flaw> {
+pub(super) fn blamed(mut flaws: Vec<Flaw>, text: &str, words: &WordCounts) -> Vec<Flaw> {
     if !flaws.iter().any(|flaw| USES.contains(&flaw.code)) {
         return flaws;
     }

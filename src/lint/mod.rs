@@ -24,7 +24,7 @@ use crate::explore::explore;
 use crate::explore::report::Report;
 use crate::expr::templates::Templates;
 use subject::Subject;
-use words::Words;
+use words::WordCounts;
 
 /// Declares the lint rules that look at a whole chart: each is a module with a function `check`.
 macro_rules! rules {
@@ -82,7 +82,7 @@ pub fn run(
     if let Some(source) = reading.source {
         let text = reading.text.as_str();
         let templates = templates(&source.templates);
-        let words = Words::of(text, &templates);
+        let words = WordCounts::of(text, &templates);
         let (chart, mut more) = load::resolve_all(origin, source, text, templates);
         if let Some(chart) = chart {
             let inspection = check::inspect(&chart, text);

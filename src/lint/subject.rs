@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::words::Words;
+use super::words::WordCounts;
 use crate::chart::model::Rule;
 use crate::chart::{Chart, locate};
 use crate::diagnostic::code::Code;
@@ -18,7 +18,7 @@ pub(super) struct Subject<'c> {
     /// The names that expressions and texts use.
     pub(super) uses: &'c BTreeSet<String>,
     /// The words of the chart and its templates.
-    pub(super) words: &'c Words,
+    pub(super) words: &'c WordCounts,
 }
 
 impl Subject<'_> {

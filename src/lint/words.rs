@@ -15,11 +15,11 @@ use crate::expr::templates::Templates;
 use crate::expr::vocabulary::{FILTERS, TESTS, names};
 
 /// The words of a chart, comments and templates included, without regard to upper and lower case.
-pub(super) struct Words {
+pub(super) struct WordCounts {
     counts: HashMap<String, usize>,
 }
 
-impl Words {
+impl WordCounts {
     /// Counts the words of a chart and its templates.
     pub(super) fn of(text: &str, templates: &Templates) -> Self {
         let mut counts: HashMap<String, usize> = HashMap::new();
