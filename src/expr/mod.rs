@@ -360,11 +360,6 @@ fn items(value: &Value) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Returns the items of a list that a filter is given.
-fn given(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
-    items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))
-}
-
 fn article(kind: ValueKind) -> String {
     match kind {
         ValueKind::Undefined => "undefined".to_owned(),
@@ -375,7 +370,7 @@ fn article(kind: ValueKind) -> String {
 
 /// Returns the items of the list that a filter is given.
 fn input(list: &Value) -> Result<Vec<Value>, minijinja::Error> {
-    given(list)
+    items(list).map_err(|detail| minijinja::Error::new(ErrorKind::InvalidOperation, detail))
 }
 
 /// Implements the filter `brief(separator)`: joins a list, and ends it with "and N more" before it gets too long.

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, UnaryOpKind};
-use minijinja::machinery::parse_expr;
 
-use super::Infer;
+use super::{Infer, parsed};
 use crate::diagnostic::code::Code;
 use crate::expr::MAX_DEPTH;
-use crate::expr::syntax::MAX_LENGTH;
 use crate::expr::types::Type;
 
 /// Dotted names that are not none.
@@ -41,11 +39,7 @@ impl Infer<'_> {
 
     /// Returns what is not none where the condition in `source` holds, or where it does not.
     pub(super) fn facts_of(&mut self, source: &str, holds: bool) -> Names {
-        let expr = (source.len() <= MAX_LENGTH).then(|| parse_expr(source));
-        match expr {
-            Some(Ok(expr)) => self.facts(&expr, holds),
-            _ => Names::new(),
-        }
+        parsed(source).map_or_else(Names::new, |expr| self.facts(&expr, holds))
     }
 
     /// The same of an expression.
@@ -178,11 +172,10 @@ impl Infer<'_> {
         };
         let locals = std::mem::take(&mut self.locals);
         self.meanings += 1;
-        let is_short = source.len() <= MAX_LENGTH;
-        let kind = is_short.then(|| parse_expr(&source).map(|expr| self.quietly(&expr)));
+        let kind = parsed(&source).map(|expr| self.quietly(&expr));
         self.meanings -= 1;
         self.locals = locals;
-        matches!(kind, Some(Ok(kind)) if !matches!(kind, Type::None | Type::Optional(_)))
+        kind.is_some_and(|kind| !matches!(kind, Type::None | Type::Optional(_)))
     }
 
     /// Reports what a text shows, or each item of it, if it can be none.

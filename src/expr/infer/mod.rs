@@ -16,7 +16,7 @@ use minijinja::machinery::ast::{self, CallArg, Expr, UnaryOpKind};
 use minijinja::machinery::{Span, parse_expr};
 use minijinja::value::{Value, ValueKind};
 
-use super::syntax::MAX_LENGTH;
+use super::syntax::{MAX_LENGTH, value_of_arg};
 use super::types::Type;
 use super::vocabulary::{TESTS, names};
 use crate::diagnostic::code::Code;
@@ -72,6 +72,19 @@ pub struct Problem {
     pub help: Option<String>,
 }
 
+impl Problem {
+    /// Returns what is wrong with all of an expression.
+    pub fn of_all(source: &str, code: Code, message: String, help: Option<String>) -> Self {
+        Self {
+            code,
+            span: 0..source.len(),
+            template: None,
+            message,
+            help,
+        }
+    }
+}
+
 /// Returns the type of a bare expression, and what is wrong with it.
 pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
     let mut infer = Infer::new(scope, Facts::default());
@@ -96,11 +109,13 @@ pub fn expression(source: &str, scope: &dyn Scope) -> (Type, Vec<Problem>) {
 /// Returns the type of a bare expression where these facts hold.
 pub fn kind(source: &str, scope: &dyn Scope, facts: &Facts) -> Type {
     let mut infer = Infer::new(scope, facts.clone());
-    let expr = (source.len() <= MAX_LENGTH).then(|| parse_expr(source));
-    match expr {
-        Some(Ok(expr)) => infer.expr(&expr),
-        _ => Type::Any,
-    }
+    parsed(source).map_or(Type::Any, |expr| infer.expr(&expr))
+}
+
+/// Returns the syntax tree of an expression; `None` if it is too long or wrong, which is reported elsewhere.
+fn parsed(source: &str) -> Option<Expr<'_>> {
+    let is_short = source.len() <= MAX_LENGTH;
+    is_short.then(|| parse_expr(source).ok()).flatten()
 }
 
 /// Returns what is wrong with a condition, its type included.
@@ -108,13 +123,7 @@ pub fn condition(source: &str, scope: &dyn Scope) -> Vec<Problem> {
     let (kind, mut problems) = expression(source, scope);
     if !kind.is_condition() {
         let (message, help) = no_condition(&kind);
-        problems.push(Problem {
-            code: Code::NotACondition,
-            span: 0..source.len(),
-            template: None,
-            message,
-            help,
-        });
+        problems.push(Problem::of_all(source, Code::NotACondition, message, help));
     }
     problems
 }
@@ -428,14 +437,7 @@ impl<'s> Infer<'s> {
 
     fn args(&mut self, args: &[CallArg<'_>]) {
         for arg in args {
-            match arg {
-                CallArg::Pos(expr)
-                | CallArg::Kwarg(_, expr)
-                | CallArg::PosSplat(expr)
-                | CallArg::KwargSplat(expr) => {
-                    self.expr(expr);
-                }
-            }
+            self.expr(value_of_arg(arg));
         }
     }
 }
