@@ -142,7 +142,8 @@ fn part(text: &str, from: usize, to: usize) -> &str {
     text.get(from..to).unwrap_or_default()
 }
 
-fn seconds(text: &str) -> Option<u64> {
+/// Returns a time in RFC 3339 in seconds since 1970; `None` if it is before that, or not a time.
+pub(super) fn seconds(text: &str) -> Option<u64> {
     let time = humantime::parse_rfc3339(text).ok()?;
     time.duration_since(UNIX_EPOCH)
         .ok()

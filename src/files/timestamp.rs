@@ -1,13 +1,12 @@
 //! The time in a file name: `20260203T145212`. It is in UTC, so that names sort by age even if clocks are changed.
 
-use std::fmt::Write as _;
-use std::time::{Duration, SystemTime};
+use super::clock;
 
 const LENGTH: usize = "20260203T145212".len();
 
 /// Returns the current time, to the second.
 pub fn now() -> String {
-    write(SystemTime::now()).unwrap_or_default()
+    write(clock::now()).unwrap_or_default()
 }
 
 /// Returns the time that a file name begins with, if any.
@@ -17,18 +16,17 @@ pub fn of(name: &str) -> Option<&str> {
 
 /// Returns the second after `stamp`; `None` if `stamp` is not a time, or is the last one.
 pub fn next(stamp: &str) -> Option<String> {
-    write(read(stamp)?.checked_add(Duration::from_secs(1))?)
+    write(read(stamp)? + 1)
 }
 
-/// Writes a time; `None` after the year 9999.
-fn write(time: SystemTime) -> Option<String> {
-    let mut text = String::new();
-    write!(text, "{}", humantime::format_rfc3339_seconds(time)).ok()?;
+/// Writes a time in seconds since 1970; `None` after the year 9999.
+fn write(seconds: u64) -> Option<String> {
+    let mut text = clock::rfc3339(seconds);
     text.retain(|sign| sign.is_ascii_digit() || sign == 'T');
-    Some(text)
+    (!text.is_empty()).then_some(text)
 }
 
-fn read(stamp: &str) -> Option<SystemTime> {
+fn read(stamp: &str) -> Option<u64> {
     let is_stamp = stamp.len() == LENGTH
         && stamp.bytes().enumerate().all(|(at, byte)| match at {
             8 => byte == b'T',
@@ -38,7 +36,7 @@ fn read(stamp: &str) -> Option<SystemTime> {
         return None;
     }
     let part = |from: usize, to: usize| &stamp[from..to];
-    let text = format!(
+    clock::seconds(&format!(
         "{}-{}-{}T{}:{}:{}Z",
         part(0, 4),
         part(4, 6),
@@ -46,8 +44,7 @@ fn read(stamp: &str) -> Option<SystemTime> {
         part(9, 11),
         part(11, 13),
         part(13, 15)
-    );
-    humantime::parse_rfc3339(&text).ok()
+    ))
 }
 
 #[cfg(test)]
