@@ -275,7 +275,7 @@ fn check_chart() -> Command {
         .arg(
             arg!(--format <FORMAT> "Write the findings in this format")
                 .default_value("human")
-                .value_parser(words(Format::NAMES)),
+                .value_parser(words(Format::ALL.map(|(name, _)| name))),
         )
         .arg(arg!(--fix "Rename keys of earlier versions, then check").requires("file"))
         .arg(

@@ -51,19 +51,19 @@ impl<'c> Finding<'c> {
 }
 
 impl Format {
-    /// The names of the formats, as values of `--format`.
-    pub const NAMES: [&'static str; 5] = ["human", "concise", "json", "sarif", "github"];
+    /// The formats with their names, which are the values of `--format`.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("human", Self::Human),
+        ("concise", Self::Concise),
+        ("json", Self::Json),
+        ("sarif", Self::Sarif),
+        ("github", Self::Github),
+    ];
 
     /// Returns the format of that name.
     pub fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "human" => Self::Human,
-            "concise" => Self::Concise,
-            "json" => Self::Json,
-            "sarif" => Self::Sarif,
-            "github" => Self::Github,
-            _ => return None,
-        })
+        let format = Self::ALL.iter().find(|(own, _)| *own == name);
+        format.map(|(_, format)| *format)
     }
 
     /// Returns all findings in this format.
