@@ -367,7 +367,7 @@ impl<'c> ChartNames<'c> {
             let holes = set.with.first().into_iter().flat_map(Pattern::holes);
             let holes = holes.filter(|(hole, _)| set.with.iter().all(|other| has(other, hole)));
             let holes = holes.map(|(hole, kind)| match kind {
-                HoleKind::Text => (hole, Type::Text),
+                HoleKind::Text | HoleKind::Slug => (hole, Type::Text),
                 HoleKind::Integer => (hole, Type::Integer),
                 HoleKind::OneOf(words) => (hole, Self::words(words)),
             });

@@ -592,7 +592,7 @@ impl Domain {
         let holes = pattern.holes().map(|(hole, kind)| {
             let path = format!("files.{name}.{hole}");
             let values = match kind {
-                HoleKind::Text => self.texts(&path, read),
+                HoleKind::Text | HoleKind::Slug => self.texts(&path, read),
                 HoleKind::Integer => self.integers(&path, Some(0), 1, read),
                 HoleKind::OneOf(words) => words.iter().map(|word| json!(word)).collect(),
             };
@@ -611,7 +611,7 @@ impl Domain {
         let holes = line.holes().map(|(hole, kind)| {
             let path = format!("{path}.{hole}");
             let values: Vec<Json> = match kind {
-                HoleKind::Text => self.texts(&path, read),
+                HoleKind::Text | HoleKind::Slug => self.texts(&path, read),
                 HoleKind::Integer => {
                     let numbers = self.integers(&path, Some(0), 1, read).into_iter();
                     let numbers = numbers.map(|number| number.to_string());

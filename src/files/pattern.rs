@@ -15,25 +15,18 @@ pub struct Pattern {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Literal(String),
-    Hole { name: String, kind: Kind },
+    Hole { name: String, kind: HoleKind },
     Star,
     Folders,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
-    Any,
-    Integer,
-    Slug,
-    OneOf(Vec<String>),
-}
-
 /// What a hole can match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HoleKind<'p> {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HoleKind {
     Text,
+    Slug,
     Integer,
-    OneOf(&'p [String]),
+    OneOf(Vec<String>),
 }
 
 /// What a hole matched.
@@ -87,9 +80,9 @@ impl Pattern {
     }
 
     /// Returns the holes, in order, with what they match.
-    pub fn holes(&self) -> impl Iterator<Item = (&str, HoleKind<'_>)> {
+    pub fn holes(&self) -> impl Iterator<Item = (&str, &HoleKind)> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Hole { name, kind } => Some((name.as_str(), kind.public())),
+            Piece::Hole { name, kind } => Some((name.as_str(), kind)),
             _ => None,
         })
     }
@@ -136,14 +129,14 @@ impl Pattern {
         let pieces = pieces.map(|piece| match piece {
             Piece::Hole { name, .. } if name == number => Piece::Hole {
                 name,
-                kind: Kind::Integer,
+                kind: HoleKind::Integer,
             },
             Piece::Hole {
                 name,
-                kind: Kind::Any,
+                kind: HoleKind::Text,
             } => Piece::Hole {
                 name,
-                kind: Kind::Slug,
+                kind: HoleKind::Slug,
             },
             other => other,
         });
@@ -170,12 +163,12 @@ impl Pattern {
 
 fn parse_hole(inside: &str) -> Result<Piece, String> {
     let (name, kind) = match inside.split_once(':') {
-        None => (inside, Kind::Any),
-        Some((name, "int")) => (name, Kind::Integer),
-        Some((name, "slug")) => (name, Kind::Slug),
+        None => (inside, HoleKind::Text),
+        Some((name, "int")) => (name, HoleKind::Integer),
+        Some((name, "slug")) => (name, HoleKind::Slug),
         Some((name, words)) => (
             name,
-            Kind::OneOf(words.split('|').map(str::to_owned).collect()),
+            HoleKind::OneOf(words.split('|').map(str::to_owned).collect()),
         ),
     };
     let fits = !name.is_empty()
@@ -187,7 +180,7 @@ fn parse_hole(inside: &str) -> Result<Piece, String> {
             "`{{{inside}}}` is not a hole: write {{name}}, {{name:int}}, {{name:slug}} or {{name:one|two}}"
         ));
     }
-    if let Kind::OneOf(words) = &kind
+    if let HoleKind::OneOf(words) = &kind
         && let Some(bad) = words.iter().find(|word| !is_slug(word))
     {
         let mut message = String::new();
@@ -235,12 +228,12 @@ fn fit<'p>(pieces: &'p [Piece], input: &str, captures: &mut Captures<'p>) -> boo
                 true
             };
             match kind {
-                Kind::OneOf(words) => words
+                HoleKind::OneOf(words) => words
                     .iter()
                     .any(|word| input.starts_with(word.as_str()) && attempt(word.len())),
-                Kind::Any => lengths(input, |byte| byte != b'/').any(attempt),
-                Kind::Integer => lengths(input, |byte| byte.is_ascii_digit()).any(attempt),
-                Kind::Slug => lengths(input, is_slug_byte).any(attempt),
+                HoleKind::Text => lengths(input, |byte| byte != b'/').any(attempt),
+                HoleKind::Integer => lengths(input, |byte| byte.is_ascii_digit()).any(attempt),
+                HoleKind::Slug => lengths(input, is_slug_byte).any(attempt),
             }
         }
     }
@@ -254,25 +247,17 @@ fn lengths(input: &str, allowed: impl Fn(u8) -> bool) -> impl Iterator<Item = us
         .filter(|length| input.is_char_boundary(*length))
 }
 
-impl Kind {
-    fn public(&self) -> HoleKind<'_> {
-        match self {
-            Self::Any | Self::Slug => HoleKind::Text,
-            Self::Integer => HoleKind::Integer,
-            Self::OneOf(words) => HoleKind::OneOf(words),
-        }
-    }
-
+impl HoleKind {
     fn fits(&self, text: &str) -> bool {
         match self {
-            Self::Any | Self::Slug | Self::OneOf(_) => !text.is_empty(),
+            Self::Text | Self::Slug | Self::OneOf(_) => !text.is_empty(),
             Self::Integer => self.capture(text).is_some(),
         }
     }
 
     fn capture(&self, text: &str) -> Option<Capture> {
         match self {
-            Self::Any | Self::Slug | Self::OneOf(_) => {
+            Self::Text | Self::Slug | Self::OneOf(_) => {
                 (!text.is_empty()).then(|| Capture::Text(text.to_owned()))
             }
             Self::Integer => {
