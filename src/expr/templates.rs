@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use minijinja::{Error, ErrorKind};
 use walkdir::WalkDir;
+
+use crate::files::is_below;
 
 /// The templates of one chart.
 #[derive(Debug, Clone)]
@@ -30,10 +32,7 @@ impl Templates {
                 .ok()
                 .map(|index| Cow::Borrowed(table[index].1))),
             Self::Folders(folders) => {
-                if !Path::new(name)
-                    .components()
-                    .all(|part| matches!(part, Component::Normal(_)))
-                {
+                if !is_below(name) {
                     return Ok(None);
                 }
                 for folder in folders {

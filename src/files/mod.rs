@@ -7,6 +7,14 @@ pub mod pattern;
 pub mod table;
 pub mod timestamp;
 
+use std::path::{Component, Path};
+
+/// Returns whether this is a relative path that stays inside the folder that it is joined to.
+pub fn is_below(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
 /// How many warnings of one kind are shown to the user.
 const MOST_WARNINGS: usize = 5;
 

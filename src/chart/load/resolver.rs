@@ -1,13 +1,13 @@
 //! Collects flaws while names are resolved, and resolves what every part of a chart has: names and file patterns.
 
 use std::ops::Range;
-use std::path::{Component, Path};
 
 use crate::chart::model::{FilePattern, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Step};
+use crate::files::is_below;
 use crate::files::pattern::Pattern;
 
 /// The hole in a phase's name that makes one phase per cycle.
@@ -125,14 +125,6 @@ fn noun(code: Code) -> &'static str {
         Code::UnknownInvocation => "invocation",
         _ => "phase",
     }
-}
-
-/// Returns whether this is a relative path that stays inside the folder that it is joined to.
-pub(super) fn is_below(path: &str) -> bool {
-    !path.is_empty()
-        && Path::new(path)
-            .components()
-            .all(|part| matches!(part, Component::Normal(_)))
 }
 
 /// Returns the context fields that can be part of a file name.

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use super::resolver::{Resolver, is_below};
+use super::resolver::Resolver;
 use crate::chart::model::{Arg, Phase, Scope as ScopeSource, Source};
 use crate::chart::names::sources;
 use crate::chart::{InstanceChoice, Scope};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
 use crate::expr::source::Literal;
+use crate::files::is_below;
 use crate::files::pattern::{Pattern, is_slug};
 use crate::text::shown;
 
