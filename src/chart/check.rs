@@ -15,7 +15,7 @@ use super::{Chart, Cycle, locate};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, unique};
 use crate::diagnostic::suggest::hint;
-use crate::diagnostic::toml::{Document, Step, token};
+use crate::diagnostic::toml::{Document, Step, at, below, token};
 use crate::expr::Expressions;
 use crate::expr::MAX_DEPTH;
 use crate::expr::infer::{self, Facts, Problem};
@@ -146,20 +146,9 @@ impl References<'_> {
     }
 }
 
-/// Returns the path with one more step.
-fn to(steps: &[Step], more: impl Into<Step>) -> Vec<Step> {
-    let mut steps = steps.to_vec();
-    steps.push(more.into());
-    steps
-}
-
 /// Returns what is not none where the guard holds, or where it does not.
 fn not_none(guard: Option<&Expr>, holds: bool, names: &ChartNames<'_>) -> BTreeSet<String> {
     guard.map_or_else(BTreeSet::new, |guard| infer::facts(&guard.0, holds, names))
-}
-
-fn top(key: &str, name: &str) -> Vec<Step> {
-    vec![Step::from(key), Step::from(name)]
 }
 
 impl Checker<'_> {
@@ -169,7 +158,7 @@ impl Checker<'_> {
         self.references();
         for (name, expr) in &chart.lets {
             let (_, problems) = infer::expression(&expr.0, &names);
-            self.report(&top("let", name), &expr.0, problems);
+            self.report(at!["let", name], &expr.0, problems);
         }
         let settings = chart.context.values().filter_map(Field::setting);
         self.uses
@@ -185,15 +174,15 @@ impl Checker<'_> {
         let of_review = ("review", chart.budget.review.as_ref());
         for (key, text) in chart.budget.parts().into_iter().chain([of_review]) {
             if let Some(text) = text {
-                self.value(&top("budget", key), text, &names);
+                self.value(at!["budget", key], text, &names);
             }
         }
         self.processes(&names);
         for (event, rules) in &chart.on {
             let mut passed = BTreeSet::new();
             for (index, rule) in rules.iter().enumerate() {
-                let path = to(&top("on", event), index);
-                self.given(passed.clone(), |checker| checker.rule(&path, rule, &names));
+                let path = at!["on", event, index];
+                self.given(passed.clone(), |checker| checker.rule(path, rule, &names));
                 // A rule that answers is the last one, so its guard is false when others are tried.
                 if rule.invoke.is_none() && !rule.answers().is_empty() {
                     passed.extend(not_none(rule.guard.as_ref(), false, &names));
@@ -201,7 +190,7 @@ impl Checker<'_> {
             }
         }
         for (name, command) in &chart.commands {
-            let path = top("commands", name);
+            let path = at!["commands", name];
             let before = self.facts.clone();
             if command.rule.guard.is_none() {
                 // The user can run it before anything is assigned.
@@ -210,19 +199,19 @@ impl Checker<'_> {
                     |name: &String| chart.context.get(name).is_none_or(|field| !is_empty(field));
                 self.facts.may_be_shown.retain(is_known);
             }
-            self.rule(&path, &command.rule, &names);
+            self.rule(path, &command.rule, &names);
             self.facts = before;
             if let Some(text) = &command.otherwise {
                 let facts = not_none(command.rule.guard.as_ref(), false, &names);
                 self.given(facts, |checker| {
-                    checker.say(&to(&path, "else"), text, &names);
+                    checker.say(&below(path, "else"), text, &names);
                 });
             }
         }
         for (index, property) in chart.properties.iter().enumerate() {
-            let path = vec![Step::from("properties"), Step::from(index)];
+            let path = at!["properties", index];
             for (key, expr) in property.claims() {
-                self.condition(&to(&path, key), expr, &names);
+                self.condition(&below(path, key), expr, &names);
             }
         }
     }
@@ -230,12 +219,12 @@ impl Checker<'_> {
     fn options(&mut self, names: &ChartNames<'_>) {
         let chart = self.chart;
         for (name, arg) in &chart.args {
-            let path = top("args", name);
+            let path = at!["args", name];
             if let Some(one_of) = &arg.one_of {
-                self.list(&to(&path, "one_of"), one_of, names);
+                self.list(&below(path, "one_of"), one_of, names);
             }
             if let Some(Literal::Text(default)) = &arg.default {
-                self.value(&to(&path, "default"), default, names);
+                self.value(&below(path, "default"), default, names);
             }
         }
     }
@@ -244,17 +233,17 @@ impl Checker<'_> {
         let chart = self.chart;
         for (name, checks) in &chart.checks {
             for (index, check) in checks.iter().enumerate() {
-                let path = to(&top("checks", name), index);
+                let path = at!["checks", name, index];
                 let it = check
                     .each
                     .as_ref()
-                    .map(|each| self.list(&to(&path, "each"), each, names));
+                    .map(|each| self.list(&below(path, "each"), each, names));
                 let with_it = it.map(|it| ChartNames::with_it(chart, &self.uses, it));
                 let names = with_it.as_ref().unwrap_or(names);
-                self.guard(&path, check.guard.as_ref(), names);
+                self.guard(path, check.guard.as_ref(), names);
                 let facts = not_none(check.guard.as_ref(), true, names);
                 self.given(facts, |checker| {
-                    checker.say(&to(&path, "say"), &check.say, names)
+                    checker.say(&below(path, "say"), &check.say, names)
                 });
             }
         }
@@ -270,48 +259,47 @@ impl Checker<'_> {
                 .map_or(Type::None, |cycle| Type::word([cycle.clone()]));
             let it = Type::record([("id", Type::word([name.clone()])), ("cycle", cycle)]);
             let names = ChartNames::with_it(chart, &self.uses, it);
-            let path = top("phases", &entry.key);
-            self.guard(&path, entry.phase.guard.as_ref(), &names);
+            let path = at!["phases", &entry.key];
+            self.guard(path, entry.phase.guard.as_ref(), &names);
             if let Some(text) = &entry.phase.otherwise {
                 let facts = not_none(entry.phase.guard.as_ref(), false, &names);
                 self.given(facts, |checker| {
-                    checker.say(&to(&path, "else"), text, &names);
+                    checker.say(&below(path, "else"), text, &names);
                 });
             }
-            self.assign(&to(&path, "entry"), &entry.phase.entry, &names);
+            self.assign(&below(path, "entry"), &entry.phase.entry, &names);
         }
     }
 
     fn processes(&mut self, names: &ChartNames<'_>) {
         let chart = self.chart;
         if let Some(gates) = &chart.gates {
-            let path = |key: &str| vec![Step::from("gates"), Step::from(key)];
-            self.list(&path("commands"), &gates.commands, names);
+            self.list(at!["gates", "commands"], &gates.commands, names);
             if let Seconds::Setting(text) = &gates.timeout {
-                self.value(&path("timeout"), text, names);
+                self.value(at!["gates", "timeout"], text, names);
             }
         }
         for (name, invoke) in &chart.invoke {
             for (index, text) in invoke.argv.iter().enumerate() {
-                let path = to(&to(&top("invoke", name), "argv"), index);
+                let path = at!["invoke", name, "argv", index];
                 // A list becomes one argument for each item.
                 let is_list = single_expression(&text.0)
                     .is_some_and(|expr| matches!(infer::expression(expr, names).0, Type::List(_)));
                 if is_list {
-                    self.value(&path, text, names);
+                    self.value(path, text, names);
                 } else {
                     self.given(names.of_a_cycle().into_iter().collect(), |checker| {
-                        checker.say(&path, text, names)
+                        checker.say(path, text, names)
                     });
                 }
             }
             if let Seconds::Setting(text) = &invoke.timeout {
-                self.value(&to(&top("invoke", name), "timeout"), text, names);
+                self.value(at!["invoke", name, "timeout"], text, names);
             }
             if let Some(by) = &invoke.by {
-                let path = to(&top("invoke", name), "by");
+                let path = at!["invoke", name, "by"];
                 self.given(names.of_a_cycle().into_iter().collect(), |checker| {
-                    checker.say(&path, by, names)
+                    checker.say(path, by, names)
                 });
             }
         }
@@ -377,16 +365,14 @@ impl Checker<'_> {
         for name in graph.edges.keys() {
             if let Err(message) = graph.height(name, &mut Vec::new(), &mut heights) {
                 let (table, name) = name.split_once('.').unwrap_or(("let", name));
-                let place = self.place(&top(table, name));
-                self.flaws
-                    .push(Flaw::new(Code::SelfReference, message).at(place));
+                self.flaw(Code::SelfReference, at![table, name], message, None);
                 return;
             }
         }
     }
 
     fn cycle(&mut self, id: &str, cycle: &Cycle, names: &ChartNames<'_>) {
-        let at = |key: &str| to(&top("cycles", id), key);
+        let at = |key: &str| below(at!["cycles", id], key);
         self.condition(&at("exit"), &cycle.exit, names);
         if let Some(expr) = &cycle.ready {
             self.condition(&at("ready"), expr, names);
@@ -394,23 +380,23 @@ impl Checker<'_> {
         self.assign(&at("entry"), &cycle.entry, names);
         for (index, item) in cycle.subject.iter().enumerate() {
             if let Some(expr) = single_expression(&item.0) {
-                self.list(&to(&at("subject"), index), &Expr(expr.to_owned()), names);
+                self.list(&below(&at("subject"), index), &Expr(expr.to_owned()), names);
             }
         }
         for (word, item) in &cycle.text {
-            let path = to(&at("text"), word);
+            let path = below(&at("text"), word);
             self.given(names.of_a_cycle().into_iter().collect(), |checker| {
                 checker.say(&path, item, names)
             });
         }
         for (index, target) in cycle.advance.iter().enumerate() {
-            self.guard(&to(&at("advance"), index), target.guard.as_ref(), names);
+            self.guard(&below(&at("advance"), index), target.guard.as_ref(), names);
         }
     }
 
     fn rule(&mut self, path: &[Step], rule: &Rule, names: &ChartNames<'_>) {
         self.guard(path, rule.guard.as_ref(), names);
-        self.assign(&to(path, "assign"), &rule.assign, names);
+        self.assign(&below(path, "assign"), &rule.assign, names);
         let facts = not_none(rule.guard.as_ref(), true, names);
         self.given(facts, |checker| checker.effects(path, rule, names));
     }
@@ -437,12 +423,12 @@ impl Checker<'_> {
             }
         }
         if let Some(invoke) = &rule.invoke {
-            let path = to(path, "invoke");
+            let path = below(path, "invoke");
             self.say(&path, &Text(invoke.clone()), names);
             self.invocation(&path, invoke);
         }
         for (index, action) in rule.actions.iter().enumerate() {
-            self.action(&to(&to(path, "actions"), index), action, names);
+            self.action(&below(&below(path, "actions"), index), action, names);
         }
         let texts = [
             ("message", &rule.message),
@@ -452,7 +438,7 @@ impl Checker<'_> {
         ];
         for (key, text) in texts {
             if let Some(text) = text {
-                self.say(&to(path, key), text, names);
+                self.say(&below(path, key), text, names);
             }
         }
     }
@@ -466,8 +452,8 @@ impl Checker<'_> {
             .find(|name| !known().any(|other| other == *name));
         if let Some(name) = unknown {
             let message = format!("unknown invocation `{name}`");
-            let flaw = Flaw::new(Code::UnknownInvocation, message).help(hint(name, known()));
-            self.flaws.push(flaw.at(self.place(path)));
+            let help = hint(name, known());
+            self.flaw(Code::UnknownInvocation, path, message, help);
         }
     }
 
@@ -475,7 +461,7 @@ impl Checker<'_> {
         let it = action
             .each
             .as_ref()
-            .map(|each| self.list(&to(path, "each"), each, names));
+            .map(|each| self.list(&below(path, "each"), each, names));
         let with_it = it.map(|it| ChartNames::with_it(self.chart, &self.uses, it));
         let names = with_it.as_ref().unwrap_or(names);
         self.guard(path, action.guard.as_ref(), names);
@@ -484,11 +470,11 @@ impl Checker<'_> {
         let facts = not_none(action.guard.as_ref(), true, names);
         self.given(facts, |checker| {
             for (key, text) in deed.texts() {
-                checker.say(&to(path, key), text, names);
+                checker.say(&below(path, key), text, names);
             }
         });
         if let Deed::Copy { template, .. } = deed {
-            self.template(&to(path, "copy"), template, names);
+            self.template(&below(path, "copy"), template, names);
         }
     }
 
@@ -503,8 +489,7 @@ impl Checker<'_> {
                 let known = self.chart.templates.names();
                 let help = hint(name, known.iter().map(String::as_str));
                 let message = format!("unknown template `{name}`");
-                let flaw = Flaw::new(Code::UnknownTemplate, message).help(help);
-                self.flaws.push(flaw.at(self.place(path)));
+                self.flaw(Code::UnknownTemplate, path, message, help);
                 None
             }
         }
@@ -514,23 +499,19 @@ impl Checker<'_> {
     fn prompts(&mut self, names: &ChartNames<'_>) {
         let prompts = &self.chart.prompts;
         for (name, expr) in &prompts.vars {
-            let path = [top("prompts", "vars"), vec![Step::from(name)]].concat();
+            let path = at!["prompts", "vars", name];
             let (kind, mut problems) = infer::expression(&expr.0, names);
             if matches!(kind, Type::List(_) | Type::Record(_)) {
-                problems.push(Problem {
-                    code: Code::WrongOperand,
-                    span: 0..expr.0.len(),
-                    template: None,
-                    message: format!("expected a string, but this is {kind}"),
-                    help: Some("join it: `| join('\\n')`".to_owned()),
-                });
+                let message = format!("expected a string, but this is {kind}");
+                let help = Some("join it: `| join('\\n')`".to_owned());
+                problems.push(Problem::of_all(&expr.0, Code::WrongOperand, message, help));
             }
-            self.report(&path, &expr.0, problems);
+            self.report(path, &expr.0, problems);
         }
         for (index, name) in prompts.names.iter().enumerate() {
-            let path = [top("prompts", "names"), vec![Step::from(index)]].concat();
+            let path = at!["prompts", "names", index];
             let file = Chart::prompt_file(name);
-            let Some(text) = self.template(&path, &file, names) else {
+            let Some(text) = self.template(path, &file, names) else {
                 continue;
             };
             for hole in prompt::names(&text).filter(|hole| !prompts.vars.contains_key(*hole)) {
@@ -538,8 +519,7 @@ impl Checker<'_> {
                 let help = hint(hole, known);
                 let message =
                     format!("`{file}` has {{{{{hole}}}}}, which is not in [prompts.vars]");
-                let flaw = Flaw::new(Code::UnknownName, message).help(help);
-                self.flaws.push(flaw.at(self.place(&path)));
+                self.flaw(Code::UnknownName, path, message, help);
             }
         }
     }
@@ -551,7 +531,7 @@ impl Checker<'_> {
 
     fn guard(&mut self, path: &[Step], guard: Option<&Expr>, names: &ChartNames<'_>) {
         if let Some(guard) = guard {
-            self.condition(&to(path, "guard"), guard, names);
+            self.condition(&below(path, "guard"), guard, names);
         }
     }
 
@@ -563,13 +543,7 @@ impl Checker<'_> {
             Type::Any => Type::Any,
             other => {
                 let message = format!("expected a list, but this is {other}");
-                problems.push(Problem {
-                    code: Code::WrongOperand,
-                    span: 0..expr.0.len(),
-                    template: None,
-                    message,
-                    help: None,
-                });
+                problems.push(Problem::of_all(&expr.0, Code::WrongOperand, message, None));
                 Type::Any
             }
         };
@@ -617,7 +591,7 @@ impl Checker<'_> {
             let Literal::Text(text) = literal else {
                 continue;
             };
-            let path = to(path, name);
+            let path = below(path, name);
             let given = self.value(&path, text, names);
             let Some(field) = self.chart.context.get(name) else {
                 continue;
@@ -636,13 +610,15 @@ impl Checker<'_> {
                 let help =
                     (given == Type::None).then(|| "set `nullable = true` for the field".to_owned());
                 let message = format!("`{name}` must be {}, but this is {given}", field.describe());
-                self.flaws.push(
-                    Flaw::new(Code::WrongAssignment, message)
-                        .help(help)
-                        .at(self.place(&path)),
-                );
+                self.flaw(Code::WrongAssignment, &path, message, help);
             }
         }
+    }
+
+    /// Reports what is wrong at `path`, and what to do.
+    fn flaw(&mut self, code: Code, path: &[Step], message: String, help: Option<String>) {
+        let flaw = Flaw::new(code, message).help(help);
+        self.flaws.push(flaw.at(self.place(path)));
     }
 
     fn place(&self, path: &[Step]) -> Option<Range<usize>> {

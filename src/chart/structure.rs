@@ -17,7 +17,7 @@ use super::schema::statechart;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::{ChartError, Flaw};
 use crate::diagnostic::suggest::{is_slip, suggest};
-use crate::diagnostic::toml::{Step, locate, locate_key};
+use crate::diagnostic::toml::{Step, below, locate, locate_key};
 
 /// The schema of charts, compiled and as it is.
 static SCHEMA: LazyLock<Result<(Validator, Json), String>> = LazyLock::new(|| {
@@ -225,7 +225,7 @@ fn unknown_keys<'s>(
             let meant = meant
                 .filter(|meant| is_slip(key, meant))
                 .or_else(|| suggest(key, absent));
-            let path = [path.as_slice(), &[Step::from(key)]].concat();
+            let path = below(&path, key);
             unknown.push((path, key.clone(), meant));
         }
     }

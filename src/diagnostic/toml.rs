@@ -35,6 +35,11 @@ macro_rules! at {
 }
 pub(crate) use at;
 
+/// Returns the path with one more step.
+pub(crate) fn below(path: &[Step], step: impl Into<Step>) -> Vec<Step> {
+    [path, &[step.into()]].concat()
+}
+
 /// Returns the place of the value at `path` in the TOML text; if it is absent, that of the nearest table above.
 pub fn locate(text: &str, path: &[Step]) -> Option<Range<usize>> {
     Document::parse(text).locate(path)

@@ -3,9 +3,9 @@
 use super::subject::Subject;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
-use crate::diagnostic::toml::{Step, at};
-use crate::expr::syntax::constant;
+use crate::diagnostic::toml::{Step, at, below};
 use crate::expr::source::Expr;
+use crate::expr::syntax::constant;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
     let chart = subject.chart;
@@ -40,7 +40,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Flaw> {
         .into_iter()
         .filter_map(|(path, guard)| {
             let guard = guard?;
-            let path = [path.as_slice(), at!["guard"]].concat();
+            let path = below(&path, "guard");
             let (holds, help) = match constant(&guard.0)? {
                 true => ("is always true", "remove the guard"),
                 false => ("is never true", "remove the rule, or fix its guard"),

@@ -7,7 +7,7 @@ use crate::chart::field::Phases;
 use crate::chart::model::{Assign, CycleSource, Field, FieldType, Source, Trust, WordTable, Words};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
-use crate::diagnostic::toml::{Step, at};
+use crate::diagnostic::toml::{Step, at, below};
 use crate::expr::source::Literal;
 
 /// Replaces the names of tables by the names in them; `invoked` returns those of `[invoke]`.
@@ -218,7 +218,7 @@ impl Resolver<'_> {
     fn cycle_fields(&mut self, path: &[Step], own: &CycleSource, source: &Source, phases: &Phases) {
         for (key, field) in [("count", &own.count), ("limit", &own.limit)] {
             let Some(field) = field else { continue };
-            let path = [path, &[Step::from(key)]].concat();
+            let path = below(path, key);
             let known = self.field(&path, field, &source.context);
             if known.is_some_and(|field| field.kind != FieldType::Integer) {
                 let message = format!("`{field}` counts reviews and must be an integer");
@@ -226,14 +226,14 @@ impl Resolver<'_> {
             }
         }
         if let Some(entry) = &own.entry {
-            let path = [path, &[Step::from("entry")]].concat();
+            let path = below(path, "entry");
             self.assigned(&path, entry, source, phases);
         }
     }
 
     fn assigned(&mut self, path: &[Step], assign: &Assign, source: &Source, phases: &Phases) {
         for (name, value) in assign {
-            let path = [path, &[Step::from(name)]].concat();
+            let path = below(path, name);
             let Some(field) = self.field(&path, name, &source.context) else {
                 continue;
             };

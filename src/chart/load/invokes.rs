@@ -6,7 +6,7 @@ use super::resolver::{Resolver, name_fields};
 use crate::chart::Invoke;
 use crate::chart::model::{FilePattern, InvokeSource, Seconds, Source};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::toml::{Step, at};
+use crate::diagnostic::toml::{Step, at, below};
 
 impl Resolver<'_> {
     /// Resolves the processes. A required key that is missing is reported, and replaced by something valid.
@@ -82,7 +82,7 @@ impl Resolver<'_> {
         holes: &[&str],
         source: &Source,
     ) {
-        let at = |key: &str| [path, at![key]].concat();
+        let at = |key: &str| below(path, key);
         let lists = [
             ("verdict", &invoke.verdict),
             ("findings", &invoke.findings),

@@ -5,7 +5,7 @@ use crate::chart::field::Phases;
 use crate::chart::model::{Action, Rule, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::hint;
-use crate::diagnostic::toml::{Step, at};
+use crate::diagnostic::toml::{Step, at, below};
 use crate::host::events::EVENTS;
 
 impl Resolver<'_> {
@@ -38,7 +38,7 @@ impl Resolver<'_> {
             .iter()
             .map(|(id, own)| (vec![Step::from("cycles"), Step::from(id)], own, Some(id)));
         for (path, cycle, id) in shared.chain(own) {
-            let at = |key: &str| [path.as_slice(), &[Step::from(key)]].concat();
+            let at = |key: &str| below(&path, key);
             if let Some(resume) = &cycle.resume {
                 self.known(&at("resume"), Code::UnknownPhase, resume, known());
             }
@@ -106,7 +106,7 @@ impl Resolver<'_> {
     fn actions(&mut self, path: &[Step], actions: &[Action]) {
         for (index, action) in actions.iter().enumerate() {
             if let Err(message) = action.deed() {
-                let path = [path, &[Step::from(index)]].concat();
+                let path = below(path, index);
                 self.flaw(Code::ConflictingKeys, &path, message, "");
             }
         }
@@ -119,7 +119,7 @@ impl Resolver<'_> {
             for key in rule.effects().into_iter().chain(answers) {
                 let help = "move it to its own rule, guarded by the outcome: `review.ok`";
                 let message = format!("`{key}` next to `invoke` has no effect");
-                let path = [path, at![key]].concat();
+                let path = below(path, key);
                 self.flaw(Code::ConflictingKeys, &path, message, help);
             }
             return;
@@ -129,7 +129,7 @@ impl Resolver<'_> {
                 "a rule gives one answer, but this one has `{}` and `{key}`",
                 answers[0]
             );
-            let path = [path, &[Step::from(*key)]].concat();
+            let path = below(path, *key);
             self.flaw(Code::ConflictingKeys, &path, message, "remove one of them");
         }
     }
