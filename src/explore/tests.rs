@@ -36,7 +36,7 @@ fn chart(edits: &[(&str, &str)]) -> Arc<Chart> {
         text = text.replacen(from, to, 1);
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/charts/templates");
-    let chart = load::from_text("base.toml", &text, Templates::Folders(vec![folder]));
+    let chart = load::from_text("base.toml", &text, Templates::folders(vec![folder]));
     Arc::new(chart.unwrap_or_else(|error| panic!("{error}")))
 }
 
@@ -306,7 +306,7 @@ fn what_comes_of_values_that_are_not_tried_is_neither_proved_nor_refuted() {
              [tables.rows]\nfile = \"rows.md\"\ncolumns = {{ id = \"Id\", status = \"Status\" }}\n\
              finished = [\"done\"]\n[phases]\none = {{}}\nthree = {{ type = \"final\" }}\n{more}"
         );
-        let chart = load::from_text("made", &text, Templates::Folders(Vec::new())).unwrap();
+        let chart = load::from_text("made", &text, Templates::folders(Vec::new())).unwrap();
         let report = explore(&Arc::new(chart), &Caps::default());
         let found = findings(&report);
         let [(is, verdict)] = &found[..] else {
@@ -571,7 +571,7 @@ fn counting(rules: &str) -> Arc<Chart> {
          [config]\nmost = {{ type = \"integer\", minimum = 1, default = 20 }}\n\
          [phases]\none = {{}}\n{rules}"
     );
-    let chart = load::from_text("made", &text, Templates::Folders(Vec::new()));
+    let chart = load::from_text("made", &text, Templates::folders(Vec::new()));
     Arc::new(chart.unwrap_or_else(|error| panic!("{error}")))
 }
 
@@ -796,7 +796,7 @@ fn dr_done_without_a_line_of_its_counter_is_explored() {
             .nth(usize::from(case.starts_with('[')))
             .unwrap();
         let text = text.replacen(&case, &case.replacen(&format!("{less}\n"), "", 1), 1);
-        let chart = load::from_text("dr-done", &text, Templates::Folders(vec![folder.clone()]));
+        let chart = load::from_text("dr-done", &text, Templates::folders(vec![folder.clone()]));
         let chart = chart.unwrap_or_else(|error| panic!("{error}"));
         let report = explore(&Arc::new(chart), &Caps::default());
         assert!(report.complete, "{case}: {:?}", report.cut);
