@@ -460,7 +460,7 @@ fn every_edge_is_a_decision_of_decide() {
                     assert!(!stories.is_empty(), "{edge:?}");
                     let questions = &search.moves.tree.questions;
                     let is_settled = |(asked, _): &(u32, u32)| {
-                        !matches!(questions[*asked as usize], Question::Assumed { .. })
+                        !matches!(*questions[*asked as usize], Question::Assumed { .. })
                     };
                     for story in stories.iter().filter(|story| story.iter().all(is_settled)) {
                         compare(&search, state, &trigger, &edge, story);
@@ -485,37 +485,24 @@ fn compare(
     let situation = search.states.get(state);
     let shared = |value: u32| Arc::new(tree.value(value).clone());
     let fields = situation.fields().iter().map(|value| shared(*value));
-    let mut set = Vec::new();
-    let mut answered = Vec::new();
-    let mut chosen = Vec::new();
     let known = situation
         .answered()
         .map(|(question, is_there)| (question, Arc::new(serde_json::json!(is_there))));
     let choices = story
         .iter()
         .map(|(question, value)| (*question, shared(*value)));
-    for (question, value) in known.into_iter().chain(choices) {
-        match &tree.questions[question as usize] {
-            Question::Answered { answer, review } => {
-                answered.push((answer.clone(), review.clone(), *value == true))
-            }
-            Question::Choice(choice) => chosen.push((choice.clone(), value)),
-            Question::Field(name) => set.push((name.clone(), value)),
-            Question::Started | Question::Assumed { .. } | Question::Outcome { .. } => {}
-        }
-    }
+    let answers = known.into_iter().chain(choices);
+    let answers =
+        answers.map(|(asked, value)| (Arc::clone(&tree.questions[asked as usize]), value));
     let base = Base {
         fields: fields.collect(),
-        set,
         started: situation.is_started(),
-        answered,
     };
     let world: Arc<dyn World> = Arc::new(ImaginedWorld::new(
         &tree.ground,
         base,
         trigger,
-        chosen,
-        Vec::new(),
+        answers.collect(),
         None,
     ));
     let event = Event {
