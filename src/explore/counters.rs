@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use indexmap::IndexMap;
 use minijinja::machinery::ast::{BinOpKind, CompareOpKind, Expr, Stmt};
 use minijinja::machinery::{parse, parse_expr};
 use serde_json::Value as Json;
 
+use super::user_fields::Parameters;
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::chart::fragments::{Fragment, Role};
@@ -20,10 +20,7 @@ use crate::expr::syntax::{expressions, parts};
 /// Rules set such a field to literals, add literals to it, show it, and compare it with literals and with `parameters`,
 /// of which these values are tried. Above the greatest of these numbers no comparison tells two values apart. A field
 /// that the engine itself reads, such as a cycle's count, is not among them.
-pub(super) fn tops(
-    chart: &Chart,
-    parameters: &IndexMap<String, Vec<Json>>,
-) -> HashMap<String, i64> {
+pub(super) fn tops(chart: &Chart, parameters: &Parameters) -> HashMap<String, i64> {
     let mut fragments = chart.fragments();
     // A template is shown, unless it is a part of what is not.
     let is_part =
@@ -87,7 +84,7 @@ pub(super) fn is_read_by_the_engine(chart: &Chart, field: &str) -> bool {
 /// A field that may be one, and the greatest number that it is held against so far.
 struct Counter<'c> {
     name: &'c str,
-    parameters: &'c IndexMap<String, Vec<Json>>,
+    parameters: &'c Parameters,
     most: i64,
 }
 
@@ -193,7 +190,11 @@ impl Counter<'_> {
             },
             _ => String::new(),
         };
-        let tried = self.parameters.get(&name).into_iter().flatten();
+        let tried = self
+            .parameters
+            .get(&name)
+            .into_iter()
+            .flat_map(|values| values.iter());
         let tried: Option<Vec<i64>> = tried.map(Json::as_i64).collect();
         let known = match integer(expr) {
             Some(number) => Some(vec![number]),

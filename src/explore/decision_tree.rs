@@ -30,6 +30,9 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 /// Things by their numbers, and numbers by things.
 type Numbered<T> = IndexSet<T, FxBuildHasher>;
 
+/// Lists of values and their numbers, by where they lie in memory. They are kept: nothing else comes to lie there.
+type Lists = FxHashMap<*const Json, (Arc<[Json]>, Rc<[u32]>)>;
+
 /// Questions, each with the set of answers that are left to it, by their numbers.
 pub(crate) type Choices = Vec<(u32, u32)>;
 
@@ -104,7 +107,7 @@ enum Node {
     Unknown,
     Ask {
         question: u32,
-        options: Vec<u32>,
+        options: Rc<[u32]>,
         next: Vec<(u32, u32)>,
     },
     Leaf(u32),
@@ -158,7 +161,8 @@ impl Walk<'_> {
 
 /// What was chosen first, and after it.
 pub(super) fn over(first: &[(u32, u32)], then: &[(u32, u32)]) -> Choices {
-    let mut all = first.to_vec();
+    let mut all = Vec::with_capacity(first.len() + then.len());
+    all.extend_from_slice(first);
     for (question, set) in then {
         match all.iter_mut().find(|(asked, _)| asked == question) {
             Some(known) => known.1 = *set,
@@ -177,7 +181,8 @@ pub(crate) struct Tree {
     pub(crate) ground: Arc<Ground>,
     pub(crate) chart: Arc<Chart>,
     pub(crate) values: Numbered<Arc<Json>>,
-    pub(crate) questions: Numbered<Question>,
+    lists_of_values: Lists,
+    pub(crate) questions: Numbered<Arc<Question>>,
     /// Where rules stand.
     pub(crate) places: Numbered<String>,
     /// Names of lists of rules.
@@ -197,6 +202,10 @@ pub(crate) struct Tree {
     settings: Vec<(usize, u32)>,
     /// The fields and settings that questions are about.
     asked: FxHashMap<u32, usize>,
+    /// The field that says what is due.
+    due: Option<usize>,
+    /// For each cycle, the fields that the names of its files are made of, its count first.
+    made_of: Vec<Rc<[usize]>>,
     nodes: Vec<Node>,
     /// The first node of each part, and the part in words.
     roots: FxHashMap<Segment, (u32, Arc<str>)>,
@@ -217,16 +226,26 @@ impl Tree {
         let mut questions = Numbered::default();
         let fields = chart.context.keys().map(|name| {
             let is_parameter = ground.domain.parameters.contains_key(name);
-            is_parameter.then(|| number(questions.insert_full(Question::Field(name.clone())).0))
+            let question = || Arc::new(Question::Field(name.clone()));
+            is_parameter.then(|| number(questions.insert_full(question()).0))
         });
         let parameters = fields.collect();
         let settings = ground.domain.parameters.keys().filter_map(|name| {
-            let question = questions.insert_full(Question::Field(name.clone())).0;
+            let question = Arc::new(Question::Field(name.clone()));
+            let question = questions.insert_full(question).0;
             Some((field_of(chart, name)?, number(question)))
         });
         let settings: Vec<(usize, u32)> = settings.collect();
         let asked = settings.iter().map(|(field, question)| (*question, *field));
+        let made_of = chart
+            .cycles
+            .values()
+            .map(|cycle| fields_of_names(chart, cycle));
+        let due = chart.next.as_ref().and_then(|next| field_of(chart, next));
         Self {
+            due,
+            made_of: made_of.collect(),
+            lists_of_values: Lists::default(),
             asked: asked.collect(),
             settings,
             parameters,
@@ -273,7 +292,7 @@ impl Tree {
 
     /// True where an expression is assumed to come to something else than it does.
     fn assumes(&self, question: u32, value: u32) -> bool {
-        matches!(self.questions[question as usize], Question::Assumed { .. })
+        matches!(self.question(question), Question::Assumed { .. })
             && *self.value(value) != AS_IT_IS
     }
 
@@ -372,6 +391,11 @@ impl Tree {
         self.nodes.len() * 160 + self.values.len() * 200 + ends * 60
     }
 
+    /// A question by its number.
+    pub(crate) fn question(&self, question: u32) -> &Question {
+        &self.questions[question as usize]
+    }
+
     /// A value by its number.
     pub(crate) fn value(&self, value: u32) -> &Json {
         &self.values[value as usize]
@@ -387,6 +411,18 @@ impl Tree {
             Some(index) => number(index),
             None => number(self.values.insert_full(Arc::new(value.clone())).0),
         }
+    }
+
+    /// The numbers of some values.
+    fn value_ids(&mut self, values: &Arc<[Json]>) -> Rc<[u32]> {
+        let place = values.as_ptr();
+        if let Some((_, known)) = self.lists_of_values.get(&place) {
+            return Rc::clone(known);
+        }
+        let numbers: Rc<[u32]> = values.iter().map(|value| self.value_id(value)).collect();
+        let known = (Arc::clone(values), Rc::clone(&numbers));
+        self.lists_of_values.insert(place, known);
+        numbers
     }
 
     /// The question what a field holds, where the field is one that a user sets at any time.
@@ -520,7 +556,7 @@ impl Tree {
             } => (*question, options),
         };
         let number_of = |answer: bool| self.values.get_index_of(&json!(answer)).map(number);
-        let described = match &self.questions[question as usize] {
+        let described = match self.question(question) {
             Question::Field(_) if options.is_empty() => self.field_asked(question).map(|field| {
                 looks.add(Look::field(field));
                 walk.state.fields()[field]
@@ -550,7 +586,7 @@ impl Tree {
         }
         let values = match walk.chosen(made, question) {
             Some(set) => self.members(set).to_vec(),
-            None => options.clone(),
+            None => options.to_vec(),
         };
         let all = self.set(values.clone());
         let mut ends = Vec::new();
@@ -622,7 +658,11 @@ impl Tree {
     fn merge(&mut self, mut ends: Vec<End>) -> Vec<End> {
         loop {
             let count = ends.len();
-            if count < 2 {
+            let mut leaves: Vec<u32> = ends.iter().map(|end| end.leaf).collect();
+            leaves.sort_unstable();
+            leaves.dedup();
+            // Ways that lead to different leaves differ in more than an answer.
+            if leaves.len() == count {
                 return ends;
             }
             let asked = ends.iter().flat_map(|end| &end.choices);
@@ -695,46 +735,24 @@ impl Tree {
         let shared = |value: u32| Arc::clone(&self.values[value as usize]);
         let fields = state.fields().iter().map(|value| shared(*value));
         let fields = fields.collect();
-        let mut set = Vec::new();
-        let mut answered = Vec::new();
-        let mut chosen = Vec::new();
-        let mut assumed = Vec::new();
-        let mut tell = |question: u32, is_there: bool| {
-            if let Question::Answered { answer, review } = &self.questions[question as usize] {
-                answered.push((answer.clone(), review.clone(), is_there));
-            }
-        };
-        if let Some((question, is_there)) = state.answered() {
-            tell(question, is_there);
-        }
-        for (question, left) in walk.all(made) {
-            // Of what is left, the way to this node takes the first.
-            let Some(value) = self.members(left).first().copied() else {
-                continue;
-            };
-            match &self.questions[question as usize] {
-                Question::Choice(choice) => chosen.push((choice.clone(), shared(value))),
-                Question::Field(name) => {
-                    set.push((name.clone(), shared(value)));
-                }
-                question @ (Question::Assumed { .. } | Question::Outcome { .. }) => {
-                    assumed.push((question.clone(), shared(value)))
-                }
-                _ => tell(question, self.is_true(value)),
-            }
-        }
+        let asked = |question: u32| Arc::clone(&self.questions[question as usize]);
+        let known = state.answered();
+        let known = known.map(|(question, is_there)| (asked(question), Arc::new(json!(is_there))));
+        // Of what is left, the way to this node takes the first.
+        let chosen = walk.all(made).into_iter().filter_map(|(question, left)| {
+            let value = self.members(left).first()?;
+            Some((asked(question), shared(*value)))
+        });
+        let answers = known.into_iter().chain(chosen).collect();
         let base = Base {
             fields,
-            set,
             started: state.is_started(),
-            answered,
         };
         let fork = ImaginedWorld::new(
             &self.ground,
             base,
             walk.trigger,
-            chosen,
-            assumed,
+            answers,
             Some(Arc::clone(&walk.place)),
         );
         let leaf = self.leaf(segment, walk.trigger, &fork);
@@ -746,17 +764,20 @@ impl Tree {
                 options,
                 answer,
             } = asked;
-            let (index, is_new) = self.questions.insert_full(question);
+            let (index, is_new) = match self.questions.get_index_of(&question) {
+                Some(known) => (known, false),
+                None => self.questions.insert_full(Arc::new(question)),
+            };
             let question = number(index);
-            if is_new && let Question::Field(name) = &self.questions[index] {
+            if is_new && let Question::Field(name) = &*self.questions[index] {
                 self.asked
                     .extend(field_of(&self.chart, name).map(|field| (question, field)));
             }
             let answer = self.value_id(&answer);
-            let options = options.iter().map(|option| self.value_id(option));
+            let options = self.value_ids(&options);
             self.nodes[at as usize] = Node::Ask {
                 question,
-                options: options.collect(),
+                options,
                 next: Vec::new(),
             };
             at = self.next(at, answer);
@@ -880,8 +901,7 @@ impl Tree {
 
     /// The cycle that runs: the one that is due, or whose answer is.
     pub(crate) fn running(&self, state: StateRef<'_>) -> Option<usize> {
-        let next = self.field(self.chart.next.as_ref()?)?;
-        let due = self.value(state.fields()[next]).as_str()?;
+        let due = self.value(state.fields()[self.due?]).as_str()?;
         self.chart
             .cycles
             .values()
@@ -895,15 +915,8 @@ impl Tree {
     }
 
     /// The context fields that the names of a cycle's files are made of, its count first.
-    pub(crate) fn fields_of_names(&self, cycle: &Cycle) -> Vec<usize> {
-        let holes = |pattern| Pattern::holes(pattern).map(|(hole, _)| hole);
-        // The engine fills in these two, even if a field has the same name.
-        let own = [&cycle.answer, &cycle.review].into_iter().flat_map(holes);
-        let own = own.filter(|hole| !["base", "n"].contains(hole));
-        let names = std::iter::once(cycle.count.as_str())
-            .chain(holes(&cycle.base))
-            .chain(own);
-        names.filter_map(|name| self.field(name)).collect()
+    pub(crate) fn fields_of_names(&self, cycle: usize) -> &Rc<[usize]> {
+        &self.made_of[cycle]
     }
 
     /// The question whether the last review of a cycle, as its count says, is answered.
@@ -915,8 +928,7 @@ impl Tree {
 
     /// The question whether review `n` of a cycle is answered.
     pub(crate) fn answer(&mut self, cycle: usize, n: i64, fields: &[u32]) -> Option<u32> {
-        let chart = Arc::clone(&self.chart);
-        let made_of = self.fields_of_names(&chart.cycles[cycle]);
+        let made_of = Rc::clone(self.fields_of_names(cycle));
         let count = self.value_id(&json!(n));
         let values = made_of
             .iter()
@@ -926,6 +938,7 @@ impl Tree {
         if let Some(known) = self.known_names.get(&key) {
             return *known;
         }
+        let chart = Arc::clone(&self.chart);
         let cycle = &chart.cycles[cycle];
         let slug = |hole: &str| -> Result<String, ()> {
             match self.value(fields[self.field(hole).ok_or(())?]) {
@@ -943,20 +956,29 @@ impl Tree {
         };
         let names = name(&cycle.answer).and_then(|answer| Ok((answer, name(&cycle.review)?)));
         let question = names.ok().map(|(answer, review)| {
-            let question = number(
-                self.questions
-                    .insert_full(Question::Answered { answer, review })
-                    .0,
-            );
+            let question = Arc::new(Question::Answered { answer, review });
+            let question = number(self.questions.insert_full(question).0);
             self.names.insert(
                 question,
-                made_of.into_iter().zip(key.2.iter().copied()).collect(),
+                made_of.iter().copied().zip(key.2.iter().copied()).collect(),
             );
             question
         });
         self.known_names.insert(key, question);
         question
     }
+}
+
+/// See [`Tree::fields_of_names`].
+fn fields_of_names(chart: &Chart, cycle: &Cycle) -> Rc<[usize]> {
+    let holes = |pattern| Pattern::holes(pattern).map(|(hole, _)| hole);
+    // The engine fills in these two, even if a field has the same name.
+    let own = [&cycle.answer, &cycle.review].into_iter().flat_map(holes);
+    let own = own.filter(|hole| !["base", "n"].contains(hole));
+    let names = std::iter::once(cycle.count.as_str())
+        .chain(holes(&cycle.base))
+        .chain(own);
+    names.filter_map(|name| field_of(chart, name)).collect()
 }
 
 fn field_of(chart: &Chart, name: &str) -> Option<usize> {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 use super::counters::tops;
 use super::dependence::{Compared, Dependence, LENGTH};
 use super::items::{self, Wanted};
-use super::user_fields::assigns_arg;
+use super::user_fields::{Parameters, assigns_arg};
 use crate::chart::field::default_of;
 use crate::chart::model::{Arg, FieldType};
 use crate::chart::names;
@@ -90,9 +90,8 @@ const GATE_TIMES: &str = "gate.times";
 pub struct Domain {
     pub(super) chart: Arc<Chart>,
     pub dependence: Dependence,
-    /// Settings, and context fields that only a user sets, at any time, with the values that are tried; the default
-    /// first.
-    pub parameters: IndexMap<String, Vec<Json>>,
+    /// Settings, and context fields that only a user sets.
+    pub parameters: Parameters,
     /// What a rule invokes, where it makes no difference which of several processes that is.
     pub invoked: HashMap<String, String>,
     /// Inputs with too many values that matter: whatever looks at them is open.
@@ -152,7 +151,7 @@ impl Domain {
         let mut domain = Self {
             chart: Arc::clone(chart),
             dependence: Dependence::default(),
-            parameters: IndexMap::new(),
+            parameters: Parameters::new(),
             invoked: invoked(chart),
             untried: BTreeSet::new(),
             tops: HashMap::new(),
@@ -176,7 +175,7 @@ impl Domain {
     fn greatest(&self) -> u64 {
         let chart = &self.chart;
         let compared = self.dependence.compared.values();
-        let tried = self.parameters.values().flatten();
+        let tried = self.parameters.values().flat_map(|values| values.iter());
         let known = compared
             .flat_map(|compared| &compared.literals)
             .chain(tried);
@@ -430,7 +429,13 @@ impl Domain {
                     .flat_map(|command| &command.rule.assign)
                 {
                     if assigns_arg(literal, name) {
-                        numbers.extend(self.parameters.get(field).into_iter().flatten().cloned());
+                        numbers.extend(
+                            self.parameters
+                                .get(field)
+                                .into_iter()
+                                .flat_map(|values| values.iter())
+                                .cloned(),
+                        );
                     }
                 }
                 let fallback = arg.minimum.unwrap_or(0);

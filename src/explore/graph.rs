@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::search::{Arrow, Search};
+use super::state::number;
 
 /// A way: the state before each step, and the step's edge.
 pub(crate) type Way = Vec<(usize, usize)>;
@@ -32,65 +33,74 @@ fn back_along(parents: &HashMap<usize, (usize, usize)>, end: usize, start: usize
     way
 }
 
-/// The states from which one of `goals` can be reached by arrows that are `kept`.
-pub(super) fn leads_to(
-    search: &Search,
-    goals: &[bool],
-    kept: impl Fn(usize, &Arrow) -> bool,
-) -> Vec<bool> {
-    let next = ways_to(search, goals, kept);
-    goals
-        .iter()
-        .zip(next)
-        .map(|(goal, next)| *goal || next.is_some())
-        .collect()
+/// The arrows by where they lead.
+pub(crate) struct Backward {
+    /// For each arrow, the state that it comes from, and its edge.
+    sources: Vec<(u32, u32)>,
+    /// Those that lead to state `s` are `sources[starts[s]..starts[s + 1]]`.
+    starts: Vec<usize>,
 }
 
-/// For each state from which one of `goals` can be reached by arrows that are `kept`, the first edge of a shortest way.
-pub(super) fn ways_to(
-    search: &Search,
-    goals: &[bool],
-    kept: impl Fn(usize, &Arrow) -> bool,
-) -> Vec<Option<usize>> {
-    let mut counts = vec![0_usize; search.states.len() + 1];
-    let all = || {
-        (0..search.states.len())
-            .flat_map(|from| search.arrows(from).iter().map(move |arrow| (from, arrow)))
-    };
-    for (from, arrow) in all() {
-        if kept(from, arrow) {
-            counts[arrow.to() + 1] += 1;
+impl Backward {
+    pub(crate) fn of(search: &Search) -> Self {
+        let all = || {
+            let states = 0..search.states.len();
+            states.flat_map(|from| search.arrows(from).iter().map(move |arrow| (from, arrow)))
+        };
+        let mut starts = vec![0_usize; search.states.len() + 1];
+        for (_, arrow) in all() {
+            starts[arrow.to() + 1] += 1;
         }
-    }
-    for index in 1..counts.len() {
-        counts[index] += counts[index - 1];
-    }
-    let mut filled = counts.clone();
-    let mut sources = vec![(0_usize, 0_usize); counts[counts.len() - 1]];
-    for (from, arrow) in all() {
-        if kept(from, arrow) {
-            sources[filled[arrow.to()]] = (from, arrow.edge());
+        for index in 1..starts.len() {
+            starts[index] += starts[index - 1];
+        }
+        let mut filled = starts.clone();
+        let mut sources = vec![(0, 0); search.transitions()];
+        for (from, arrow) in all() {
+            sources[filled[arrow.to()]] = (number(from), number(arrow.edge()));
             filled[arrow.to()] += 1;
         }
+        Self { sources, starts }
     }
-    let mut next = vec![None; goals.len()];
-    let mut open: VecDeque<usize> = (0..goals.len()).filter(|state| goals[*state]).collect();
-    while let Some(state) = open.pop_front() {
-        for (from, edge) in &sources[counts[state]..counts[state + 1]] {
-            if next[*from].is_none() && !goals[*from] {
-                next[*from] = Some(*edge);
-                open.push_back(*from);
+
+    /// The states from which one of `goals` can be reached by edges that are `kept`.
+    pub(super) fn leads_to(&self, goals: &[bool], kept: impl Fn(usize) -> bool) -> Vec<bool> {
+        let next = self.ways_to(goals, kept).into_iter();
+        let reached = goals.iter().zip(next);
+        reached
+            .map(|(goal, next)| *goal || next.is_some())
+            .collect()
+    }
+
+    /// For each state from which one of `goals` can be reached by edges that are `kept`, the first edge of a shortest
+    /// way.
+    pub(super) fn ways_to(
+        &self,
+        goals: &[bool],
+        kept: impl Fn(usize) -> bool,
+    ) -> Vec<Option<usize>> {
+        let mut next = vec![None; goals.len()];
+        let mut open: VecDeque<usize> = (0..goals.len()).filter(|state| goals[*state]).collect();
+        while let Some(state) = open.pop_front() {
+            for (from, edge) in &self.sources[self.starts[state]..self.starts[state + 1]] {
+                let (from, edge) = (*from as usize, *edge as usize);
+                if next[from].is_none() && !goals[from] && kept(edge) {
+                    next[from] = Some(edge);
+                    open.push_back(from);
+                }
             }
         }
+        next
     }
-    next
 }
 
 /// Ways made of some arrows only, each of which weighs something or nothing.
-pub(crate) struct Longest<'s, K> {
+pub(crate) struct Longest<'s> {
     search: &'s Search,
-    /// The weight of an arrow, `None` where it is left out.
-    weight: K,
+    /// These arrows, and what they weigh.
+    arrows: Vec<(Arrow, usize)>,
+    /// Those of state `s` are `arrows[ends[s]..ends[s + 1]]`.
+    ends: Vec<usize>,
     /// The component of each state: states that reach one another.
     component: Vec<usize>,
     /// The heaviest way out of each component.
@@ -99,48 +109,56 @@ pub(crate) struct Longest<'s, K> {
     pub(crate) endless: Vec<(usize, Arrow)>,
 }
 
-impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
-    /// Finds the components by Tarjan's algorithm, which yields those that others lead to first.
-    pub(crate) fn of(search: &'s Search, weight: K) -> Self {
+impl<'s> Longest<'s> {
+    /// Leaves out the arrows that have no `weight`, or lead nowhere and weigh nothing, and finds the components by Tarjan's algorithm, which yields those
+    /// that others lead to first.
+    pub(crate) fn of(search: &'s Search, weight: impl Fn(usize, &Arrow) -> Option<usize>) -> Self {
         const NONE: usize = usize::MAX;
         let count = search.states.len();
         let mut found = Self {
             search,
-            weight,
+            arrows: Vec::new(),
+            ends: vec![0],
             component: vec![NONE; count],
             best: Vec::new(),
             endless: Vec::new(),
         };
+        for state in 0..count {
+            let arrows = search.arrows(state).iter();
+            let kept = arrows.filter_map(|arrow| Some((*arrow, weight(state, arrow)?)));
+            let kept = kept.filter(|(arrow, weight)| arrow.to() != state || *weight > 0);
+            found.arrows.extend(kept);
+            found.ends.push(found.arrows.len());
+        }
         let mut order = vec![NONE; count];
         let mut low = vec![NONE; count];
         let mut stack: Vec<usize> = Vec::new();
+        // States, and the next of their arrows to follow.
+        let mut calls: Vec<(usize, usize)> = Vec::new();
         let mut next = 0;
         for root in 0..count {
-            if order[root] != NONE {
-                continue;
+            if order[root] == NONE {
+                calls.push((root, found.ends[root]));
             }
-            // (state, how many of its arrows have been followed)
-            let mut calls: Vec<(usize, usize)> = vec![(root, 0)];
-            while let Some((state, followed)) = calls.last_mut() {
+            while let Some((state, at)) = calls.last_mut() {
                 let state = *state;
-                if *followed == 0 && order[state] == NONE {
+                if order[state] == NONE {
                     order[state] = next;
                     low[state] = next;
                     next += 1;
                     stack.push(state);
                 }
-                let mut arrows = search.arrows(state)[*followed..].iter();
-                let next_state = arrows.find_map(|arrow| {
+                let mut arrows = found.arrows[*at..found.ends[state + 1]].iter();
+                let next_state = arrows.find_map(|(arrow, _)| {
                     let to = arrow.to();
-                    (found.weight)(state, arrow)?;
                     if found.component[to] == NONE && order[to] != NONE {
                         low[state] = low[state].min(order[to]);
                     }
                     (order[to] == NONE).then_some(to)
                 });
                 if let Some(to) = next_state {
-                    *followed = search.arrows(state).len() - arrows.len();
-                    calls.push((to, 0));
+                    *at = found.ends[state + 1] - arrows.len();
+                    calls.push((to, found.ends[to]));
                     continue;
                 }
                 calls.pop();
@@ -155,24 +173,26 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
         found
     }
 
+    /// The arrows of a state, and what they weigh.
+    fn arrows(&self, state: usize) -> &[(Arrow, usize)] {
+        &self.arrows[self.ends[state]..self.ends[state + 1]]
+    }
+
+    /// The states above `root` on the stack are a component.
     fn close(&mut self, stack: &mut Vec<usize>, root: usize) {
         let number = self.best.len();
         let from = stack.iter().rposition(|state| *state == root).unwrap_or(0);
-        let members = stack.split_off(from);
-        for state in &members {
+        for state in &stack[from..] {
             self.component[*state] = number;
         }
         let mut best = 0;
-        for state in &members {
-            for arrow in self.search.arrows(*state) {
-                let Some(weight) = (self.weight)(*state, arrow) else {
-                    continue;
-                };
+        for state in stack.drain(from..) {
+            for (arrow, weight) in &self.arrows[self.ends[state]..self.ends[state + 1]] {
                 let target = self.component[arrow.to()];
                 if target != number {
                     best = best.max(weight + self.best[target]);
-                } else if weight > 0 {
-                    self.endless.push((*state, *arrow));
+                } else if *weight > 0 {
+                    self.endless.push((state, *arrow));
                 }
             }
         }
@@ -206,16 +226,13 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
         let mut parents: HashMap<usize, (usize, usize)> = HashMap::new();
         let mut open = VecDeque::from([start]);
         while let Some(state) = open.pop_front() {
-            for arrow in self.search.arrows(state) {
-                let Some(weight) = (self.weight)(state, arrow) else {
-                    continue;
-                };
-                if last(arrow, weight) {
+            for (arrow, weight) in self.arrows(state) {
+                if last(arrow, *weight) {
                     let mut way = back_along(&parents, state, start);
                     way.push((state, arrow.edge()));
                     return Some((way, arrow.to()));
                 }
-                if weight == 0 && arrow.to() != start && !parents.contains_key(&arrow.to()) {
+                if *weight == 0 && arrow.to() != start && !parents.contains_key(&arrow.to()) {
                     parents.insert(arrow.to(), (state, arrow.edge()));
                     open.push_back(arrow.to());
                 }
@@ -262,10 +279,9 @@ impl<'s, K: Fn(usize, &Arrow) -> Option<usize>> Longest<'s, K> {
             if state == goal {
                 return Some(back_along(&parents, goal, start));
             }
-            for arrow in self.search.arrows(state) {
+            for (arrow, _) in self.arrows(state) {
                 let to = arrow.to();
-                let inside = (self.weight)(state, arrow).is_some()
-                    && self.component[to] == self.component[goal];
+                let inside = self.component[to] == self.component[goal];
                 if inside && to != start && !parents.contains_key(&to) {
                     parents.insert(to, (state, arrow.edge()));
                     open.push_back(to);

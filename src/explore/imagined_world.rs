@@ -296,12 +296,12 @@ impl Ground {
 pub(crate) struct Base {
     /// The context fields, in the chart's order.
     pub(crate) fields: Vec<Arc<Json>>,
-    /// The fields and settings for which a value was chosen.
-    pub(crate) set: Vec<(String, Arc<Json>)>,
     pub(crate) started: bool,
-    /// The answers and their reviews that are known of, and whether the answer is there.
-    pub(crate) answered: Vec<(String, String, bool)>,
 }
+
+/// Questions with their answers: what is known, what was chosen, what was assumed and what expressions come to that are
+/// evaluated by themselves.
+pub(crate) type Answers = Vec<(Arc<Question>, Arc<Json>)>;
 
 /// The world of one decision.
 #[derive(Clone)]
@@ -310,9 +310,7 @@ pub(crate) struct ImaginedWorld {
     base: Arc<Base>,
     /// True where the event is a hook's, whose session is a field of the event.
     is_hook: bool,
-    chosen: Arc<Vec<(Choice, Arc<Json>)>>,
-    /// What was assumed before, and what expressions come to that are evaluated by themselves.
-    assumed: Arc<Vec<(Question, Arc<Json>)>>,
+    answers: Arc<Answers>,
     /// Why a count, a limit or a part of a file's name is not known: then no state that follows is.
     lost: Arc<Mutex<Option<String>>>,
     /// The part of the decision: each assumes for itself. `None`: all of it, in which nothing is evaluated by itself.
@@ -327,21 +325,19 @@ impl fmt::Debug for ImaginedWorld {
 }
 
 impl ImaginedWorld {
-    /// A world at `base` in which `chosen` has been chosen.
+    /// A world at `base` with these answers.
     pub(crate) fn new(
         ground: &Arc<Ground>,
         base: Base,
         trigger: &Trigger,
-        chosen: Vec<(Choice, Arc<Json>)>,
-        assumed: Vec<(Question, Arc<Json>)>,
+        answers: Answers,
         part: Option<Arc<str>>,
     ) -> Self {
         Self {
             ground: Arc::clone(ground),
             base: Arc::new(base),
             is_hook: is_of_the_host(trigger),
-            chosen: Arc::new(chosen),
-            assumed: Arc::new(assumed),
+            answers: Arc::new(answers),
             part,
             lost: Arc::default(),
             asked: Arc::default(),
@@ -365,6 +361,13 @@ impl ImaginedWorld {
         )
     }
 
+    /// The answer to a question like this.
+    fn answer_to(&self, is_like: impl Fn(&Question) -> bool) -> Option<&Arc<Json>> {
+        let mut answers = self.answers.iter();
+        let found = answers.find(|(question, _)| is_like(question))?;
+        Some(&found.1)
+    }
+
     /// The questions so far, which are then forgotten.
     pub(crate) fn account(&self) -> Vec<Asked> {
         std::mem::take(&mut self.asked())
@@ -384,9 +387,8 @@ impl ImaginedWorld {
             source: source.to_owned(),
         };
         let answer = self.known(&question).unwrap_or_else(|| {
-            let made = self.assumed.iter().find(|(made, _)| *made == question);
-            let answer =
-                made.map_or_else(|| Arc::new(json!(true)), |(_, answer)| Arc::clone(answer));
+            let known = self.answer_to(|asked| *asked == question);
+            let answer = known.map_or_else(|| Arc::new(json!(true)), Arc::clone);
             self.note(question, Arc::clone(&self.ground.none), &answer);
             answer
         });
@@ -490,8 +492,8 @@ impl ImaginedWorld {
 
     /// What a context field holds; of a setting, what was chosen for it.
     fn held(&self, name: &str) -> Option<&Arc<Json>> {
-        let set = self.base.set.iter().find(|(set, _)| set == name);
-        set.map(|(_, value)| value).or_else(|| {
+        let set = self.answer_to(|asked| matches!(asked, Question::Field(set) if set == name));
+        set.or_else(|| {
             let index = self.ground.chart.context.get_index_of(name)?;
             self.base.fields.get(index)
         })
@@ -500,12 +502,12 @@ impl ImaginedWorld {
     /// A setting, which a user sets at any time.
     fn setting(&self, name: String) -> Arc<Json> {
         let options = self.ground.domain.parameters.get(&name);
-        let options = options.cloned().unwrap_or_default();
+        let options = options.unwrap_or(&self.ground.none).clone();
         let set = self.held(&name).map(Arc::clone);
         let value = set.unwrap_or_else(|| first(&options));
         let question = Question::Field(name);
         if self.known(&question).is_none() {
-            self.note(question, options.into(), &value);
+            self.note(question, options, &value);
         }
         value
     }
@@ -562,12 +564,8 @@ impl ImaginedWorld {
             return answer;
         }
         let options = self.options(&choice);
-        let chosen = self
-            .chosen
-            .iter()
-            .find(|(made, _)| *made == choice)
-            .map(|(_, value)| Arc::clone(value));
-        let answer = chosen.unwrap_or_else(|| first(&options));
+        let chosen = self.answer_to(|asked| *asked == question);
+        let answer = chosen.map_or_else(|| first(&options), Arc::clone);
         self.note(question, options, &answer);
         answer
     }
@@ -659,10 +657,8 @@ impl ImaginedWorld {
         if let Some(answer) = self.known(&question) {
             return answer;
         }
-        let made = self.assumed.iter().find(|(made, _)| *made == question);
-        let answer = made
-            .map(|(_, value)| Arc::clone(value))
-            .unwrap_or_else(|| first(&options));
+        let made = self.answer_to(|asked| *asked == question);
+        let answer = made.map_or_else(|| first(&options), Arc::clone);
         self.note(question, options.into(), &answer);
         answer
     }
@@ -701,18 +697,9 @@ impl World for ImaginedWorld {
         let question = Question::Field(name.to_owned());
         if self.known(&question).is_none() {
             // What a user sets at any time is chosen; the state says the rest.
-            let options = self
-                .ground
-                .domain
-                .parameters
-                .get(name)
-                .cloned()
-                .unwrap_or_default();
-            let options = match options.is_empty() {
-                true => Arc::clone(&self.ground.none),
-                false => options.into(),
-            };
-            self.note(question, options, value);
+            let options = self.ground.domain.parameters.get(name);
+            let options = options.unwrap_or(&self.ground.none);
+            self.note(question, Arc::clone(options), value);
         }
         Some(value)
     }
@@ -778,12 +765,8 @@ impl World for ImaginedWorld {
                 let value = match self.known(&question) {
                     Some(value) => value,
                     None => {
-                        let known = self
-                            .base
-                            .answered
-                            .iter()
-                            .find(|(known, of, _)| known == answer && of == review);
-                        let value = Arc::new(json!(known.is_some_and(|(_, _, value)| *value)));
+                        let known = self.answer_to(|asked| *asked == question);
+                        let value = known.map_or_else(|| Arc::new(json!(false)), Arc::clone);
                         self.note(question, Arc::new([json!(false), json!(true)]), &value);
                         value
                     }

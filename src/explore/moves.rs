@@ -421,8 +421,8 @@ impl Moves {
             looks.add(Look::field(next));
         }
         let cycle = self.tree.running(state)?;
-        for field in self.tree.fields_of_names(&chart.cycles[cycle]) {
-            looks.add(Look::field(field));
+        for field in self.tree.fields_of_names(cycle).iter() {
+            looks.add(Look::field(*field));
         }
         match self.tree.last_answer(cycle, state.fields()) {
             Some(question) if is_written != (state.answered() == Some((question, true))) => {
@@ -624,7 +624,7 @@ impl Moves {
 
     /// Of what was chosen, what is part of the outcome.
     fn kept(&self, choices: &[(u32, u32)]) -> Choices {
-        let matters = |(question, _): &&(u32, u32)| match &self.tree.questions[*question as usize] {
+        let matters = |(question, _): &&(u32, u32)| match self.tree.question(*question) {
             Question::Field(_) | Question::Answered { .. } => true,
             Question::Choice(Choice::Event(name)) => name == ACTIVE,
             _ => false,
@@ -662,10 +662,7 @@ impl Moves {
 
     /// True for the question whether the last review of some cycle is answered.
     fn is_about_an_answer(&mut self, question: u32, fields: &[u32]) -> bool {
-        if !matches!(
-            self.tree.questions[question as usize],
-            Question::Answered { .. }
-        ) {
+        if !matches!(self.tree.question(question), Question::Answered { .. }) {
             return false;
         }
         (0..self.tree.chart.cycles.len())
@@ -718,10 +715,7 @@ impl Moves {
         };
         let tail = self.tails.get(number);
         let is_about_an_answer = |(question, _): &(u32, u32)| {
-            matches!(
-                self.tree.questions[*question as usize],
-                Question::Answered { .. }
-            )
+            matches!(self.tree.question(*question), Question::Answered { .. })
         };
         let is_plain = tail.review.is_none() && !tail.choices.iter().any(is_about_an_answer);
         is_plain.then_some(number)
@@ -747,7 +741,7 @@ impl Moves {
                 needs.push((field, *set));
             } else if self.is_about_an_answer(*question, state.fields()) {
                 answered = only.map(|is_there| (*question, is_there));
-            } else if matches!(&self.tree.questions[*question as usize], Question::Choice(Choice::Event(name)) if name == ACTIVE)
+            } else if matches!(self.tree.question(*question), Question::Choice(Choice::Event(name)) if name == ACTIVE)
             {
                 active = only;
             }
@@ -805,7 +799,7 @@ impl Moves {
             .tree
             .questions
             .iter()
-            .filter_map(|question| match question {
+            .filter_map(|question| match &**question {
                 Question::Choice(choice) => Some(choice.clone()),
                 _ => None,
             });

@@ -3,12 +3,12 @@
 //! They are tried at their default, at their least values and around each number that a count of the chart is held
 //! against. A counter comes to both sides of each of these.
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
 
 use super::domain::{Domain, config_path};
 use super::steering::steering;
-use super::user_fields::fields_of_the_user;
+use super::user_fields::{Parameters, fields_of_the_user};
 use crate::chart::field::default_of;
 use crate::chart::model::{Field, FieldType};
 
@@ -17,23 +17,23 @@ const FAR: i64 = 100;
 
 impl Domain {
     /// What the user can set at any time, with the values that are tried.
-    pub(super) fn find_parameters(&self) -> IndexMap<String, Vec<Json>> {
+    pub(super) fn find_parameters(&self) -> Parameters {
         let chart = &self.chart;
         let free = fields_of_the_user(chart);
         let free = chart
             .context
             .iter()
             .filter(|(name, _)| free.contains(name.as_str()));
-        let values = free.map(|(name, field)| (name.clone(), self.parameter(name, field)));
+        let values = free.map(|(name, field)| (name.clone(), self.parameter(name, field).into()));
         let steering = steering(chart);
         let settings = chart.config.iter().map(|(name, field)| {
             let path = config_path(name);
             let mut begins = chart.context.values().filter_map(Field::setting);
             if !steering.contains(&path) && !begins.any(|begun| begun == name) {
-                return (path, vec![default_of(chart, field)]);
+                return (path, [default_of(chart, field)].into());
             }
             let values = self.parameter(&path, field);
-            (path, values)
+            (path, values.into())
         });
         values.chain(settings).collect()
     }

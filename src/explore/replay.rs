@@ -388,7 +388,7 @@ impl Replay {
         let tree = &self.moves.tree;
         let story = self.real.get(&edge).into_iter().flatten();
         let words = story.filter_map(|(question, value)| {
-            trace::words(&tree.questions[*question as usize], tree.value(*value))
+            trace::words(tree.question(*question), tree.value(*value))
         });
         words.collect()
     }
@@ -399,7 +399,7 @@ impl Replay {
         let tree = &self.moves.tree;
         let assumed = stories.iter().flatten();
         let assumed = assumed.filter(|choice| tree.is_story_assumed(&[**choice]));
-        let questions = assumed.map(|(question, _)| &tree.questions[*question as usize]);
+        let questions = assumed.map(|(question, _)| tree.question(*question));
         let mut sources = questions.filter_map(|question| match question {
             Question::Assumed { source, .. } => Some(source),
             _ => None,
@@ -481,7 +481,7 @@ impl Replay {
         let mut standing = standing.clone();
         let mut config = Map::new();
         for (question, value) in chosen {
-            let Question::Field(name) = &search.moves.tree.questions[*question as usize] else {
+            let Question::Field(name) = search.moves.tree.question(*question) else {
                 continue;
             };
             match name.strip_prefix("config.") {
@@ -588,7 +588,7 @@ impl Replay {
         let mut tables: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         let mut more: Vec<(u32, Json)> = Vec::new();
         for (question, value) in chosen {
-            if let Question::Choice(Choice::Findings(name)) = &tree.questions[*question as usize] {
+            if let Question::Choice(Choice::Findings(name)) = tree.question(*question) {
                 let has_found = value.as_array().is_some_and(|found| !found.is_empty());
                 let choices = self.checks.get(name)?[usize::from(has_found)].as_ref()?;
                 let values = choices.iter();
@@ -598,7 +598,7 @@ impl Replay {
             }
         }
         for (question, value) in more.iter().chain(chosen) {
-            let choice = match &tree.questions[*question as usize] {
+            let choice = match tree.question(*question) {
                 Question::Answered { answer, review } => {
                     disk.files.insert(review.clone(), (String::new(), 1));
                     if *value == json!(true) {

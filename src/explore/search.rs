@@ -209,15 +209,15 @@ impl Search {
             let tree = &self.moves.tree;
             let review = self.edges[edge as usize].review;
             let cycle = review.map(|review| &tree.runs[review as usize].invocation.cycle);
-            if let Some(cycle) = cycle.and_then(|cycle| tree.chart.cycles.get(cycle)) {
-                let fields = tree.fields_of_names(cycle).into_iter();
-                fields.for_each(|field| looks.add(Look::field(field)));
+            if let Some(cycle) = cycle.and_then(|cycle| tree.chart.cycles.get_index_of(cycle)) {
+                let fields = tree.fields_of_names(cycle).iter();
+                fields.for_each(|field| looks.add(Look::field(*field)));
             }
         }
         let edges: Rc<[u32]> = edges.into_iter().collect();
         edges.iter().for_each(|edge| self.keep(at, *edge));
         let found = (edges, self.moves.tree.parameters_in(&looks));
-        self.known[mover].put(state.as_ref(), &[], &looks, found.clone());
+        self.known[mover].put(state.as_ref(), &[], &looks.at_the_state(), found.clone());
         found
     }
 
@@ -271,6 +271,16 @@ impl Search {
         }
         if let Some(cut) = &self.barred[edge_number] {
             self.cut.get_or_insert_with(|| cut.clone());
+            return;
+        }
+        let changes = !edge.assigned.is_empty() || !edge.sets.is_empty() || edge.answered.is_some();
+        if !changes {
+            if edge.block || edge.review.is_some() {
+                self.arrows.push(Arrow {
+                    to: number(from),
+                    edge: number(edge_number),
+                });
+            }
             return;
         }
         let tree = &self.moves.tree;

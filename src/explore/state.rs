@@ -3,7 +3,7 @@
 use std::hash::Hasher;
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHasher;
 
 /// Where an instance stands: its context fields, and what is known of the answer to its last review.
 ///
@@ -156,12 +156,16 @@ impl Look {
         Self(question * 2 + 3)
     }
 
+    fn is_at_a_question(self) -> bool {
+        self.0 > 1 && self.0 % 2 == 1
+    }
+
     /// What it sees.
     fn at(self, state: StateRef<'_>, choices: &[(u32, u32)]) -> u32 {
         match self.0 {
             0 => state.0[0] & 1,
             1 => state.0[0],
-            field if field % 2 == 0 => state.fields()[field as usize / 2 - 1],
+            field if !self.is_at_a_question() => state.fields()[field as usize / 2 - 1],
             question => {
                 let question = (question - 3) / 2;
                 let made = choices.iter().find(|(asked, _)| *asked == question);
@@ -196,6 +200,14 @@ impl Looks {
         word.is_some_and(|word| word >> (look.0 % 64) & 1 == 1)
     }
 
+    /// Those at the state, where nothing was chosen before.
+    pub(crate) fn at_the_state(&self) -> Self {
+        let mut own = Self::default();
+        let looks = self.order.iter().filter(|look| !look.is_at_a_question());
+        looks.for_each(|look| own.add(*look));
+        own
+    }
+
     pub(crate) fn all(&self) -> &[Look] {
         &self.order
     }
@@ -215,14 +227,13 @@ impl Looks {
 #[derive(Debug, Clone)]
 pub(crate) struct Memo<V> {
     nodes: Vec<Node<V>>,
-    /// Where one leads, by what is seen there.
-    next: FxHashMap<(u32, u32), u32>,
 }
 
 #[derive(Debug, Clone)]
 enum Node<V> {
     Unknown,
-    Look(Look),
+    /// Where it leads, by what is seen there, in order.
+    Look(Look, Vec<(u32, u32)>),
     /// A result, and what was looked at to find it.
     Known(V, Rc<[Look]>),
 }
@@ -231,7 +242,6 @@ impl<V> Default for Memo<V> {
     fn default() -> Self {
         Self {
             nodes: vec![Node::Unknown],
-            next: FxHashMap::default(),
         }
     }
 }
@@ -260,7 +270,11 @@ impl<V> Memo<V> {
         loop {
             match &self.nodes[at as usize] {
                 Node::Unknown => return None,
-                Node::Look(look) => at = *self.next.get(&(at, look.at(state, choices)))?,
+                Node::Look(look, next) => {
+                    let seen = look.at(state, choices);
+                    let found = next.binary_search_by_key(&seen, |(seen, _)| *seen).ok()?;
+                    at = next[found].1;
+                }
                 Node::Known(value, looks) => return Some((value, looks)),
             }
         }
@@ -275,25 +289,29 @@ impl<V> Memo<V> {
         value: V,
     ) -> Rc<[Look]> {
         let mut at = 0;
-        let mut asked = Vec::with_capacity(looks.order.len());
+        let mut asked = Looks::default();
         // Where the same was seen, the same is looked at next; if not, more is told apart than need be.
         let mut rest = looks.order.iter();
         loop {
-            let look = match &self.nodes[at as usize] {
-                Node::Look(look) => *look,
-                _ => match rest.find(|look| !asked.contains(*look)) {
-                    Some(look) => *look,
-                    None => break,
-                },
-            };
-            asked.push(look);
-            self.nodes[at as usize] = Node::Look(look);
             let new = number(self.nodes.len());
-            let seen = look.at(state, choices);
-            at = *self.next.entry((at, seen)).or_insert(new);
-            if at == new {
-                self.nodes.push(Node::Unknown);
+            let node = &mut self.nodes[at as usize];
+            if !matches!(node, Node::Look(..)) {
+                let Some(look) = rest.find(|look| !asked.has(**look)) else {
+                    break;
+                };
+                *node = Node::Look(*look, Vec::new());
             }
+            let Node::Look(look, next) = node else { break };
+            asked.add(*look);
+            let seen = look.at(state, choices);
+            at = match next.binary_search_by_key(&seen, |(seen, _)| *seen) {
+                Ok(found) => next[found].1,
+                Err(place) => {
+                    next.insert(place, (seen, new));
+                    self.nodes.push(Node::Unknown);
+                    new
+                }
+            };
         }
         let looks: Rc<[Look]> = looks.order.as_slice().into();
         self.nodes[at as usize] = Node::Known(value, Rc::clone(&looks));

@@ -36,7 +36,7 @@ fn chart(edits: &[(&str, &str)]) -> Arc<Chart> {
         text = text.replacen(from, to, 1);
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/charts/templates");
-    let chart = load::from_text("base.toml", &text, Templates::Folders(vec![folder]));
+    let chart = load::from_text("base.toml", &text, Templates::folders(vec![folder]));
     Arc::new(chart.unwrap_or_else(|error| panic!("{error}")))
 }
 
@@ -306,7 +306,7 @@ fn what_comes_of_values_that_are_not_tried_is_neither_proved_nor_refuted() {
              [tables.rows]\nfile = \"rows.md\"\ncolumns = {{ id = \"Id\", status = \"Status\" }}\n\
              finished = [\"done\"]\n[phases]\none = {{}}\nthree = {{ type = \"final\" }}\n{more}"
         );
-        let chart = load::from_text("made", &text, Templates::Folders(Vec::new())).unwrap();
+        let chart = load::from_text("made", &text, Templates::folders(Vec::new())).unwrap();
         let report = explore(&Arc::new(chart), &Caps::default());
         let found = findings(&report);
         let [(is, verdict)] = &found[..] else {
@@ -460,7 +460,7 @@ fn every_edge_is_a_decision_of_decide() {
                     assert!(!stories.is_empty(), "{edge:?}");
                     let questions = &search.moves.tree.questions;
                     let is_settled = |(asked, _): &(u32, u32)| {
-                        !matches!(questions[*asked as usize], Question::Assumed { .. })
+                        !matches!(*questions[*asked as usize], Question::Assumed { .. })
                     };
                     for story in stories.iter().filter(|story| story.iter().all(is_settled)) {
                         compare(&search, state, &trigger, &edge, story);
@@ -485,37 +485,24 @@ fn compare(
     let situation = search.states.get(state);
     let shared = |value: u32| Arc::new(tree.value(value).clone());
     let fields = situation.fields().iter().map(|value| shared(*value));
-    let mut set = Vec::new();
-    let mut answered = Vec::new();
-    let mut chosen = Vec::new();
     let known = situation
         .answered()
         .map(|(question, is_there)| (question, Arc::new(serde_json::json!(is_there))));
     let choices = story
         .iter()
         .map(|(question, value)| (*question, shared(*value)));
-    for (question, value) in known.into_iter().chain(choices) {
-        match &tree.questions[question as usize] {
-            Question::Answered { answer, review } => {
-                answered.push((answer.clone(), review.clone(), *value == true))
-            }
-            Question::Choice(choice) => chosen.push((choice.clone(), value)),
-            Question::Field(name) => set.push((name.clone(), value)),
-            Question::Started | Question::Assumed { .. } | Question::Outcome { .. } => {}
-        }
-    }
+    let answers = known.into_iter().chain(choices);
+    let answers =
+        answers.map(|(asked, value)| (Arc::clone(&tree.questions[asked as usize]), value));
     let base = Base {
         fields: fields.collect(),
-        set,
         started: situation.is_started(),
-        answered,
     };
     let world: Arc<dyn World> = Arc::new(ImaginedWorld::new(
         &tree.ground,
         base,
         trigger,
-        chosen,
-        Vec::new(),
+        answers.collect(),
         None,
     ));
     let event = Event {
@@ -571,7 +558,7 @@ fn counting(rules: &str) -> Arc<Chart> {
          [config]\nmost = {{ type = \"integer\", minimum = 1, default = 20 }}\n\
          [phases]\none = {{}}\n{rules}"
     );
-    let chart = load::from_text("made", &text, Templates::Folders(Vec::new()));
+    let chart = load::from_text("made", &text, Templates::folders(Vec::new()));
     Arc::new(chart.unwrap_or_else(|error| panic!("{error}")))
 }
 
@@ -796,7 +783,7 @@ fn dr_done_without_a_line_of_its_counter_is_explored() {
             .nth(usize::from(case.starts_with('[')))
             .unwrap();
         let text = text.replacen(&case, &case.replacen(&format!("{less}\n"), "", 1), 1);
-        let chart = load::from_text("dr-done", &text, Templates::Folders(vec![folder.clone()]));
+        let chart = load::from_text("dr-done", &text, Templates::folders(vec![folder.clone()]));
         let chart = chart.unwrap_or_else(|error| panic!("{error}"));
         let report = explore(&Arc::new(chart), &Caps::default());
         assert!(report.complete, "{case}: {:?}", report.cut);

@@ -307,9 +307,7 @@ impl TraceStep {
                 trigger: None,
                 actor,
             } => {
-                let question = edge
-                    .answered
-                    .map(|(question, _)| &tree.questions[question as usize]);
+                let question = edge.answered.map(|(question, _)| tree.question(question));
                 let answer = match question {
                     Some(Question::Answered { answer, .. }) => answer,
                     _ => "the answer",

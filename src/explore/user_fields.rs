@@ -1,11 +1,17 @@
 //! Context fields that the user can set to anything at any time.
 
-use indexmap::IndexSet;
+use std::sync::Arc;
+
+use indexmap::{IndexMap, IndexSet};
+use serde_json::Value as Json;
 
 use crate::chart::Chart;
 use crate::chart::model::{Assign, Field, FieldType, Rule};
 use crate::expr::single_expression;
 use crate::expr::source::Literal;
+
+/// What the user can set at any time, by name, with the values that are tried; the default first.
+pub(super) type Parameters = IndexMap<String, Arc<[Json]>>;
 
 /// The integers that nothing sets but a command which has no guard and does nothing else, by one of its options.
 pub(super) fn fields_of_the_user(chart: &Chart) -> IndexSet<&str> {

@@ -1,8 +1,9 @@
 //! A chart's templates: compiled in, or files next to the chart.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use minijinja::{Error, ErrorKind};
 use walkdir::WalkDir;
@@ -14,14 +15,22 @@ use crate::files::is_below;
 pub enum Templates {
     /// Compiled in: (name, text), sorted by name.
     Embedded(&'static [(&'static str, &'static str)]),
-    /// Looked up in these folders, in order.
-    Folders(Vec<PathBuf>),
+    /// Looked up in these folders, in order, and read once.
+    Folders(Vec<PathBuf>, Texts),
 }
+
+/// The texts that were read, by the names of their templates; `None` where there is none.
+pub type Texts = Arc<Mutex<HashMap<String, Option<String>>>>;
 
 impl Templates {
     /// Returns the templates in these folders, which are looked up in `dir`.
     pub fn beside(dir: &Path, folders: &[String]) -> Self {
-        Self::Folders(folders.iter().map(|folder| dir.join(folder)).collect())
+        Self::folders(folders.iter().map(|folder| dir.join(folder)).collect())
+    }
+
+    /// Returns the templates in these folders.
+    pub fn folders(folders: Vec<PathBuf>) -> Self {
+        Self::Folders(folders, Texts::default())
     }
 
     /// Returns the text of template `name`; `None` if there is none.
@@ -31,21 +40,17 @@ impl Templates {
                 .binary_search_by_key(&name, |(key, _)| key)
                 .ok()
                 .map(|index| Cow::Borrowed(table[index].1))),
-            Self::Folders(folders) => {
-                if !is_below(name) {
-                    return Ok(None);
-                }
-                for folder in folders {
-                    match std::fs::read_to_string(folder.join(name)) {
-                        Ok(text) => return Ok(Some(Cow::Owned(text))),
-                        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                        Err(error) => {
-                            let detail = format!("{}: {error}", folder.join(name).display());
-                            return Err(Error::new(ErrorKind::TemplateNotFound, detail));
-                        }
+            Self::Folders(folders, texts) => {
+                let mut texts = texts.lock().unwrap_or_else(PoisonError::into_inner);
+                let text = match texts.get(name) {
+                    Some(known) => known.clone(),
+                    None => {
+                        let text = read(folders, name)?;
+                        texts.insert(name.to_owned(), text.clone());
+                        text
                     }
-                }
-                Ok(None)
+                };
+                Ok(text.map(Cow::Owned))
             }
         }
     }
@@ -54,7 +59,7 @@ impl Templates {
     pub fn shown(&self, name: &str) -> String {
         match self {
             Self::Embedded(_) => name.to_owned(),
-            Self::Folders(folders) => {
+            Self::Folders(folders, _) => {
                 let file = folders
                     .iter()
                     .map(|folder| folder.join(name))
@@ -69,9 +74,7 @@ impl Templates {
     pub fn own_names(&self) -> Vec<String> {
         match self {
             Self::Embedded(_) => Vec::new(),
-            Self::Folders(folders) => {
-                Self::Folders(folders.iter().take(1).cloned().collect()).names()
-            }
+            Self::Folders(folders, _) => names(&folders[..folders.len().min(1)]),
         }
     }
 
@@ -79,7 +82,7 @@ impl Templates {
     pub fn missing_folders(&self) -> Vec<usize> {
         match self {
             Self::Embedded(_) => Vec::new(),
-            Self::Folders(folders) => folders
+            Self::Folders(folders, _) => folders
                 .iter()
                 .enumerate()
                 .filter(|(_, folder)| !folder.is_dir())
@@ -92,18 +95,39 @@ impl Templates {
     pub fn names(&self) -> Vec<String> {
         match self {
             Self::Embedded(table) => table.iter().map(|(name, _)| (*name).to_owned()).collect(),
-            Self::Folders(folders) => {
-                let entries = folders.iter().flat_map(|folder| {
-                    let entries = WalkDir::new(folder).into_iter().flatten();
-                    entries.map(move |entry| (folder, entry))
-                });
-                let files = entries.filter(|(_, entry)| entry.file_type().is_file());
-                let names = files.filter_map(|(folder, entry)| {
-                    let name = entry.path().strip_prefix(folder).ok()?;
-                    Some(name.to_string_lossy().into_owned())
-                });
-                names.collect::<BTreeSet<_>>().into_iter().collect()
+            Self::Folders(folders, _) => names(folders),
+        }
+    }
+}
+
+/// The text of the first file of that name in one of these folders.
+fn read(folders: &[PathBuf], name: &str) -> Result<Option<String>, Error> {
+    if !is_below(name) {
+        return Ok(None);
+    }
+    for folder in folders {
+        match std::fs::read_to_string(folder.join(name)) {
+            Ok(text) => return Ok(Some(text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let detail = format!("{}: {error}", folder.join(name).display());
+                return Err(Error::new(ErrorKind::TemplateNotFound, detail));
             }
         }
     }
+    Ok(None)
+}
+
+/// The names of all files in these folders, sorted.
+fn names(folders: &[PathBuf]) -> Vec<String> {
+    let entries = folders.iter().flat_map(|folder| {
+        let entries = WalkDir::new(folder).into_iter().flatten();
+        entries.map(move |entry| (folder, entry))
+    });
+    let files = entries.filter(|(_, entry)| entry.file_type().is_file());
+    let names = files.filter_map(|(folder, entry)| {
+        let name = entry.path().strip_prefix(folder).ok()?;
+        Some(name.to_string_lossy().into_owned())
+    });
+    names.collect::<BTreeSet<_>>().into_iter().collect()
 }

@@ -175,7 +175,7 @@ fn misspelled(word: &str, numbers: &mut Numbers) -> String {
 fn lines(text: &str, folder: &str, caps: Option<&Caps>) -> Vec<usize> {
     let templates = |folders: &[String]| {
         let folders = folders.iter().map(|name| Path::new(folder).join(name));
-        Templates::Folders(folders.collect())
+        Templates::folders(folders.collect())
     };
     let linted = taskie::lint::run("chart.toml", text, templates, caps);
     let line = |flaw: &taskie::diagnostic::flaw::Flaw| match flaw.file {

@@ -343,7 +343,7 @@ fn findings(charts: &[(String, bool)]) -> Vec<Vec<(String, String, usize)>> {
 fn findings_of(origin: &str, chart: &str, is_explored: bool) -> Vec<(String, String, usize)> {
     // Tests run in the folder of the root chart.
     let templates =
-        |folders: &[String]| Templates::Folders(folders.iter().map(PathBuf::from).collect());
+        |folders: &[String]| Templates::folders(folders.iter().map(PathBuf::from).collect());
     let caps = is_explored.then(Caps::default);
     let flaws = taskie::lint::run(origin, chart, templates, caps.as_ref()).flaws;
     let place = |flaw: &Flaw| {

@@ -43,7 +43,7 @@ fn every_filter_and_test_is_known() {
             &format!("free = \"cycle.id is none\"\ntried = \"{expression}\""),
             1,
         );
-        let templates = |_: &[String]| Templates::Folders(Vec::new());
+        let templates = |_: &[String]| Templates::folders(Vec::new());
         let flaws = taskie::lint::run("chart.toml", &chart, templates, None).flaws;
         flaws.iter().any(|flaw| flaw.code.as_str() == code)
     };

@@ -448,7 +448,7 @@ pub fn git(dir: &Path, args: &[&str]) -> String {
 /// Returns what `taskie check-chart --format json` prints about a chart. Its template folders are in `beside`.
 pub fn report(origin: &str, chart: &str, beside: &Path) -> Value {
     let templates = |folders: &[String]| {
-        Templates::Folders(folders.iter().map(|folder| beside.join(folder)).collect())
+        Templates::folders(folders.iter().map(|folder| beside.join(folder)).collect())
     };
     let checked = taskie::lint::run(origin, chart, templates, Some(&Caps::default()));
     serde_json::from_str(&Format::Json.render(&[checked])).unwrap()

@@ -8,7 +8,7 @@ use super::place::key_of_phase;
 use crate::chart::model::PhaseType;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::Step;
-use crate::explore::graph::{leads_to, way_to, ways_to};
+use crate::explore::graph::way_to;
 use crate::explore::report::{PropertyResult, Verdict};
 use crate::explore::search::Arrow;
 
@@ -130,7 +130,7 @@ impl Judge<'_> {
                         .is_some_and(|needs| needs & bit != 0)
                 })
                 .collect();
-            let leads = leads_to(search, &looks, |_, _| true);
+            let leads = self.back.leads_to(&looks, |_| true);
             for state in states.clone() {
                 let sets =
                     |arrow: &Arrow| self.edge(arrow).sets.iter().any(|(set, _)| *set == field);
@@ -144,8 +144,8 @@ impl Judge<'_> {
     fn really_leads(&self, goals: &[bool]) -> Result<(), usize> {
         let mut known: HashMap<usize, bool> = HashMap::new();
         loop {
-            let kept = |arrow: &Arrow| known.get(&arrow.edge()).copied().unwrap_or(true);
-            let next = ways_to(self.search, goals, |_, arrow| kept(arrow));
+            let kept = |edge| known.get(&edge).copied().unwrap_or(true);
+            let next = self.back.ways_to(goals, kept);
             let lost = next
                 .iter()
                 .zip(goals)
@@ -202,8 +202,7 @@ impl Judge<'_> {
         while has_grown {
             has_grown = false;
             for (index, setting) in self.settings.iter().enumerate() {
-                let mut now =
-                    leads_to(self.search, &reach[index], |_, arrow| setting.allows(arrow));
+                let mut now = self.back.leads_to(&reach[index], |edge| setting.fits[edge]);
                 // Another setting may lead on, where a command leads to it.
                 for (state, reached) in now.iter_mut().enumerate() {
                     *reached = *reached

@@ -12,7 +12,7 @@ use crate::diagnostic::toml::Step;
 use crate::engine::fault::Fault;
 use crate::explore::budget::Cut;
 use crate::explore::dependence::in_words;
-use crate::explore::graph::{Way, way_to};
+use crate::explore::graph::{Backward, Way, way_to};
 use crate::explore::imagined_world::is_unknown;
 use crate::explore::moves::{Actor, Edge};
 use crate::explore::plain::plain;
@@ -25,6 +25,7 @@ use crate::explore::trace::Trace;
 pub(super) struct Judge<'s> {
     pub(super) chart: &'s Chart,
     pub(super) search: &'s Search,
+    pub(super) back: Backward,
     /// The combinations of what a user can set.
     pub(super) settings: Vec<Setting>,
     /// Tells real stories from others.

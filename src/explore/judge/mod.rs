@@ -19,6 +19,7 @@ mod properties;
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::graph::Backward;
 use super::replay::Replay;
 use super::report::{PropertyResult, Walk};
 use super::search::Search;
@@ -42,6 +43,7 @@ pub(crate) fn judge(
     let judge = Judge {
         chart: &chart,
         search,
+        back: Backward::of(search),
         settings: settings(search),
         replay,
         checks,

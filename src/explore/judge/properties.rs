@@ -101,7 +101,7 @@ impl Judge<'_> {
         let tree = &self.search.moves.tree;
         let words = choices.iter().filter_map(|(question, value)| {
             let value = tree.value(*value);
-            match &tree.questions[*question as usize] {
+            match tree.question(*question) {
                 Question::Field(name) => Some(format!("{name} is {}", plain(value))),
                 question => words(question, value),
             }

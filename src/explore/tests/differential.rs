@@ -150,7 +150,7 @@ impl Random {
 
 fn made(seed: u64) -> Option<(Arc<Chart>, String)> {
     let text = Random::new(seed).write("chart");
-    let chart = match load::from_text("made.toml", &text, Templates::Folders(Vec::new())) {
+    let chart = match load::from_text("made.toml", &text, Templates::folders(Vec::new())) {
         Ok(chart) => chart,
         Err(error) => panic!("{error}\n{text}"),
     };
@@ -825,7 +825,7 @@ fn no_walk_of_the_shipped_charts_contradicts_a_claim() {
         }
     }
     let text = include_str!("../../../examples/ralph/statechart.toml");
-    let templates = Templates::Folders(vec![Path::new("examples/ralph").to_owned()]);
+    let templates = Templates::folders(vec![Path::new("examples/ralph").to_owned()]);
     let chart = Arc::new(load::from_text("ralph", text, templates).unwrap());
     compare(&chart, 1, 100, &mut tally).unwrap_or_else(|why| panic!("ralph: {why}"));
 }
