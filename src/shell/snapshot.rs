@@ -257,7 +257,7 @@ impl Snapshot {
             }
             let path = dir.join(name);
             let text = || {
-                let text = file::read(&self.root, &self.root.join(&path), file::LIMIT);
+                let text = file::read(&self.root, &self.root.join(&path));
                 let text = text.map_err(|error| unreadable(&path, &error))?;
                 Ok::<_, Fault>(text.unwrap_or_default())
             };
@@ -293,7 +293,7 @@ impl Snapshot {
         let file = Chart::prompt_file(name);
         let shown = Path::new(&self.chart.scope.home).join(&file);
         let unusable = |why: String| Fault::File(format!("{}: {why}", shown.display()));
-        let Some(bytes) = file::read(&self.root, &self.home().join(&file), file::LIMIT)
+        let Some(bytes) = file::read(&self.root, &self.home().join(&file))
             .map_err(|error| unusable(format!("it cannot be read: {error}")))?
         else {
             return Ok(Value::from(()));
@@ -480,7 +480,7 @@ impl Snapshot {
             .file
             .render(|hole| self.context.get(hole).and_then(name_part).ok_or(()));
         let text = match &file {
-            Ok(file) => file::read(&self.root, &self.dir().join(file), file::LIMIT)
+            Ok(file) => file::read(&self.root, &self.dir().join(file))
                 .map_err(|error| unreadable(&self.instance.dir.join(file), &error))?,
             Err(()) => None,
         };

@@ -397,7 +397,7 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
         let verdict = ended.and_then(|ended| ended.verdict.clone());
         let stated = match verdict {
             Some(_) => None,
-            None => file::read(&place.root, &dir.join(&file.name), file::LIMIT)
+            None => file::read(&place.root, &dir.join(&file.name))
                 .ok()
                 .flatten()
                 .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),

@@ -85,7 +85,7 @@ fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
 
 fn values(place: &Place, review: &Review) -> Json {
     let text = |path: PathBuf| {
-        let text = file::read(&place.root, &path, file::LIMIT).ok().flatten();
+        let text = file::read(&place.root, &path).ok().flatten();
         markdown::html(&String::from_utf8_lossy(&text.unwrap_or_default()))
     };
     let verdict = review.verdict.as_ref();
