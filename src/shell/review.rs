@@ -11,7 +11,7 @@ use super::git::Git;
 use super::journal::{self, Line};
 use super::lock::ReviewLock;
 use super::performed::Performed;
-use super::place::{AsWorld as _, Place};
+use super::place::Place;
 use super::reviews::{Note, Running};
 use super::seen::{self, Seen};
 use super::snapshot::Snapshot;

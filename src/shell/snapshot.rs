@@ -54,6 +54,11 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Returns it as the world that a decision looks at.
+    pub(crate) fn as_world(self: &Arc<Self>) -> Arc<dyn World> {
+        Arc::<Self>::clone(self)
+    }
+
     /// Returns the typed fields of `state.json`, with defaults where keys are absent.
     pub(crate) fn context(&self) -> &Context {
         &self.context

@@ -21,7 +21,7 @@ use crate::shell::file;
 use crate::shell::find;
 use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
-use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::place::Place;
 use crate::shell::reviews::Running;
 use crate::shell::seen;
 use crate::shell::state_file::Reading;
