@@ -132,8 +132,7 @@ fn already_running(place: &Place) -> String {
     let since = Running::read(&place.home(), name, &place.dir()).map(|running| {
         let by = running.by.as_deref();
         let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
-        let since = humantime::format_rfc3339_seconds(running.started()).to_string();
-        let since = since.replace('T', " ").replace('Z', " UTC");
+        let since = clock::in_utc(running.started);
         format!(" ({} {}{by}, since {since})", running.cycle, running.n)
     });
     let since = since.unwrap_or_default();
