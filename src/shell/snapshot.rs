@@ -13,10 +13,8 @@ use minijinja::value::Value;
 use walkdir::WalkDir;
 
 use super::git::Git;
-use super::ledger;
-use super::spent;
 use super::state_file::{self, Reading};
-use super::{driver, file, postponed, seen, settings};
+use super::{driver, file, ledger, lines, postponed, seen, settings};
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
@@ -380,10 +378,18 @@ impl Snapshot {
         ])
     }
 
-    /// Returns the runs of reviews that count, oldest first.
-    fn runs(&self) -> Vec<Run> {
+    /// Returns the runs of reviews that have ended, oldest first.
+    fn all_runs(&self) -> Vec<Run> {
         let name = self.instance.shared_name(&self.chart.scope);
-        let mut runs = spent::runs(&self.home(), &name, &self.instance.name);
+        // A decision has no file, so its line is not a run.
+        let mut runs: Vec<Run> = lines::read(&self.home(), &name);
+        runs.retain(|run| run.instance == self.instance.name);
+        runs
+    }
+
+    /// Returns those that count.
+    fn runs(&self) -> Vec<Run> {
+        let mut runs = self.all_runs();
         if self.has_run {
             runs.pop();
         }
@@ -442,9 +448,8 @@ impl Snapshot {
 
     /// Returns what the reviews that this machine ran have found; `unfinished` is as in [`ledger::entries`].
     pub(crate) fn ledger(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::Entry> {
-        let name = self.instance.shared_name(&self.chart.scope);
         // The last run counts too: it has found what it has found.
-        let runs = spent::runs(&self.home(), &name, &self.instance.name);
+        let runs = self.all_runs();
         ledger::entries(&self.chart, &self.root, &self.dir(), runs, unfinished)
     }
 
