@@ -576,7 +576,7 @@ fn the_current_plan() {
     assert!(
         found
             .1
-            .ends_with("lacks max_reviews, review_model, consecutive_clean, tdd"),
+            .ends_with("lacks `max_reviews`, `review_model`, `consecutive_clean`, `tdd`"),
         "{found:?}"
     );
 
