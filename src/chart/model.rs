@@ -453,6 +453,11 @@ pub struct Advance {
     pub target: String,
 }
 
+/// Returns the name of the setting that a text is: `{{ config.NAME }}`.
+pub fn setting_in(text: &Text) -> Option<&str> {
+    single_expression(&text.0)?.strip_prefix("config.")
+}
+
 /// A number of seconds, or a setting that contains it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(
@@ -471,8 +476,8 @@ impl Seconds {
         match self {
             Self::Fixed(seconds) => Some(*seconds),
             Self::Setting(text) => {
-                let name = single_expression(&text.0)?.strip_prefix("config.")?;
-                let setting = config.get(name).filter(|field| field.minimum >= Some(0))?;
+                let setting = config.get(setting_in(text)?);
+                let setting = setting.filter(|field| field.minimum >= Some(0))?;
                 u64::try_from(setting.maximum?).ok()
             }
         }
