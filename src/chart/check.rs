@@ -223,7 +223,7 @@ impl Checker<'_> {
             if let Some(one_of) = &arg.one_of {
                 self.list(&below(path, "one_of"), one_of, names);
             }
-            if let Some(Literal::Text(default)) = &arg.default {
+            if let Some(default) = arg.default.as_ref().and_then(Literal::text) {
                 self.value(&below(path, "default"), default, names);
             }
         }
@@ -317,21 +317,16 @@ impl Checker<'_> {
             graph.add(name.clone(), &expr.0);
         }
         for (name, arg) in &chart.args {
-            let default = match &arg.default {
-                Some(Literal::Text(text)) => Some(text.0.as_str()),
-                _ => None,
-            };
-            for text in arg.one_of.iter().map(|expr| expr.0.as_str()).chain(default) {
+            let default = arg.default.as_ref().and_then(Literal::text);
+            let one_of = arg.one_of.iter().map(AsRef::as_ref);
+            for text in one_of.chain(default.map(AsRef::as_ref)) {
                 graph.add(format!("args.{name}"), text);
             }
         }
         for (name, checks) in &chart.checks {
             for check in checks {
-                let exprs = [&check.each, &check.guard]
-                    .into_iter()
-                    .flatten()
-                    .map(|expr| expr.0.as_str());
-                for text in exprs.chain([check.say.0.as_str()]) {
+                let exprs = check.each.iter().chain(&check.guard);
+                for text in exprs.map(AsRef::as_ref).chain([check.say.as_ref()]) {
                     graph.add(format!("checks.{name}"), text);
                 }
             }
@@ -588,7 +583,7 @@ impl Checker<'_> {
 
     fn assign(&mut self, path: &[Step], assign: &Assign, names: &ChartNames<'_>) {
         for (name, literal) in assign {
-            let Literal::Text(text) = literal else {
+            let Some(text) = literal.text() else {
                 continue;
             };
             let path = below(path, name);

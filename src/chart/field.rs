@@ -6,7 +6,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::model::{Arg, Field, FieldType, Words};
+use super::model::{Arg, Field, FieldType, Words, setting_in};
 use super::{Chart, PhaseEntry};
 use crate::expr::source::Literal;
 use crate::expr::{has_holes, single_expression};
@@ -119,10 +119,7 @@ impl Field {
 
     /// Returns the setting that a context field takes its default from: `default = "{{ config.NAME }}"`.
     pub fn setting(&self) -> Option<&str> {
-        match &self.default {
-            Some(Literal::Text(text)) => single_expression(&text.0)?.strip_prefix("config."),
-            _ => None,
-        }
+        setting_in(self.default.as_ref()?.text()?)
     }
 
     /// Returns whether values of the field can be part of a file name.

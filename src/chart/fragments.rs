@@ -1,9 +1,9 @@
 //! Every expression and text of a chart, and what each is for.
 
-use super::Chart;
-use super::model::{Action, Assign, Rule};
-use crate::expr::single_expression;
+use super::model::{Action, Assign, Deed, Phase, Property, Rule};
+use super::{Chart, Command};
 use crate::expr::source::{Expr, Literal, Text};
+use crate::expr::{has_holes, single_expression};
 
 /// What an expression or a text is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,32 +52,23 @@ impl Chart {
             all.rule(rule);
             all.shown([&rule.message, &rule.say, &rule.block, &rule.action]);
             let invoke = rule.invoke.as_deref();
-            all.add(
-                Role::Named,
-                invoke.filter(|text| crate::expr::has_holes(text)),
-            );
+            all.add(Role::Named, invoke.filter(|text| has_holes(text)));
         }
         for command in self.commands.values() {
-            all.rule(&command.rule);
-            all.shown([&command.rule.say, &command.otherwise]);
+            all.found.extend(command.fragments());
         }
         for entry in self.phases.values() {
-            all.conditions(&entry.phase.guard);
-            all.shown([&entry.phase.otherwise]);
-            all.assigned(&entry.phase.entry);
+            all.found.extend(entry.phase.fragments());
         }
         for cycle in self.cycles.values() {
             let guards = cycle
                 .advance
                 .iter()
                 .filter_map(|target| target.guard.as_ref());
-            all.conditions(
-                std::iter::once(&cycle.exit)
-                    .chain(guards)
-                    .chain(&cycle.ready),
-            );
+            let exit = std::iter::once(&cycle.exit);
+            all.add(Role::Condition, exit.chain(guards).chain(&cycle.ready));
             all.assigned(&cycle.entry);
-            all.add(Role::Named, cycle.text.values().map(|text| text.0.as_str()));
+            all.add(Role::Named, cycle.text.values());
             let subjects = cycle.subject.iter();
             all.add(
                 Role::Condition,
@@ -86,48 +77,47 @@ impl Chart {
         }
         all.add(
             Role::Printed,
-            self.gates.iter().map(|gates| gates.commands.0.as_str()),
+            self.gates.iter().map(|gates| &gates.commands),
         );
         for invoke in self.invoke.values() {
-            all.add(
-                Role::Shown,
-                invoke
-                    .argv
-                    .iter()
-                    .chain(&invoke.by)
-                    .map(|text| text.0.as_str()),
-            );
+            all.add(Role::Shown, invoke.argv.iter().chain(&invoke.by));
         }
         for check in self.checks.values().flatten() {
             all.each(check.each.as_ref());
-            all.conditions(&check.guard);
-            all.add(Role::Named, [check.say.0.as_str()]);
+            all.add(Role::Condition, &check.guard);
+            all.add(Role::Named, [&check.say]);
             all.each = None;
         }
-        all.conditions(
-            self.properties
-                .iter()
-                .flat_map(|property| property.claims())
-                .map(|(_, expr)| expr),
-        );
+        let claims = self.properties.iter().flat_map(Property::claims);
+        all.add(Role::Condition, claims.map(|(_, expr)| expr));
         for arg in self.args.values() {
-            all.add(Role::List, arg.one_of.iter().map(|expr| expr.0.as_str()));
-            all.add(Role::Default, arg.default.as_ref().and_then(text_of));
+            all.add(Role::List, &arg.one_of);
+            all.add(Role::Default, arg.default.as_ref().and_then(Literal::text));
         }
-        all.add(Role::Let, self.lets.values().map(|expr| expr.0.as_str()));
-        all.add(
-            Role::Printed,
-            self.prompts.vars.values().map(|expr| expr.0.as_str()),
-        );
+        all.add(Role::Let, self.lets.values());
+        all.add(Role::Printed, self.prompts.vars.values());
         all.found
     }
 }
 
-/// The text of an assignment or a default.
-fn text_of(literal: &Literal) -> Option<&str> {
-    match literal {
-        Literal::Text(text) => Some(&text.0),
-        _ => None,
+impl Command {
+    /// Returns the expressions and texts of the command.
+    pub fn fragments(&self) -> Vec<Fragment<'_>> {
+        let mut all = Fragments::default();
+        all.rule(&self.rule);
+        all.shown([&self.rule.say, &self.otherwise]);
+        all.found
+    }
+}
+
+impl Phase {
+    /// Returns the expressions and texts of the phase.
+    pub fn fragments(&self) -> Vec<Fragment<'_>> {
+        let mut all = Fragments::default();
+        all.add(Role::Condition, &self.guard);
+        all.shown([&self.otherwise]);
+        all.assigned(&self.entry);
+        all.found
     }
 }
 
@@ -138,39 +128,34 @@ struct Fragments<'c> {
 }
 
 impl<'c> Fragments<'c> {
-    fn add(&mut self, role: Role<'c>, texts: impl IntoIterator<Item = &'c str>) {
+    fn add<T>(&mut self, role: Role<'c>, texts: impl IntoIterator<Item = &'c T>)
+    where
+        T: AsRef<str> + ?Sized + 'c,
+    {
         let each = self.each;
+        let texts = texts.into_iter().map(AsRef::as_ref);
         let fragment = |text| Fragment { role, text, each };
-        self.found.extend(texts.into_iter().map(fragment));
-    }
-
-    fn conditions(&mut self, exprs: impl IntoIterator<Item = &'c Expr>) {
-        self.add(
-            Role::Condition,
-            exprs.into_iter().map(|expr| expr.0.as_str()),
-        );
+        self.found.extend(texts.map(fragment));
     }
 
     fn shown<const N: usize>(&mut self, texts: [&'c Option<Text>; N]) {
-        let texts = texts.into_iter().flatten();
-        self.add(Role::Shown, texts.map(|text| text.0.as_str()));
+        self.add(Role::Shown, texts.into_iter().flatten());
     }
 
     fn assigned(&mut self, assign: &'c Assign) {
         for (field, literal) in assign {
-            self.add(Role::Assigned(field), text_of(literal));
+            self.add(Role::Assigned(field), literal.text());
         }
     }
 
     /// What follows sees the items of this list as `it`.
     fn each(&mut self, each: Option<&'c Expr>) {
-        let each = each.map(|each| each.0.as_str());
         self.add(Role::List, each);
-        self.each = each;
+        self.each = each.map(AsRef::as_ref);
     }
 
     fn rule(&mut self, rule: &'c Rule) {
-        self.conditions(&rule.guard);
+        self.add(Role::Condition, &rule.guard);
         self.assigned(&rule.assign);
         for action in &rule.actions {
             self.action(action);
@@ -179,12 +164,9 @@ impl<'c> Fragments<'c> {
 
     fn action(&mut self, action: &'c Action) {
         self.each(action.each.as_ref());
-        self.conditions(&action.guard);
-        let texts = action.deed().map(|deed| deed.texts()).unwrap_or_default();
-        self.add(
-            Role::Shown,
-            texts.into_iter().map(|(_, text)| text.0.as_str()),
-        );
+        self.add(Role::Condition, &action.guard);
+        let texts = action.deed().map(Deed::texts).unwrap_or_default();
+        self.add(Role::Shown, texts.into_iter().map(|(_, text)| text));
         self.each = None;
     }
 }

@@ -256,6 +256,16 @@ pub enum RowShape {
     Line(Pattern),
 }
 
+impl RowShape {
+    /// Returns the fields of a row that the chart names: the columns, or the holes.
+    pub fn fields(&self) -> Vec<&str> {
+        match self {
+            Self::Columns(columns) => columns.keys().map(String::as_str).collect(),
+            Self::Line(pattern) => pattern.holes().map(|(hole, _)| hole).collect(),
+        }
+    }
+}
+
 /// A phase, and the cycle whose name it was made from.
 #[derive(Debug)]
 pub struct PhaseEntry {

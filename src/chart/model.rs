@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::part::Part;
 use crate::expr::single_expression;
@@ -330,7 +330,7 @@ pub struct Table {
 
 /// A state of the chart: when it may be entered, and what entering it writes.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Phase {
     /// The stage that `taskie status` shows.
     pub stage: Option<String>,
@@ -361,7 +361,7 @@ pub enum PhaseType {
 
 /// A review cycle, or what all of them share.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct CycleSource {
     /// Required in one of the two tables. The context field that counts the reviews.
     pub count: Option<String>,
@@ -453,6 +453,11 @@ pub struct Advance {
     pub target: String,
 }
 
+/// Returns the name of the setting that a text is: `{{ config.NAME }}`.
+pub fn setting_in(text: &Text) -> Option<&str> {
+    single_expression(&text.0)?.strip_prefix("config.")
+}
+
 /// A number of seconds, or a setting that contains it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(
@@ -471,8 +476,8 @@ impl Seconds {
         match self {
             Self::Fixed(seconds) => Some(*seconds),
             Self::Setting(text) => {
-                let name = single_expression(&text.0)?.strip_prefix("config.")?;
-                let setting = config.get(name).filter(|field| field.minimum >= Some(0))?;
+                let setting = config.get(setting_in(text)?);
+                let setting = setting.filter(|field| field.minimum >= Some(0))?;
                 u64::try_from(setting.maximum?).ok()
             }
         }
@@ -644,7 +649,7 @@ impl Action {
 
 /// One rule of an event: guard, assignments, actions, an invocation, then an answer or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Rule {
     /// What the rule is for, in a few words: its name in traces and counterexamples.
     pub about: Option<String>,
@@ -712,7 +717,7 @@ fn given<const N: usize>(keys: [(&'static str, bool); N]) -> Vec<&'static str> {
 
 /// A command, `taskie run NAME`: one rule, and a message if it does not apply.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Command {
     /// One line for `--help`.
     pub about: String,
@@ -782,5 +787,35 @@ impl Property {
         ];
         keys.into_iter()
             .filter_map(|(key, expr)| Some((key, expr.as_ref()?)))
+    }
+}
+
+/// Reads tables whose `clear` is part of what they assign: whoever looks at the assignments need not look at both.
+/// (`remote = "Self"` makes serde write the reader of the keys as a function of the type.)
+macro_rules! read_with_clear {
+    ($($table:ident => |$own:ident| $clear:expr,)*) => {$(
+        impl<'de> Deserialize<'de> for $table {
+            fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let mut $own = Self::deserialize(from)?;
+                $clear;
+                Ok($own)
+            }
+        }
+    )*};
+}
+
+read_with_clear! {
+    Phase => |phase| clear(&phase.clear, &mut phase.entry),
+    Rule => |rule| clear(&rule.clear, &mut rule.assign),
+    Command => |command| clear(&command.clear, &mut command.assign),
+    CycleSource => |cycle| if let Some(fields @ [_, ..]) = cycle.clear.as_deref() {
+        clear(fields, cycle.entry.get_or_insert_default());
+    },
+}
+
+/// Assigns null to fields. One that is also assigned keeps its value: the loader reports it.
+fn clear(fields: &[String], assign: &mut Assign) {
+    for name in fields {
+        assign.entry(name.clone()).or_insert(Literal::Null);
     }
 }

@@ -6,7 +6,6 @@ use std::rc::Rc;
 
 use super::Chart;
 use super::model::{Field, FieldType};
-use crate::chart::RowShape;
 use crate::expr::infer::{self, Scope};
 use crate::expr::types::Type;
 use crate::expr::{MAX_DEPTH, single_expression};
@@ -397,15 +396,12 @@ impl<'c> ChartNames<'c> {
         let broken = self.chart.broken_tables.iter();
         let broken = broken.map(|name| (name.clone(), Type::Any));
         Type::record(broken.chain(self.chart.tables.iter().map(|(name, table)| {
-            let own: Vec<&str> = match &table.rows {
-                RowShape::Columns(columns) => columns.keys().map(String::as_str).collect(),
-                RowShape::Line(pattern) => pattern.holes().map(|(hole, _)| hole).collect(),
-            };
             let path = match table.path {
                 Some(_) => Type::Text,
                 None => Type::Text.or_none(),
             };
-            let own = own.into_iter().map(|field| (field, Type::Text));
+            let own = table.rows.fields().into_iter();
+            let own = own.map(|field| (field, Type::Text));
             let fields = own.chain([("done", Type::Boolean), ("path", path)]);
             let rows = Type::list(Type::record(fields));
             let table = Type::record([

@@ -61,13 +61,13 @@ impl Node {
     }
 
     /// Returns a table whose values are read when they are looked at.
-    pub(super) fn parts<T>(&self, key: &str, edit: fn(&mut T)) -> IndexMap<String, Part<T>>
+    pub(super) fn parts<T>(&self, key: &str) -> IndexMap<String, Part<T>>
     where
-        T: Default + Deserialize<'static> + 'static,
+        T: Default + Deserialize<'static>,
     {
         let pairs = self.at(key).pairs().iter();
         pairs
-            .map(|(name, node)| ((*name).to_owned(), node.read(edit)))
+            .map(|(name, node)| ((*name).to_owned(), node.read(|_| {})))
             .collect()
     }
 

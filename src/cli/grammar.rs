@@ -10,10 +10,10 @@ use indexmap::IndexSet;
 
 use crate::chart::Chart;
 use crate::chart::embedded::CHARTS;
+use crate::chart::fragments::Fragment;
 use crate::chart::model::{self, FieldType};
 use crate::diagram;
 use crate::expr::Expressions;
-use crate::expr::source::Literal;
 use crate::host::events::EVENTS;
 use crate::host::hosts::{self, HOSTS};
 use crate::lint::report::Format;
@@ -324,11 +324,8 @@ pub(super) fn args_of_phase<'c>(
     phase: &str,
 ) -> Vec<&'c str> {
     let phase = chart.phases.get(phase).map(|entry| &entry.phase);
-    let texts = phase.into_iter().flat_map(|phase| {
-        let guard = phase.guard.iter().map(|guard| guard.0.as_str());
-        guard.chain(phase.entry.values().filter_map(literal_text))
-    });
-    collect_args(chart, expressions, texts)
+    let fragments = phase.map_or_else(Vec::new, |phase| phase.fragments());
+    collect_args(chart, expressions, &fragments)
 }
 
 fn run(chart: &Chart) -> Command {
@@ -358,29 +355,11 @@ pub(super) fn args_of<'c>(chart: &'c Chart, expressions: &Expressions, name: &st
     let Some(command) = chart.commands.get(name) else {
         return Vec::new();
     };
-    let rule = &command.rule;
-    let guard = rule.guard.iter().map(|guard| guard.0.as_str());
-    let texts = [&rule.say, &command.otherwise]
-        .into_iter()
-        .flatten()
-        .map(|text| text.0.as_str());
-    let values = rule.assign.values().filter_map(literal_text);
-    let actions = rule.actions.iter().flat_map(action_texts);
-    let texts = guard.chain(texts).chain(values).chain(actions);
-    let own = collect_args(chart, expressions, texts);
+    let own = collect_args(chart, expressions, &command.fragments());
     let raised = command.raise.iter();
     let raised = raised.flat_map(|raised| args_of(chart, expressions, raised));
     let used: IndexSet<&str> = own.into_iter().chain(raised).collect();
     used.into_iter().collect()
-}
-
-/// Returns the expressions and texts of an action.
-fn action_texts(action: &model::Action) -> impl Iterator<Item = &str> {
-    let conditions = [&action.each, &action.guard].into_iter().flatten();
-    let texts = action.deed().map(model::Deed::texts).unwrap_or_default();
-    conditions
-        .map(|expr| expr.0.as_str())
-        .chain(texts.into_iter().map(|(_, text)| text.0.as_str()))
 }
 
 fn simulate(chart: &Chart) -> Command {
@@ -463,19 +442,13 @@ fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn literal_text(literal: &Literal) -> Option<&str> {
-    match literal {
-        Literal::Text(text) => Some(&text.0),
-        _ => None,
-    }
-}
-
 /// Returns the chart's options that the texts use as `args.NAME`, directly or through a let, in the chart's order.
 fn collect_args<'c>(
     chart: &'c Chart,
     expressions: &Expressions,
-    texts: impl Iterator<Item = &'c str>,
+    fragments: &[Fragment<'c>],
 ) -> Vec<&'c str> {
+    let texts = fragments.iter().map(|fragment| fragment.text);
     let names = chart.names_in(expressions, texts);
     let options = chart.args.keys().map(String::as_str);
     options

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::fault::Fault;
 use crate::chart::Chart;
-use crate::expr::single_expression;
+use crate::chart::model::setting_in;
 use crate::expr::source::Text;
 use crate::files::finding::Found;
 
@@ -38,7 +38,7 @@ pub fn spent(
     (cycle, files, count): (Option<&str>, &str, i64),
 ) -> Result<Value, Fault> {
     let budget = |text: Option<&Text>| -> Result<Option<u64>, Fault> {
-        let name = text.and_then(|text| single_expression(&text.0)?.strip_prefix("config."));
+        let name = text.and_then(setting_in);
         let Some(name) = name else { return Ok(None) };
         let dollars = setting(name)?.as_u64();
         Ok(dollars.map(|dollars| dollars.saturating_mul(1_000_000)))

@@ -19,6 +19,18 @@ pub struct Expr(pub String);
 #[schemars(title = "text")]
 pub struct Text(pub String);
 
+impl AsRef<str> for Expr {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 /// A value to assign, or a default.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(untagged)]
@@ -31,6 +43,16 @@ pub enum Literal {
     /// Null, which `clear` assigns. No literal in a chart is parsed as this.
     #[schemars(skip)]
     Null,
+}
+
+impl Literal {
+    /// Returns the text, if it is one.
+    pub fn text(&self) -> Option<&Text> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 /// Written by hand: serde's own code would try each kind and format an error for each that does not fit, at every stop.

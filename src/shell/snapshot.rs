@@ -105,28 +105,17 @@ impl Snapshot {
                 }),
             );
         }
-        match &state {
-            Reading::Broken(why) => {
-                let halt = match chart.cycles.is_empty() {
-                    true => "Nothing is decided and nothing is written until it is fixed.",
-                    false => "No review runs and nothing is written until it is fixed.",
-                };
-                warnings.push(format!(
-                    "{}: {why}{} {halt}",
-                    file.display(),
-                    full_stop(why)
-                ));
-            }
-            Reading::Sound { absent, .. } if !absent.is_empty() => warnings.push(format!(
-                "{} lacks {}: the defaults are used.",
-                file.display(),
-                absent
-                    .iter()
-                    .map(|name| format!("`{name}`"))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            )),
-            Reading::Sound { .. } | Reading::Missing => {}
+        if let Some(fields) = state.lacks() {
+            let file = file.display();
+            warnings.push(format!("{file} lacks {fields}: the defaults are used."));
+        }
+        if let Reading::Broken(why) = &state {
+            let halt = match chart.cycles.is_empty() {
+                true => "Nothing is decided and nothing is written until it is fixed.",
+                false => "No review runs and nothing is written until it is fixed.",
+            };
+            let file = file.display();
+            warnings.push(format!("{file}: {why}{} {halt}", full_stop(why)));
         }
         Self {
             chart: Arc::clone(chart),

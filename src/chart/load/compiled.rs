@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use serde::de::Deserialize as _;
 use serde::de::value::Error;
 
@@ -11,13 +10,9 @@ use super::commands;
 use super::fields::name_words;
 use super::resolver::Resolver;
 use crate::chart::Chart;
-use crate::chart::model::{
-    Assign, Command, CycleSource, Phase, Rule, Scope, Source, host_default_timeout,
-    templates_beside,
-};
+use crate::chart::model::{Scope, Source, host_default_timeout, templates_beside};
 use crate::chart::node::Node;
 use crate::chart::part::Part;
-use crate::expr::source::Literal;
 use crate::expr::templates::Templates;
 
 /// Returns the chart that `node` is.
@@ -65,38 +60,17 @@ fn source(node: &'static Node) -> Result<Source, Error> {
         tables: node.part("tables"),
         lets: node.part("let"),
         prompts: node.part("prompts"),
-        phases: node.parts("phases", |phase: &mut Phase| {
-            clear(&phase.clear, &mut phase.entry);
-        }),
-        cycle: node.edited("cycle", clear_cycle),
-        cycles: node.parts("cycles", clear_cycle),
+        phases: node.parts("phases"),
+        cycle: node.part("cycle"),
+        cycles: node.parts("cycles"),
         findings: node.part("findings"),
         budget: node.part("budget"),
         gates: Option::deserialize(node.at("gates"))?,
         invocation: node.part("invocation"),
         invoke: node.part("invoke"),
-        on: node.parts("on", |rules: &mut Vec<Rule>| {
-            for rule in rules {
-                clear(&rule.clear, &mut rule.assign);
-            }
-        }),
-        commands: node.edited("commands", |commands: &mut IndexMap<_, Command>| {
-            for command in commands.values_mut() {
-                clear(&command.clear, &mut command.assign);
-            }
-        }),
+        on: node.parts("on"),
+        commands: node.part("commands"),
         checks: node.part("checks"),
         properties: node.part("properties"),
     })
-}
-
-fn clear_cycle(cycle: &mut CycleSource) {
-    if let Some(fields) = &cycle.clear {
-        clear(fields, cycle.entry.get_or_insert_default());
-    }
-}
-
-/// Adds the fields that are cleared to the assignments.
-fn clear(fields: &[String], assign: &mut Assign) {
-    assign.extend(fields.iter().map(|name| (name.clone(), Literal::Null)));
 }

@@ -64,25 +64,21 @@ impl Resolver<'_> {
             self.cycle_fields(at!["cycles", id], own, source, phases);
         }
         for (name, phase) in &source.phases {
-            self.assigned(at!["phases", name, "entry"], &phase.entry, source, phases);
+            let path = at!["phases", name];
+            self.cleared(path, &phase.clear, &phase.entry, source);
+            self.assigned(&below(path, "entry"), &phase.entry, source, phases);
         }
         for (event, rules) in &source.on {
             for (index, rule) in rules.iter().enumerate() {
-                self.assigned(
-                    at!["on", event, index, "assign"],
-                    &rule.assign,
-                    source,
-                    phases,
-                );
+                let path = at!["on", event, index];
+                self.cleared(path, &rule.clear, &rule.assign, source);
+                self.assigned(&below(path, "assign"), &rule.assign, source, phases);
             }
         }
         for (name, command) in &source.commands {
-            self.assigned(
-                at!["commands", name, "assign"],
-                &command.assign,
-                source,
-                phases,
-            );
+            let path = at!["commands", name];
+            self.cleared(path, &command.clear, &command.assign, source);
+            self.assigned(&below(path, "assign"), &command.assign, source, phases);
         }
     }
 
@@ -226,13 +222,15 @@ impl Resolver<'_> {
             }
         }
         if let Some(entry) = &own.entry {
-            let path = below(path, "entry");
-            self.assigned(&path, entry, source, phases);
+            let clear = own.clear.as_deref().unwrap_or_default();
+            self.cleared(path, clear, entry, source);
+            self.assigned(&below(path, "entry"), entry, source, phases);
         }
     }
 
     fn assigned(&mut self, path: &[Step], assign: &Assign, source: &Source, phases: &Phases) {
-        for (name, value) in assign {
+        // A null is from `clear`.
+        for (name, value) in assign.iter().filter(|(_, value)| **value != Literal::Null) {
             let path = below(path, name);
             let Some(field) = self.field(&path, name, &source.context) else {
                 continue;
@@ -267,65 +265,21 @@ impl Resolver<'_> {
         fields.get(name)
     }
 
-    /// Turns every `clear` into assignments of null.
-    pub(super) fn cleared(&mut self, source: &mut Source) {
-        let context = &source.context;
-        for (name, phase) in &mut source.phases {
-            let path = at!["phases", name];
-            phase.edit(|phase| self.clear(path, &phase.clear, &mut phase.entry, context));
-        }
-        let shared = (at!["cycle"].to_vec(), &mut source.cycle);
-        let own = source.cycles.iter_mut();
-        let own = own.map(|(id, cycle)| (at!["cycles", id].to_vec(), cycle));
-        for (path, cycle) in std::iter::once(shared).chain(own) {
-            cycle.edit(|cycle| {
-                let clear = cycle.clear.as_deref().unwrap_or_default();
-                if !clear.is_empty() {
-                    let entry = cycle.entry.get_or_insert_default();
-                    self.clear(&path, clear, entry, context);
-                }
-            });
-        }
-        for (event, rules) in &mut source.on {
-            rules.edit(|rules| {
-                for (index, rule) in rules.iter_mut().enumerate() {
-                    let path = at!["on", event, index];
-                    self.clear(path, &rule.clear, &mut rule.assign, context);
-                }
-            });
-        }
-        source.commands.edit(|commands| {
-            for (name, command) in commands {
-                let path = at!["commands", name];
-                self.clear(path, &command.clear, &mut command.assign, context);
-            }
-        });
-    }
-
-    fn clear(
-        &mut self,
-        path: &[Step],
-        clear: &[String],
-        assign: &mut Assign,
-        context: &IndexMap<String, Field>,
-    ) {
+    /// Checks the fields that are set to null.
+    fn cleared(&mut self, path: &[Step], clear: &[String], assign: &Assign, source: &Source) {
         for (index, name) in clear.iter().enumerate() {
             let path = [path, at!["clear", index]].concat();
-            match self.field(&path, name, context) {
-                Some(_) if assign.contains_key(name) => {
-                    let message = format!("`{name}` is cleared and assigned");
-                    let help = "remove one of the two";
-                    self.flaw(Code::ConflictingKeys, &path, message, help);
-                }
-                Some(field) if !field.nullable => {
-                    let message = format!("`{name}` cannot be null");
-                    let help = format!("set `nullable = true` in [context.{name}]");
-                    self.flaw(Code::WrongAssignment, &path, message, help);
-                }
-                Some(_) => {
-                    assign.insert(name.clone(), Literal::Null);
-                }
-                None => {}
+            let Some(field) = self.field(&path, name, &source.context) else {
+                continue;
+            };
+            if assign.get(name) != Some(&Literal::Null) {
+                let message = format!("`{name}` is cleared and assigned");
+                let help = "remove one of the two";
+                self.flaw(Code::ConflictingKeys, &path, message, help);
+            } else if !field.nullable {
+                let message = format!("`{name}` cannot be null");
+                let help = format!("set `nullable = true` in [context.{name}]");
+                self.flaw(Code::WrongAssignment, &path, message, help);
             }
         }
     }

@@ -116,11 +116,8 @@ impl Resolver<'_> {
         let file = self.name_pattern(at!["tables", name, "file"], &table.file, &fields)?;
         let path = match &table.path {
             Some(path) => {
-                let own: Vec<&str> = match &rows {
-                    RowShape::Columns(columns) => columns.keys().map(String::as_str).collect(),
-                    RowShape::Line(line) => line.holes().map(|(hole, _)| hole).collect(),
-                };
-                Some(self.name_pattern(at!["tables", name, "path"], path, &own)?)
+                let path_of = at!["tables", name, "path"];
+                Some(self.name_pattern(path_of, path, &rows.fields())?)
             }
             None => None,
         };

@@ -69,7 +69,6 @@ pub fn resolve_all(
 
 impl Resolver<'_> {
     fn chart(&mut self, origin: &str, mut source: Source, templates: Templates) -> Option<Chart> {
-        self.cleared(&mut source);
         let invoked: Vec<String> = source.invoke.keys().cloned().collect();
         for fields in [&mut source.context, &mut source.config] {
             fields.edit(|fields| name_words(fields, || invoked.clone()));

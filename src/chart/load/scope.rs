@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use super::resolver::Resolver;
-use crate::chart::model::{Arg, Phase, Scope as ScopeSource, Source};
+use crate::chart::model::{Arg, Scope as ScopeSource, Source};
 use crate::chart::names::sources;
 use crate::chart::{InstanceChoice, Scope};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::toml::at;
-use crate::expr::source::Literal;
 use crate::files::is_below;
 use crate::files::pattern::{Pattern, is_slug};
 use crate::text::shown;
@@ -130,17 +129,8 @@ impl Resolver<'_> {
     fn names_of_options(&mut self, source: &Source) {
         let noun = source.scope.noun.as_str();
         let reserved = RESERVED.join(", ");
-        let texts_of = |phase: &Phase| {
-            let values = phase.entry.values().filter_map(|value| match value {
-                Literal::Text(text) => Some(text.0.clone()),
-                _ => None,
-            });
-            values
-                .chain(phase.guard.iter().map(|guard| guard.0.clone()))
-                .collect::<Vec<_>>()
-        };
-        let mut of_phases = source.phases.values().flat_map(|phase| texts_of(phase));
-        let is_forced = of_phases.any(|text| text.contains("args.force"));
+        let mut of_phases = source.phases.values().flat_map(|phase| phase.fragments());
+        let is_forced = of_phases.any(|fragment| fragment.text.contains("args.force"));
         for (name, arg) in &source.args {
             let is_taken =
                 RESERVED.contains(&name.as_str()) || name == noun || name == FORCE && is_forced;

@@ -25,6 +25,7 @@ use crate::shell::place::Place;
 use crate::shell::reviews::Running;
 use crate::shell::seen;
 use crate::shell::state_file::Reading;
+use crate::text::full_stop;
 
 /// The situation of one instance.
 #[derive(Debug)]
@@ -279,7 +280,9 @@ impl Facts {
             stop,
             waits,
             obstacle,
-            warnings: snapshot.warnings(),
+            warnings: (snapshot.warnings().into_iter())
+                .chain(running_cycle.and_then(|_| failures(&journal)))
+                .collect(),
             context,
             chart: Arc::clone(chart),
         })
@@ -363,6 +366,18 @@ fn others(place: &Place) -> Vec<String> {
     let mut names = find::names(&place.root, scope).unwrap_or_default();
     names.retain(|name| *name != place.instance.name);
     names
+}
+
+/// Says how many reviews have failed since the last one that ended, if any, and why the last of them did.
+fn failures(journal: &[journal::Review]) -> Option<String> {
+    let errors = journal.iter().rev().map_while(|ended| ended.error.as_ref());
+    let errors: Vec<&String> = errors.collect();
+    let why = errors.first()?;
+    let failed = match errors.len() {
+        1 => "The last review failed".to_owned(),
+        many => format!("The last {many} reviews failed"),
+    };
+    Some(format!("{failed}: {why}{}", full_stop(why)))
 }
 
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.
