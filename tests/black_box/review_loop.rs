@@ -779,11 +779,7 @@ fn each_session_drives_its_own_plan() {
     let state = |plan: &str| -> Value {
         serde_json::from_str(&fs::read_to_string(path(plan, "state.json")).unwrap()).unwrap()
     };
-    let stop = |session: &str| {
-        let event =
-            json!({ "session_id": session, "cwd": project.root, "hook_event_name": "Stop" });
-        project.hook_raw("stop", event.to_string())
-    };
+    let stop = |session: &str| project.stop_of(session);
     // Every file of the other plan becomes older than all files of this one.
     let touched_last = |plan: &str| {
         let ago = |seconds| std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
