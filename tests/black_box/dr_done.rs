@@ -142,7 +142,7 @@ fn done(ran: &Ran) -> String {
     ran.stdout.clone()
 }
 
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
+fn fill(template: &str, values: &[(&str, String)]) -> String {
     let mut text = template.trim_end().to_owned();
     for (name, value) in values {
         text = text.replace(&format!("{{{{{name}}}}}"), value);
@@ -161,12 +161,7 @@ fn loop_prompt(next: &str, iteration: u64, [pending, done, stuck]: [u64; 3]) -> 
         ("done_count", done.to_string()),
         ("stuck_count", stuck.to_string()),
     ];
-    fill(
-        LOOP,
-        &values
-            .each_ref()
-            .map(|(name, value)| (*name, value.as_str())),
-    )
+    fill(LOOP, &values)
 }
 
 fn review_prompt(done: &[&str]) -> String {
@@ -176,12 +171,7 @@ fn review_prompt(done: &[&str]) -> String {
         ("done_files", files.join("\n")),
         ("done_count", done.len().to_string()),
     ];
-    fill(
-        REVIEW,
-        &values
-            .each_ref()
-            .map(|(name, value)| (*name, value.as_str())),
-    )
+    fill(REVIEW, &values)
 }
 
 /// Makes a session look as if it had been abandoned this many days ago.
