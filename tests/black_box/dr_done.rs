@@ -2,7 +2,7 @@
 //! If the test plan mentions a script, the corresponding command or hook is tested.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, allowed, feed, git, json_of};
+use crate::support::{Project, Ran, allowed, feed, git, json_of, set_modified};
 
 const SESSION: &str = "0e0ff1ce-aaaa-bbbb-cccc-000000000001";
 const LOOP: &str = include_str!("../../plugin/dr-done/templates/loop.md");
@@ -178,16 +178,9 @@ fn review_prompt(done: &[&str]) -> String {
 fn age(project: &Project, session: &str, days: u64) {
     let then = SystemTime::now() - Duration::from_secs(days * 24 * 3600 + 60);
     for name in names(project, session) {
-        let file = File::options()
-            .write(true)
-            .open(dir(project, session).join(name))
-            .unwrap();
-        file.set_modified(then).unwrap();
+        set_modified(dir(project, session).join(name), then);
     }
-    File::open(dir(project, session))
-        .unwrap()
-        .set_modified(then)
-        .unwrap();
+    set_modified(dir(project, session), then);
 }
 
 mod setup {
@@ -1019,7 +1012,7 @@ mod cleanup {
 
     fn age_link_target(dir: &Path) {
         let then = SystemTime::now() - Duration::from_secs(3600 * 24 * 30);
-        File::open(dir).unwrap().set_modified(then).unwrap();
+        set_modified(dir, then);
     }
 
     #[test]

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::expected::plan_in;
 use crate::support::{
-    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, set_mode, silent, state, validated,
+    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, set_mode, set_modified, silent, state,
+    validated,
 };
 
 /// A plan with a plan.md and nothing else, in this directory.
@@ -231,12 +232,7 @@ fn a_new_plan_is_made_where_it_will_be_found() {
 
 fn age(path: &Path, seconds: u64) {
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 - seconds);
-    fs::File::options()
-        .append(true)
-        .open(path)
-        .unwrap()
-        .set_modified(time)
-        .unwrap();
+    set_modified(path, time);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
+use std::time::SystemTime;
 
 use rustix::fs::StatVfsMountFlags;
 use serde::Deserialize;
@@ -458,6 +459,12 @@ pub fn feed(command: Command, stdin: impl AsRef<[u8]>) -> Ran {
 /// Sets the mode of a file or a folder.
 pub fn set_mode(path: impl AsRef<Path>, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Makes a file or a folder look as if it had been modified at this time.
+pub fn set_modified(path: impl AsRef<Path>, time: SystemTime) {
+    let file = fs::File::open(path).unwrap();
+    file.set_modified(time).unwrap();
 }
 
 /// Writes a program: a shell script.
