@@ -15,7 +15,7 @@ use crate::expr::templates::Templates;
 use crate::lint;
 use crate::os::file::is_writable;
 use crate::page::counted;
-use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::place::Place;
 use crate::shell::state_file::{self, Reading};
 use crate::shell::{driver, settings};
 

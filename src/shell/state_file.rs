@@ -91,7 +91,7 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
 
 /// Returns the contents of the state file. No link is followed.
 fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
-    file::read_regular(&dir.join(FILE), file::LIMIT).map_err(|error| match error.raw_os_error() {
+    file::read_regular(&dir.join(FILE)).map_err(|error| match error.raw_os_error() {
         Some(_) => format!("it cannot be read: {error}"),
         None => error.to_string(),
     })

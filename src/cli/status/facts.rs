@@ -21,7 +21,7 @@ use crate::shell::file;
 use crate::shell::find;
 use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
-use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::place::Place;
 use crate::shell::reviews::Running;
 use crate::shell::seen;
 use crate::shell::state_file::Reading;
@@ -412,7 +412,7 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
         let verdict = ended.and_then(|ended| ended.verdict.clone());
         let stated = match verdict {
             Some(_) => None,
-            None => file::read(&place.root, &dir.join(&file.name), file::LIMIT)
+            None => file::read(&place.root, &dir.join(&file.name))
                 .ok()
                 .flatten()
                 .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),
