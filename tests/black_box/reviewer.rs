@@ -492,6 +492,8 @@ fn a_missing_subject_is_a_failed_review() {
             (before, 0),
             "{why}"
         );
+        let spent = project.run(&["status", "--json"]).json()["spent"].clone();
+        assert_eq!((&spent["cost"], &spent["unpriced"]), (&json!(0), &json!(0)));
     }
 }
 
