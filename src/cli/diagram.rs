@@ -48,10 +48,9 @@ fn path(place: &Place) -> Vec<String> {
     let phase = &place.chart.state;
     let text = |value: &Json| value.as_str().map(str::to_owned);
     let mut path: Vec<String> = Vec::new();
-    for line in journal::read(place) {
-        if let Line::Decision(decided) = line
-            && let Some([old, new]) = decided.changed.get(phase)
-        {
+    let lines = journal::read(place).into_iter();
+    for decided in lines.filter_map(Line::into_decision) {
+        if let Some([old, new]) = decided.changed.get(phase) {
             if path.is_empty() {
                 path.extend(text(old));
             }

@@ -15,7 +15,6 @@ use crate::chart::Chart;
 use crate::chart::embedded::Choice;
 use crate::diagnostic::quote::quoted;
 use crate::engine::decision::{Fired, Invocation, Step};
-use crate::engine::world::World;
 use crate::page::{self, Page};
 use crate::render::assumptions::{Assumptions, STOP};
 use crate::render::error::RenderError;
@@ -66,7 +65,7 @@ pub(crate) fn run(
     let cwd = std::env::current_dir().unwrap_or_default();
     let scene = Scene {
         chart,
-        world: Arc::clone(&snapshot) as Arc<dyn World>,
+        world: snapshot.as_world(),
         event: assumed.stop(&cwd.display().to_string(), session.as_deref()),
         assumed: &assumed,
     };

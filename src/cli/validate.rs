@@ -11,7 +11,7 @@ use super::output::{exit, say, say_json};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::inspect::Inspector;
-use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::place::Place;
 use crate::shell::settings;
 use crate::shell::state_file::{self, Reading};
 use crate::text::full_stop;

@@ -4,12 +4,14 @@ use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::diagnosis::{Diagnosis, shown};
 use super::installed;
 use crate::chart::{Chart, names};
-use crate::engine::context::Context;
+use crate::engine::context::{Context, to_value};
+use crate::expr::Expressions;
+use crate::expr::source::Expr;
 use crate::host::hosts::Host;
 use crate::invoke::process::{self, End};
 use crate::invoke::spec::Spec;
@@ -108,6 +110,8 @@ pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
         }
         names.unwrap_or_default()
     });
+    let expressions = Expressions::new(chart.templates.clone());
+    let config = to_value(&json!({ "config": settings }));
     let mut found = Vec::new();
     let mut seen: Vec<&str> = Vec::new();
     for invoke in names.filter_map(|name| chart.invoke.get(&name)) {
@@ -122,10 +126,15 @@ pub(super) fn invoked(chart: &Chart, settings: &Context) -> Vec<Diagnosis> {
         let Some(Host { unasked, .. }) = host else {
             continue;
         };
-        // In the argument itself, or in a name that it uses.
+        // In the argument itself, or in a name that it uses. One that looks at more than the settings is not known.
         let lets = chart.lets.iter();
+        let lets = lets.filter(|(_, expr)| expr.0.contains(unasked));
+        let is_chosen = |expr: &Expr| {
+            let value = expressions.value(&expr.0, &config);
+            value.is_ok_and(|value| value.to_string().contains(unasked))
+        };
         let names: Vec<&String> = lets
-            .filter(|(_, expr)| expr.0.contains(unasked))
+            .filter(|(_, expr)| is_chosen(expr))
             .map(|(name, _)| name)
             .collect();
         let is_unasked = invoke.argv.iter().any(|arg| {

@@ -10,6 +10,7 @@ use super::settings::{File, Hook, Settings, is_of};
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
 use crate::engine::context::{Context, initial};
+use crate::host::events::{EVENTS, STOP};
 use crate::host::hosts::{BLOCKS, Host};
 
 impl Settings {
@@ -66,7 +67,7 @@ impl Settings {
         chart: &Chart,
         other_calls: bool,
     ) -> Vec<Diagnosis> {
-        let hooks = self.stop_hooks(choice);
+        let hooks = self.hooks(choice, STOP);
         let has_plugin = matches!(choice, Choice::Embedded(_));
         let plugin = has_plugin.then(|| self.plugin(&chart.id)).flatten();
         let is_on = |plugin: &Diagnosis| plugin.level != Level::Problem;
@@ -95,9 +96,30 @@ impl Settings {
                     found.push(Diagnosis::warning("plugin", text, "keep one of the two"));
                 }
                 found.extend(hooks.iter().filter_map(|hook| too_short(hook, chart)));
+                found.extend(self.unheard(choice, chart));
             }
         }
         found
+    }
+
+    /// Names the events for which the chart has rules, and that no settings file calls. The author of a chart wants them; a
+    /// user of a built-in chart may want only its Stop hook.
+    fn unheard(&self, choice: &Choice<'_>, chart: &Chart) -> Option<Diagnosis> {
+        let events = EVENTS
+            .iter()
+            .filter(|(_, event)| chart.on.contains_key(*event));
+        let unheard = events.filter(|(name, _)| self.hooks(choice, name).is_empty());
+        let unheard: Vec<&(&str, &str)> = unheard.collect();
+        let (name, event) = unheard.first()?;
+        let events: Vec<&str> = unheard.iter().map(|(_, event)| *event).collect();
+        let events = events.join(", ");
+        let text = format!("no settings file calls the rules that the chart has for {events}");
+        let program = chart.program();
+        let help = format!("add `{program} hook {name}` to the hooks of {event}");
+        Some(match choice {
+            Choice::Embedded(_) => Diagnosis::ok("plugin", text).and(help),
+            Choice::File(_) => Diagnosis::warning("plugin", text, help),
+        })
     }
 
     /// Returns the installed plugins of this program, and how to update them.

@@ -9,6 +9,7 @@ use super::binary::{self, Version};
 use super::diagnosis::{Diagnosis, shown};
 use super::settings::{Settings, is_of};
 use crate::chart::embedded::Choice;
+use crate::host::events::STOP;
 use crate::host::hosts::{DEFAULT, HOSTS};
 
 /// What was found, and whether one of the hosts calls the Stop hook.
@@ -102,7 +103,7 @@ fn callers(settings: &Settings, choice: &Choice<'_>) -> Vec<Caller> {
         text: format!("the Stop hook of the plugin {key}"),
         key: key.clone(),
     });
-    let hooks = settings.stop_hooks(choice);
+    let hooks = settings.hooks(choice, STOP);
     let hooks = hooks.iter().map(|hook| Caller {
         text: format!("the Stop hook in {}", shown(&hook.file.path)),
         key: hook.file.path.display().to_string(),

@@ -38,7 +38,7 @@ pub(super) struct File {
     pub(super) json: Json,
 }
 
-/// A Stop hook in a settings file that calls this program.
+/// A hook in a settings file that calls this program.
 #[derive(Debug)]
 pub(super) struct Hook<'s> {
     pub(super) file: &'s File,
@@ -155,12 +155,13 @@ impl Settings {
         self.folder.as_ref().is_some_and(|folder| folder.is_dir())
     }
 
-    /// Returns the Stop hooks that call this program for the chart that was chosen.
-    pub(super) fn stop_hooks(&self, choice: &Choice<'_>) -> Vec<Hook<'_>> {
+    /// Returns the hooks that call this program for the chart that was chosen, with an event by its name on the command
+    /// line.
+    pub(super) fn hooks(&self, choice: &Choice<'_>, event: &str) -> Vec<Hook<'_>> {
         let mut found = Vec::new();
         for file in &self.files {
             let mut timeouts = Vec::new();
-            add_calls(&file.json["hooks"], choice, &mut timeouts);
+            add_calls(&file.json["hooks"], choice, event, &mut timeouts);
             found.extend(timeouts.into_iter().map(|timeout| Hook { file, timeout }));
         }
         found
@@ -184,12 +185,12 @@ pub(super) fn is_of(key: &str, id: &str) -> bool {
     key.split('@').next() == Some(id)
 }
 
-/// Adds the time limit of each hook below that is a shell line that calls the Stop hook.
-fn add_calls(json: &Json, choice: &Choice<'_>, timeouts: &mut Vec<Option<u64>>) {
+/// Adds the time limit of each hook below that is a shell line that calls the hook of an event.
+fn add_calls(json: &Json, choice: &Choice<'_>, event: &str, timeouts: &mut Vec<Option<u64>>) {
     match json {
         Json::Array(items) => {
             for item in items {
-                add_calls(item, choice, timeouts);
+                add_calls(item, choice, event, timeouts);
             }
         }
         Json::Object(fields) => {
@@ -200,11 +201,11 @@ fn add_calls(json: &Json, choice: &Choice<'_>, timeouts: &mut Vec<Option<u64>>) 
                 .filter_map(Json::as_str)
                 .collect();
             let mut words = fields.values().filter_map(Json::as_str);
-            if words.any(|word| calls(&format!("{word} {}", args.join(" ")), choice)) {
+            if words.any(|word| calls(&format!("{word} {}", args.join(" ")), choice, event)) {
                 timeouts.push(fields.get("timeout").and_then(Json::as_u64));
             }
             for field in fields.values() {
-                add_calls(field, choice, timeouts);
+                add_calls(field, choice, event, timeouts);
             }
         }
         _ => {}
@@ -219,8 +220,8 @@ fn read(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Returns whether a shell line is `taskie hook stop`, for the chart that was chosen.
-fn calls(line: &str, choice: &Choice<'_>) -> bool {
+/// Returns whether a shell line is `taskie hook EVENT`, for the chart that was chosen.
+fn calls(line: &str, choice: &Choice<'_>, event: &str) -> bool {
     let words: Vec<&str> = line
         .split_whitespace()
         .map(|word| word.trim_matches(['"', '\'']))
@@ -244,7 +245,7 @@ fn calls(line: &str, choice: &Choice<'_>) -> bool {
         (Choice::File(wanted), Choice::File(called)) => wanted.file_name() == called.file_name(),
         _ => false,
     };
-    is_same && rest.windows(2).any(|pair| pair == ["hook", "stop"])
+    is_same && rest.windows(2).any(|pair| pair == ["hook", event])
 }
 
 #[cfg(test)]
@@ -260,7 +261,7 @@ mod tests {
             "PATH=$HOME/bin:$PATH taskie hook stop 2>/dev/null",
             "taskie --chart=taskie hook stop",
         ] {
-            assert!(calls(line, &ours), "{line}");
+            assert!(calls(line, &ours, "stop"), "{line}");
         }
         for line in [
             "taskie hook session-start",
@@ -269,11 +270,12 @@ mod tests {
             "taskie stop",
             "",
         ] {
-            assert!(!calls(line, &ours), "{line}");
+            assert!(!calls(line, &ours, "stop"), "{line}");
         }
         assert!(calls(
-            "taskie --chart ./my.toml hook stop",
-            &Choice::of(Some("x/my.toml"))
+            "taskie --chart ./my.toml hook pre-compact",
+            &Choice::of(Some("x/my.toml")),
+            "pre-compact"
         ));
     }
 }

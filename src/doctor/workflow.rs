@@ -15,7 +15,7 @@ use crate::expr::templates::Templates;
 use crate::lint;
 use crate::os::file::is_writable;
 use crate::page::counted;
-use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::place::Place;
 use crate::shell::state_file::{self, Reading};
 use crate::shell::{driver, settings};
 
@@ -120,16 +120,18 @@ pub(super) fn instance(
     let snapshot = place.snapshot();
     let file = place.instance.dir.join(state_file::FILE);
     match &snapshot.state {
-        Reading::Sound { absent, .. } if absent.is_empty() => {
-            let text = format!("{noun} {name}: its state.json is valid");
-            found.push(Diagnosis::ok("instance", text));
-        }
-        Reading::Sound { absent, .. } => {
-            let (file, absent) = (file.display(), absent.join(", "));
-            let text = format!("{noun} {name}: {file} lacks {absent}");
-            let help = "nothing to do if the defaults are right: the next transition writes them";
-            found.push(Diagnosis::warning("instance", text, help));
-        }
+        sound @ Reading::Sound { .. } => found.push(match sound.lacks() {
+            None => {
+                let text = format!("{noun} {name}: its state.json is valid");
+                Diagnosis::ok("instance", text)
+            }
+            Some(fields) => {
+                let text = format!("{noun} {name}: {} lacks {fields}", file.display());
+                let help =
+                    "nothing to do if the defaults are right: the next transition writes them";
+                Diagnosis::warning("instance", text, help)
+            }
+        }),
         Reading::Missing if chart.cycles.is_empty() => found.push(Diagnosis::ok(
             "instance",
             format!("{noun} {name} has no state.json yet: it has not started"),

@@ -3,6 +3,7 @@
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
+use super::context::Context;
 use super::saw::Saw;
 use crate::files::clock::Moment;
 use crate::files::finding::Found;
@@ -46,6 +47,16 @@ impl Decision {
     /// Returns whether it changes neither state nor files.
     pub fn writes_nothing(&self) -> bool {
         self.patch.is_empty() && self.effects.is_empty()
+    }
+
+    /// Writes the fields into a context, and returns those that it had, with their previous values.
+    pub(crate) fn apply(&self, context: &mut Context) -> Context {
+        let mut before = Context::new();
+        for (name, value) in &self.patch {
+            let old = context.insert(name.clone(), value.clone());
+            before.extend(old.map(|old| (name.clone(), old)));
+        }
+        before
     }
 
     /// Returns the answer to the host's `event`; `quiet` is the chart's.

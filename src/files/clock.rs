@@ -56,6 +56,11 @@ pub fn rfc3339(seconds: u64) -> String {
         .unwrap_or_default()
 }
 
+/// Returns a time in seconds since 1970 as a person reads it: `2026-01-31 12:00:00 UTC`.
+pub fn in_utc(seconds: u64) -> String {
+    rfc3339(seconds).replace('T', " ").replace('Z', " UTC")
+}
+
 /// Returns when, according to `text`, something resets: after `reset` comes a time, a day or both, and then the name of a
 /// time zone in parentheses. `offset_of` says how far the clock there is ahead of UTC.
 pub fn reset_in(

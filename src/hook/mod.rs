@@ -12,7 +12,6 @@ use serde_json::Value as Json;
 
 use crate::chart::embedded::Choice;
 use crate::diagnostic::suggest::suggest;
-use crate::engine::decision::Answer;
 use crate::engine::event::Event;
 use crate::files::json::{self, Unread};
 use crate::host::events::{EVENTS, REVIEWER, is_stop};
@@ -319,14 +318,11 @@ fn reply_to(
                 .decision
                 .failure()
                 .map(|why| format!("the review failed: {why}"));
-            let decision = performed.decision;
-            let block = match decision.answer {
-                Answer::Block(reason) => Some(reason),
-                Answer::Pass | Answer::Allow | Answer::Action { .. } | Answer::Refuse(_) => None,
-            };
-            let reply = Reply::new(name, quiet, block, decision.messages, decision.says)
-                .map_texts(|text| host.rename_commands(text, &plugin));
-            let mut reply = reply.with_warnings(performed.warnings);
+            let mut reply = performed
+                .decision
+                .into_reply(name, quiet)
+                .map_texts(|text| host.rename_commands(text, &plugin))
+                .with_warnings(performed.warnings);
             reply.log.extend(failure.into_iter().chain(performed.notes));
             Ok((reply.with_warnings(warnings), performed.debt))
         }

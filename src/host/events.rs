@@ -14,6 +14,9 @@ pub const EVENTS: &[(&str, &str)] = &[
     ("session-end", "SessionEnd"),
 ];
 
+/// What the event is called on the command line at which an agent wants to stop.
+pub const STOP: &str = "stop";
+
 /// Returns whether this is an event of a host.
 pub fn is_event(name: &str) -> bool {
     EVENTS.iter().any(|(_, event)| *event == name)

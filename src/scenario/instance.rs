@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::failure::Failure;
@@ -163,7 +162,7 @@ impl Instance {
         event: &Event,
         review: Option<&Review>,
     ) -> Result<(Decision, Option<Call>), Failure> {
-        let line = Decided::new(INSTANCE, event);
+        let mut line = Decided::new(INSTANCE, event);
         let fault = |fault: Fault| Failure::Unexpected {
             what: format!("nothing can be decided: {fault}"),
             details: String::new(),
@@ -226,16 +225,11 @@ impl Instance {
         let decision::Step::Done(decision) = step else {
             return Err(Failure::Script("one event asks for two reviews".to_owned()));
         };
-        let mut before = IndexMap::new();
-        for (name, value) in &decision.patch {
-            let old = self.context.insert(name.clone(), value.clone());
-            before.extend(old.map(|old| (name.clone(), old)));
-        }
+        let before = decision.apply(&mut self.context);
         self.started |= !decision.patch.is_empty();
         for effect in &decision.effects {
             self.carry_out(effect);
         }
-        let mut line = line;
         line.fill(&self.chart, &decision, &before);
         self.decisions.push(line);
         Ok((decision, call))

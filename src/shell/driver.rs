@@ -4,14 +4,14 @@
 //! `state.json`. There are two records: the instance that a session claimed last, and the session that drives an instance.
 //! They disagree if another session has claimed the instance since, which is reported to the old one once.
 
-use std::fs;
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{find, git, lock, record};
+use super::{file, find, git, lock, record};
 use crate::files::clock;
 
 /// The kind of record that says which instance a session has claimed.
@@ -66,7 +66,10 @@ pub(super) fn drives(home: &Path, instance: &str, session: &str) -> bool {
 pub(super) fn claim(home: &Path, instance: &str, session: &str) -> io::Result<()> {
     let claim: Option<Claim> = record::read(home, session, SESSION);
     if claim.is_none_or(|claim| claim.instance != instance) {
-        sweep(home);
+        // Those of sessions that ended long ago.
+        file::sweep(&lock::folder(home), FORGOTTEN, |name| {
+            Path::new(name).extension() == Some(OsStr::new(SESSION))
+        });
         let claim = Claim {
             at: clock::since_1970(),
             instance: instance.to_owned(),
@@ -94,22 +97,4 @@ pub(crate) fn flaw(root: &Path, home: &str) -> Option<String> {
 /// Removes the claim of a session, which drives nothing from then on.
 pub(super) fn forget(home: &Path, session: &str) {
     record::remove(home, session, SESSION);
-}
-
-/// Removes the records of sessions that ended long ago.
-fn sweep(home: &Path) {
-    let entries = fs::read_dir(lock::folder(home)).into_iter().flatten();
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let is_session = Path::new(&name)
-            .extension()
-            .is_some_and(|kind| kind == SESSION);
-        let age = || {
-            let modified = entry.metadata().ok()?.modified().ok()?;
-            modified.elapsed().ok()
-        };
-        if is_session && age().is_some_and(|age| age > FORGOTTEN) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
 }

@@ -12,21 +12,15 @@ use std::path::{Path, PathBuf};
 use super::file;
 use super::find::{self, name_flaw};
 use super::git;
+use super::stuck::Stuck;
 use crate::chart::Scope;
 use crate::engine::decision::Effect;
 use crate::files::pattern::Pattern;
 use crate::os::file::rename_new;
 
-/// An effect that could not be carried out.
-#[derive(Debug)]
-pub(crate) struct Failed {
-    /// What should have been done, and what was done before.
-    pub(crate) what: String,
-    pub(crate) error: io::Error,
-}
-
-/// Carries out `effects`, in order, and stops at the first that fails. The caller holds the write lock.
-pub(crate) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Failed> {
+/// Carries out `effects`, in order, and stops at the first that fails. The error says what should have been done, and what
+/// was done before. The caller holds the write lock.
+pub(super) fn carry_out(root: &Path, scope: &Scope, effects: &[Effect]) -> Result<(), Stuck> {
     let mut place = Files {
         root,
         scope,
@@ -74,7 +68,7 @@ struct Files<'p> {
 }
 
 impl Files<'_> {
-    fn carry_out(&mut self, effects: &[Effect]) -> Result<(), Failed> {
+    fn carry_out(&mut self, effects: &[Effect]) -> Result<(), Stuck> {
         let mut done: Vec<String> = Vec::new();
         for effect in effects {
             let (what, result) = match effect {
@@ -96,10 +90,8 @@ impl Files<'_> {
                 } else {
                     format!(" (after {})", done.join(", "))
                 };
-                return Err(Failed {
-                    what: format!("{what}{before}"),
-                    error,
-                });
+                let what = format!("{what}{before}");
+                return Err(Stuck::Io { what, error });
             }
             done.push(in_words(effect));
         }
@@ -141,7 +133,7 @@ impl Files<'_> {
         if path.is_symlink() {
             return Err(io::Error::other("it is a symbolic link"));
         }
-        let mut text = file::read(self.root, &path, file::LIMIT)?.unwrap_or_default();
+        let mut text = file::read(self.root, &path)?.unwrap_or_default();
         let is_there = |known: &[u8]| known.strip_suffix(b"\r").unwrap_or(known) == line.as_bytes();
         if text.split(|byte| *byte == b'\n').any(is_there) {
             return Ok(());

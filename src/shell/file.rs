@@ -3,6 +3,7 @@
 //! Reading stops at a limit, and no link out of the project is followed. A file that is written appears completely or
 //! not at all, and keeps only the permission bits of the file that it replaces.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use crate::os::regular::open_to_read;
 use crate::os::signals;
 
 /// The most bytes that are read from a file.
-pub(crate) const LIMIT: u64 = 16 * 1024 * 1024;
+const LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The name of a new file before it gets its final name starts with this.
 const NEW: &str = ".new-";
@@ -22,8 +23,8 @@ const NEW: &str = ".new-";
 const LEFT_BEHIND: Duration = Duration::from_secs(60);
 
 /// Returns the contents of a file in the project at `root`; `None` if there is no such file.
-pub(crate) fn read(root: &Path, path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    match read_regular(path, limit) {
+pub(crate) fn read(root: &Path, path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match read_regular(path) {
         Err(_) if path.is_symlink() => {}
         result => return result,
     }
@@ -36,11 +37,11 @@ pub(crate) fn read(root: &Path, path: &Path, limit: u64) -> io::Result<Option<Ve
     if !target.starts_with(root.canonicalize()?) {
         return Err(io::Error::other("it is a symbolic link out of the project"));
     }
-    read_regular(&target, limit)
+    read_regular(&target)
 }
 
 /// Does the same, but follows no symbolic link.
-pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+pub(super) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let (file, meta) = match open_to_read(path) {
         Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -48,13 +49,13 @@ pub(crate) fn read_regular(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>
     };
     // Only a file that does not say how long it is has to be read until its end.
     let size = match meta.len() {
-        0 => limit + 1,
-        length => length.min(limit + 1),
+        0 => LIMIT + 1,
+        length => length.min(LIMIT + 1),
     };
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(limit)).unwrap_or(0));
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(LIMIT)).unwrap_or(0));
     file.take(size).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit {
-        let limit = limit / (1024 * 1024);
+    if bytes.len() as u64 > LIMIT {
+        let limit = LIMIT / (1024 * 1024);
         return Err(io::Error::other(format!("it is larger than {limit} MiB")));
     }
     Ok(Some(bytes))
@@ -124,7 +125,10 @@ pub(super) fn create_for_now(
 ) -> io::Result<()> {
     signals::report_file_size();
     let folder = path.parent().unwrap_or(Path::new("."));
-    sweep(folder);
+    // What killed processes have left behind.
+    sweep(folder, LEFT_BEHIND, |name| {
+        name.as_encoded_bytes().starts_with(NEW.as_bytes())
+    });
     let mut new = share(tempfile::Builder::new().prefix(NEW)).tempfile_in(folder)?;
     fill(new.as_file_mut())?;
     new.persist_noclobber(path)?;
@@ -133,7 +137,7 @@ pub(super) fn create_for_now(
 
 /// Returns the temporary name of a file. It is always the same, so that killed processes leave at most one.
 fn beside(path: &Path) -> PathBuf {
-    let mut name = std::ffi::OsString::from(".");
+    let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".new");
     path.with_file_name(name)
@@ -155,18 +159,14 @@ pub(super) fn sync_folder(folder: &Path) {
     }
 }
 
-/// Removes what killed processes have left behind.
-fn sweep(folder: &Path) {
+/// Removes the files in a folder that are older than `limit` and whose names `is_meant` picks.
+pub(super) fn sweep(folder: &Path, limit: Duration, is_meant: impl Fn(&OsStr) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_new = entry
-            .file_name()
-            .as_encoded_bytes()
-            .starts_with(NEW.as_bytes());
         let age = || {
             let modified = entry.metadata().ok()?.modified().ok()?;
             modified.elapsed().ok()
         };
-        if is_new && age().is_some_and(|age| age > LEFT_BEHIND) {
+        if is_meant(&entry.file_name()) && age().is_some_and(|age| age > limit) {
             let _ = fs::remove_file(entry.path());
         }
     }
@@ -220,11 +220,19 @@ mod tests {
         let outside = folder.path().join("outside");
         fs::write(&outside, "secret").unwrap();
         let path = root.join("file");
-        let read = |limit| read(&root, &path, limit).map_err(|error| error.to_string());
-        assert_eq!(read(4), Ok(None));
+        let read = || read(&root, &path).map_err(|error| error.to_string());
+        assert_eq!(read(), Ok(None));
         fs::write(&path, "four").unwrap();
-        assert_eq!(read(4), Ok(Some(b"four".to_vec())));
-        assert_eq!(read(3), Err("it is larger than 0 MiB".to_owned()));
+        assert_eq!(read(), Ok(Some(b"four".to_vec())));
+        let large = root.join("large");
+        let size = |bytes| File::create(&large).and_then(|file| file.set_len(bytes));
+        size(LIMIT).unwrap();
+        assert!(read_regular(&large).is_ok());
+        size(LIMIT + 1).unwrap();
+        assert_eq!(
+            read_regular(&large).unwrap_err().to_string(),
+            "it is larger than 16 MiB"
+        );
         fs::rename(&path, root.join("other")).unwrap();
         for (target, expected) in [
             (root.join("other"), Ok(Some(b"four".to_vec()))),
@@ -243,11 +251,11 @@ mod tests {
             ),
         ] {
             symlink(&target, &path).unwrap();
-            assert_eq!(read(4), expected.map_err(str::to_owned), "{target:?}");
+            assert_eq!(read(), expected.map_err(str::to_owned), "{target:?}");
             fs::remove_file(&path).unwrap();
         }
         fs::create_dir(&path).unwrap();
-        assert_eq!(read(4), Err("it is not a regular file".to_owned()));
+        assert_eq!(read(), Err("it is not a regular file".to_owned()));
     }
 
     #[test]

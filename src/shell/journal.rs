@@ -176,10 +176,10 @@ pub(super) fn add_decision(
 
 /// Returns how many times in a row a gate has failed before in the same way.
 pub(super) fn times(place: &Place, gate: &Gate) -> u64 {
-    let lines = read(place);
-    let gates = lines.iter().rev().filter_map(|line| match line {
+    let lines = read(place).into_iter().rev();
+    let gates = lines.filter_map(|line| match line {
         Line::Gate(other) => Some(other),
-        _ => None,
+        Line::Decision(_) | Line::Review(_) => None,
     });
     let same = gates.filter(|other| other.command == gate.command);
     let same = same.take_while(|other| gate.output.is_some() && other.output == gate.output);
@@ -189,13 +189,13 @@ pub(super) fn times(place: &Place, gate: &Gate) -> u64 {
 /// Adds a line.
 pub(super) fn add(place: &Place, line: &Line) -> io::Result<()> {
     let text = serde_json::to_vec(line)?;
-    lines::append(&place.home(), &place.shared_name(), lines::JOURNAL, &text)
+    lines::append(&place.home(), &place.shared_name(), &text)
 }
 
 /// Returns the lines about the instance at `place`, oldest first.
 pub(crate) fn read(place: &Place) -> Vec<Line> {
     let name = &place.instance.name;
-    let mut lines = parsed(&place.home(), &place.shared_name());
+    let mut lines: Vec<Line> = lines::read(&place.home(), &place.shared_name());
     lines.retain(|line| line.instance() == name);
     lines
 }
@@ -205,21 +205,13 @@ pub(crate) fn read_all(home: &Path) -> Vec<Line> {
     let entries = fs::read_dir(lock::folder(home)).into_iter().flatten();
     let names = entries.flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
-        name.strip_suffix(lines::JOURNAL)?
+        name.strip_suffix(lines::KIND)?
             .strip_suffix('.')
             .map(str::to_owned)
     });
-    let mut lines: Vec<Line> = names.flat_map(|name| parsed(home, &name)).collect();
+    let mut lines: Vec<Line> = names.flat_map(|name| lines::read(home, &name)).collect();
     lines.sort_by(|a, b| a.at().cmp(b.at()));
     lines
-}
-
-fn parsed(home: &Path, name: &str) -> Vec<Line> {
-    let text = lines::read(home, name, lines::JOURNAL);
-    let lines = text
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
-    lines.collect()
 }
 
 /// Returns true if the last such event of the same session was blocked.
@@ -227,11 +219,8 @@ pub(crate) fn was_blocked(place: &Place, event: &Event) -> bool {
     let Trigger::Hook(name) = &event.trigger else {
         return false;
     };
-    let lines = read(place);
-    let mut decisions = lines.iter().rev().filter_map(|line| match line {
-        Line::Decision(decided) => Some(decided),
-        _ => None,
-    });
+    let lines = read(place).into_iter().rev();
+    let mut decisions = lines.filter_map(Line::into_decision);
     decisions
         .find(|decided| decided.event == *name && decided.session == event.session)
         .is_some_and(|decided| decided.answer == "block")
@@ -241,12 +230,20 @@ pub(crate) fn was_blocked(place: &Place, event: &Event) -> bool {
 pub(crate) fn reviews(place: &Place) -> Vec<Review> {
     let reviews = read(place).into_iter().filter_map(|line| match line {
         Line::Review(review) => Some(review),
-        _ => None,
+        Line::Decision(_) | Line::Gate(_) => None,
     });
     reviews.collect()
 }
 
 impl Line {
+    /// Returns the decision, if the line is about one.
+    pub(crate) fn into_decision(self) -> Option<Decided> {
+        match self {
+            Self::Decision(decided) => Some(decided),
+            Self::Review(_) | Self::Gate(_) => None,
+        }
+    }
+
     /// Returns the instance that the line is about.
     pub(crate) fn instance(&self) -> &str {
         match self {

@@ -122,9 +122,7 @@ pub(super) fn rulings(chart: &Chart, root: &Path, dir: &Path) -> Vec<String> {
     let Some(name) = &chart.findings.file else {
         return Vec::new();
     };
-    let text = file::read(root, &dir.join(name), file::LIMIT)
-        .ok()
-        .flatten();
+    let text = file::read(root, &dir.join(name)).ok().flatten();
     let text = text.unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     // Anyone may have edited the file.
@@ -164,7 +162,7 @@ fn answer(root: &Path, dir: &Path, review: &ReviewFile) -> String {
     if !file::is_as_new(modified(&path), modified(&dir.join(&review.name))) {
         return String::new();
     }
-    let text = file::read(root, &path, file::LIMIT).ok().flatten();
+    let text = file::read(root, &path).ok().flatten();
     String::from_utf8_lossy(&text.unwrap_or_default()).into_owned()
 }
 

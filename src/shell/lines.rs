@@ -1,4 +1,4 @@
-//! A file of lines in the lock folder that any number of processes can append to at the same time.
+//! The file of a journal, in the lock folder: lines of JSON that any number of processes can append to at the same time.
 //!
 //! A line starts with a line break and is written in one call: a process that is killed in the middle leaves an
 //! incomplete line, and the next one starts on a line of its own. The first line of the file identifies the file,
@@ -9,14 +9,18 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{file, lock, record};
 use crate::os::file::{is_at, number, read_at};
 use crate::os::regular::open_to_append;
 
-/// The journal among the files of the lock folder.
-pub(super) const JOURNAL: &str = "journal";
+/// The extension of the file.
+pub(super) const KIND: &str = "journal";
+
+/// The extension of the previous one, which is full.
+const OLDER: &str = "journal.1";
 
 /// The size at which a new file is started.
 const FULL: u64 = 4 * 1024 * 1024;
@@ -30,12 +34,12 @@ struct Head {
     inode: u64,
 }
 
-/// Appends a line to the file of `name` in the lock folder of `home`; `kind` is its extension.
-pub(super) fn append(home: &Path, name: &str, kind: &str, line: &[u8]) -> io::Result<()> {
+/// Appends a line to the file of `name` in the lock folder of `home`.
+pub(super) fn append(home: &Path, name: &str, line: &[u8]) -> io::Result<()> {
     let mut text = Vec::with_capacity(line.len() + 1);
     text.push(b'\n');
     text.extend_from_slice(line);
-    let written = open(home, name, kind)?.write(&text)?;
+    let written = open(home, name)?.write(&text)?;
     // The rest would become a line of its own, mixed with the lines of others.
     match written == text.len() {
         true => Ok(()),
@@ -43,12 +47,20 @@ pub(super) fn append(home: &Path, name: &str, kind: &str, line: &[u8]) -> io::Re
     }
 }
 
+/// Returns the lines that can be read as this type, oldest first.
+pub(super) fn read<T: DeserializeOwned>(home: &Path, name: &str) -> Vec<T> {
+    let text = text(home, name);
+    let lines = text.lines();
+    lines
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
 /// Returns the lines, oldest first, including incomplete ones.
-pub(super) fn read(home: &Path, name: &str, kind: &str) -> String {
+fn text(home: &Path, name: &str) -> String {
     // The newer file first: a file that becomes full in between is then read twice. In the other order, it would be
     // missed.
-    let files = [kind, &older(kind)].map(|kind| believed(home, name, kind));
-    let [newer, older] = files;
+    let [newer, older] = [KIND, OLDER].map(|kind| believed(home, name, kind));
     let is_same = |a: &File, b: &File| {
         let id = |file: &File| number(file, &file.metadata().ok()?).ok();
         id(a) == id(b)
@@ -67,8 +79,8 @@ pub(super) fn read(home: &Path, name: &str, kind: &str) -> String {
 }
 
 /// Opens the file for appending; starts a new one if there is none of ours, or if it is full.
-fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
-    let path = lock::path(home, name, kind);
+fn open(home: &Path, name: &str) -> io::Result<File> {
+    let path = lock::path(home, name, KIND);
     if lock::folder(home).is_symlink() {
         return Err(io::Error::other("its folder is a symbolic link"));
     }
@@ -88,7 +100,7 @@ fn open(home: &Path, name: &str, kind: &str) -> io::Result<File> {
         // One process replaces the file; those that have it open write to the old one.
         match file.try_lock() {
             Ok(()) if !is_at(&file, &path) => {}
-            Ok(()) if is_ours => fs::rename(&path, lock::path(home, name, &older(kind)))?,
+            Ok(()) if is_ours => fs::rename(&path, lock::path(home, name, OLDER))?,
             Ok(()) => fs::remove_file(&path)?,
             Err(_) if is_ours => return Ok(file),
             Err(_) => std::thread::yield_now(),
@@ -128,11 +140,6 @@ fn is_believed(file: &File, meta: &Metadata) -> bool {
     head.is_some_and(|head| record::is_made_here(file, meta, head.inode))
 }
 
-/// Returns the extension of the previous full file.
-fn older(kind: &str) -> String {
-    format!("{kind}.1")
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs::OpenOptions;
@@ -140,7 +147,7 @@ mod tests {
     use super::*;
 
     fn lines(home: &Path) -> Vec<String> {
-        let text = read(home, "a", "journal");
+        let text = text(home, "a");
         let lines = text.lines().filter(|line| line.starts_with("line"));
         lines.map(str::to_owned).collect()
     }
@@ -156,7 +163,7 @@ mod tests {
                 scope.spawn(move || {
                     for n in 0..20 {
                         let line = format!("line {writer} {n} {long}");
-                        append(home, "a", "journal", line.as_bytes()).unwrap();
+                        append(home, "a", line.as_bytes()).unwrap();
                     }
                 });
             }
@@ -186,7 +193,7 @@ mod tests {
         };
         for n in 0..7 {
             let line = format!("line {n} {}", "x".repeat(half));
-            append(home, "a", "journal", line.as_bytes()).unwrap();
+            append(home, "a", line.as_bytes()).unwrap();
         }
         assert_eq!(numbers(home), ["line 4", "line 5", "line 6"]);
         let names = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
@@ -202,19 +209,18 @@ mod tests {
     fn a_torn_line_and_a_foreign_file_cost_no_other_line() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
-        append(home, "a", "journal", b"line 1").unwrap();
+        append(home, "a", b"line 1").unwrap();
         let path = lock::path(home, "a", "journal");
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(b"\n{\"torn").unwrap();
-        append(home, "a", "journal", b"line 2").unwrap();
+        append(home, "a", b"line 2").unwrap();
         assert_eq!(lines(home), ["line 1", "line 2"]);
 
         // A clone would contain the same text, but in a different file.
-        let text = fs::read(&path).unwrap();
         let other = lock::path(home, "b", "journal");
-        fs::write(&other, &text).unwrap();
-        assert_eq!(read(home, "b", "journal"), "");
-        append(home, "b", "journal", b"line 3").unwrap();
+        fs::write(&other, fs::read(&path).unwrap()).unwrap();
+        assert_eq!(text(home, "b"), "");
+        append(home, "b", b"line 3").unwrap();
         let text = fs::read_to_string(&other).unwrap();
         assert_eq!(text.lines().skip(1).collect::<Vec<_>>(), ["line 3"]);
     }

@@ -23,7 +23,6 @@ pub(crate) mod reviews;
 pub(crate) mod seen;
 pub(crate) mod settings;
 pub(crate) mod snapshot;
-mod spent;
 pub(crate) mod state_file;
 pub(crate) mod stuck;
 pub(crate) mod trust;

@@ -12,7 +12,7 @@ use super::git::Git;
 use super::journal;
 use super::owed::Debt;
 use super::performed::Performed;
-use super::place::{AsWorld as _, Place};
+use super::place::Place;
 use super::review::{Reviewed, Run, review};
 use super::snapshot::Snapshot;
 use super::state_file::Reading;
@@ -131,23 +131,18 @@ pub(crate) fn peek_rules(place: &Place, event: &Event) -> Result<(Step, Vec<Trie
 /// Does the same as [`peek`], except that a run whose subject is missing counts as failed, as it does in the hook.
 pub(crate) fn foresee(place: &Place, event: &Event) -> Result<Foreseen, Stuck> {
     let (step, snapshot) = peek(place, event)?;
-    let Step::Invoke(invocation) = step else {
-        return Ok(Foreseen {
-            step,
-            obstacle: None,
-        });
+    let obstacle = match &step {
+        Step::Invoke(invocation) => place.obstacle(invocation),
+        Step::Done(_) => None,
     };
-    let Some(why) = place.obstacle(&invocation) else {
-        return Ok(Foreseen {
-            step: Step::Invoke(invocation),
-            obstacle: None,
-        });
+    let step = match (step, &obstacle) {
+        (Step::Invoke(invocation), Some(why)) => {
+            let ended = Ended::new(*invocation, Outcome::Failed(why.clone()));
+            decide(&place.chart, &snapshot.as_world(), event, Some(ended))?
+        }
+        (step, _) => step,
     };
-    let ended = Ended::new(*invocation, Outcome::Failed(why.clone()));
-    Ok(Foreseen {
-        step: decide(&place.chart, &snapshot.as_world(), event, Some(ended))?,
-        obstacle: Some(why),
-    })
+    Ok(Foreseen { step, obstacle })
 }
 
 /// What a hook would do.

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-use serde_json::Value as Json;
-
 use super::owed::Debt;
 use super::snapshot::Snapshot;
+use crate::engine::context::Context;
 use crate::engine::decision::{Answer, Decision};
 
 /// A decision that was carried out.
@@ -18,9 +16,9 @@ pub(crate) struct Performed {
     /// Possible problems with them, not important enough to report to the user at every stop.
     pub(crate) notes: Vec<String>,
     /// The fields that the decision writes, with their previous values.
-    pub(crate) before: IndexMap<String, Json>,
+    pub(crate) before: Context,
     /// The context after the decision.
-    pub(crate) context: IndexMap<String, Json>,
+    pub(crate) context: Context,
     /// The answer, until the host has it.
     pub(crate) debt: Option<Debt>,
     /// The instance has a state.
@@ -31,11 +29,7 @@ impl Performed {
     /// Returns `decision`, which was made in the world of `snapshot`.
     pub(super) fn of(snapshot: &Arc<Snapshot>, decision: Decision) -> Self {
         let mut context = snapshot.context().clone();
-        let mut before = IndexMap::new();
-        for (name, value) in &decision.patch {
-            let old = context.insert(name.clone(), value.clone());
-            before.extend(old.map(|old| (name.clone(), old)));
-        }
+        let before = decision.apply(&mut context);
         Self {
             warnings: snapshot.warnings(),
             notes: snapshot.notes(),

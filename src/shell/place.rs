@@ -12,7 +12,6 @@ use super::state_file;
 use super::stuck::{Stuck, io};
 use crate::chart::Chart;
 use crate::engine::decision::Invocation;
-use crate::engine::world::World;
 
 /// An instance of a chart in a project.
 #[derive(Debug)]
@@ -84,16 +83,5 @@ impl Place {
     pub(super) fn broken(&self, why: &str) -> Stuck {
         let file = self.instance.dir.join(state_file::FILE);
         Stuck::Broken(format!("{}: {why}", file.display()))
-    }
-}
-
-/// A snapshot as the world that a decision looks at.
-pub(crate) trait AsWorld {
-    fn as_world(&self) -> Arc<dyn World>;
-}
-
-impl AsWorld for Arc<Snapshot> {
-    fn as_world(&self) -> Arc<dyn World> {
-        Self::clone(self)
     }
 }

@@ -11,7 +11,7 @@ use super::git::Git;
 use super::journal::{self, Line};
 use super::lock::ReviewLock;
 use super::performed::Performed;
-use super::place::{AsWorld as _, Place};
+use super::place::Place;
 use super::reviews::{Note, Running};
 use super::seen::{self, Seen};
 use super::snapshot::Snapshot;
@@ -132,8 +132,7 @@ fn already_running(place: &Place) -> String {
     let since = Running::read(&place.home(), name, &place.dir()).map(|running| {
         let by = running.by.as_deref();
         let by = by.map(|by| format!(" by {by}")).unwrap_or_default();
-        let since = humantime::format_rfc3339_seconds(running.started()).to_string();
-        let since = since.replace('T', " ").replace('Z', " UTC");
+        let since = clock::in_utc(running.started);
         format!(" ({} {}{by}, since {since})", running.cycle, running.n)
     });
     let since = since.unwrap_or_default();

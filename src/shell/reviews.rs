@@ -6,7 +6,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -48,13 +48,6 @@ impl Running {
         let (file, _) = lock::open_existing(home, instance, RUNNING).ok()?;
         let running = serde_json::from_reader(file.take(MAX_NOTE)).ok()?;
         ReviewLock::is_held(home, instance, dir).then_some(running)
-    }
-
-    /// Returns when it began.
-    pub(super) fn started(&self) -> SystemTime {
-        // A note may contain any number.
-        let started = Duration::from_secs(self.started);
-        UNIX_EPOCH.checked_add(started).unwrap_or(UNIX_EPOCH)
     }
 
     /// Returns how long it has been running.

@@ -47,7 +47,7 @@ pub(super) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> 
     let mut subject = IndexMap::new();
     let mut is_known = true;
     for name in names {
-        let text = file::read(root, &dir.join(name), file::LIMIT);
+        let text = file::read(root, &dir.join(name));
         is_known &= text.is_ok();
         let text = text.ok().flatten();
         number.add(name);
@@ -74,7 +74,7 @@ pub(crate) fn changed(
     subject: &IndexMap<String, u64>,
 ) -> Vec<String> {
     let now = |name: &str| {
-        let text = file::read(root, &dir.join(name), file::LIMIT).ok()??;
+        let text = file::read(root, &dir.join(name)).ok()??;
         Some(content(chart, name, &text))
     };
     let changed = subject

@@ -13,10 +13,8 @@ use minijinja::value::Value;
 use walkdir::WalkDir;
 
 use super::git::Git;
-use super::ledger;
-use super::spent;
 use super::state_file::{self, Reading};
-use super::{driver, file, postponed, seen, settings};
+use super::{driver, file, ledger, lines, postponed, seen, settings};
 use crate::chart::field::name_part;
 use crate::chart::{Chart, FileSet};
 use crate::diagnostic::suggest::suggest;
@@ -54,6 +52,11 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Returns it as the world that a decision looks at.
+    pub(crate) fn as_world(self: &Arc<Self>) -> Arc<dyn World> {
+        Arc::<Self>::clone(self)
+    }
+
     /// Returns the typed fields of `state.json`, with defaults where keys are absent.
     pub(crate) fn context(&self) -> &Context {
         &self.context
@@ -102,28 +105,17 @@ impl Snapshot {
                 }),
             );
         }
-        match &state {
-            Reading::Broken(why) => {
-                let halt = match chart.cycles.is_empty() {
-                    true => "Nothing is decided and nothing is written until it is fixed.",
-                    false => "No review runs and nothing is written until it is fixed.",
-                };
-                warnings.push(format!(
-                    "{}: {why}{} {halt}",
-                    file.display(),
-                    full_stop(why)
-                ));
-            }
-            Reading::Sound { absent, .. } if !absent.is_empty() => warnings.push(format!(
-                "{} lacks {}: the defaults are used.",
-                file.display(),
-                absent
-                    .iter()
-                    .map(|name| format!("`{name}`"))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            )),
-            Reading::Sound { .. } | Reading::Missing => {}
+        if let Some(fields) = state.lacks() {
+            let file = file.display();
+            warnings.push(format!("{file} lacks {fields}: the defaults are used."));
+        }
+        if let Reading::Broken(why) = &state {
+            let halt = match chart.cycles.is_empty() {
+                true => "Nothing is decided and nothing is written until it is fixed.",
+                false => "No review runs and nothing is written until it is fixed.",
+            };
+            let file = file.display();
+            warnings.push(format!("{file}: {why}{} {halt}", full_stop(why)));
         }
         Self {
             chart: Arc::clone(chart),
@@ -257,7 +249,7 @@ impl Snapshot {
             }
             let path = dir.join(name);
             let text = || {
-                let text = file::read(&self.root, &self.root.join(&path), file::LIMIT);
+                let text = file::read(&self.root, &self.root.join(&path));
                 let text = text.map_err(|error| unreadable(&path, &error))?;
                 Ok::<_, Fault>(text.unwrap_or_default())
             };
@@ -293,7 +285,7 @@ impl Snapshot {
         let file = Chart::prompt_file(name);
         let shown = Path::new(&self.chart.scope.home).join(&file);
         let unusable = |why: String| Fault::File(format!("{}: {why}", shown.display()));
-        let Some(bytes) = file::read(&self.root, &self.home().join(&file), file::LIMIT)
+        let Some(bytes) = file::read(&self.root, &self.home().join(&file))
             .map_err(|error| unusable(format!("it cannot be read: {error}")))?
         else {
             return Ok(Value::from(()));
@@ -375,10 +367,18 @@ impl Snapshot {
         ])
     }
 
-    /// Returns the runs of reviews that count, oldest first.
-    fn runs(&self) -> Vec<Run> {
+    /// Returns the runs of reviews that have ended, oldest first.
+    fn all_runs(&self) -> Vec<Run> {
         let name = self.instance.shared_name(&self.chart.scope);
-        let mut runs = spent::runs(&self.home(), &name, &self.instance.name);
+        // A decision has no file, so its line is not a run.
+        let mut runs: Vec<Run> = lines::read(&self.home(), &name);
+        runs.retain(|run| run.instance == self.instance.name);
+        runs
+    }
+
+    /// Returns those that count.
+    fn runs(&self) -> Vec<Run> {
+        let mut runs = self.all_runs();
         if self.has_run {
             runs.pop();
         }
@@ -437,9 +437,8 @@ impl Snapshot {
 
     /// Returns what the reviews that this machine ran have found; `unfinished` is as in [`ledger::entries`].
     pub(crate) fn ledger(&self, unfinished: Option<(&str, i64)>) -> Vec<ledger::Entry> {
-        let name = self.instance.shared_name(&self.chart.scope);
         // The last run counts too: it has found what it has found.
-        let runs = spent::runs(&self.home(), &name, &self.instance.name);
+        let runs = self.all_runs();
         ledger::entries(&self.chart, &self.root, &self.dir(), runs, unfinished)
     }
 
@@ -480,7 +479,7 @@ impl Snapshot {
             .file
             .render(|hole| self.context.get(hole).and_then(name_part).ok_or(()));
         let text = match &file {
-            Ok(file) => file::read(&self.root, &self.dir().join(file), file::LIMIT)
+            Ok(file) => file::read(&self.root, &self.dir().join(file))
                 .map_err(|error| unreadable(&self.instance.dir.join(file), &error))?,
             Err(()) => None,
         };

@@ -45,6 +45,32 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
+    /// Returns the required fields that are missing, in words, each with the key that may be a misspelling of it.
+    pub(crate) fn lacks(&self) -> Option<String> {
+        let Self::Sound {
+            text,
+            context,
+            absent,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        if absent.is_empty() {
+            return None;
+        }
+        let raw: Map<String, Json> = serde_json::from_slice(text).unwrap_or_default();
+        let unknown = || raw.keys().filter(|key| !context.contains_key(*key));
+        let names = absent.iter().map(|name| {
+            let slip = suggest(name, unknown().map(String::as_str));
+            slip.map_or_else(
+                || format!("`{name}`"),
+                |key| format!("`{name}` (is it `{key}`?)"),
+            )
+        });
+        Some(names.collect::<Vec<String>>().join(", "))
+    }
+
     /// Returns the text of a state that can be used.
     pub(super) fn text(&self) -> Option<&[u8]> {
         match self {
@@ -65,7 +91,7 @@ pub(crate) fn read(chart: &Chart, dir: &Path) -> Reading {
 
 /// Returns the contents of the state file. No link is followed.
 fn bytes(dir: &Path) -> Result<Option<Vec<u8>>, String> {
-    file::read_regular(&dir.join(FILE), file::LIMIT).map_err(|error| match error.raw_os_error() {
+    file::read_regular(&dir.join(FILE)).map_err(|error| match error.raw_os_error() {
         Some(_) => format!("it cannot be read: {error}"),
         None => error.to_string(),
     })
@@ -128,7 +154,7 @@ fn read_digits(chart: &Chart, json: &mut Json) -> Vec<String> {
 }
 
 /// Returns the settings in a `config.json`, and messages about keys that the chart does not know. The error names the
-/// field that is wrong.
+/// fields that are wrong.
 pub(crate) fn parse_config(
     chart: &Chart,
     bytes: Option<&[u8]>,
@@ -148,12 +174,13 @@ pub(crate) fn parse_config(
         return Err(not_an_object(&json));
     };
     let mut config = Map::new();
+    let mut wrong = Vec::new();
     for (name, field) in &chart.config {
         let Some(value) = raw.get(name).map(whole) else {
             continue;
         };
         if let Err(wanted) = field.accepts(&chart.phases, &value) {
-            return Err(misfit(name, &value, &wanted));
+            wrong.push(misfit(name, &value, &wanted));
         }
         config.insert(name.clone(), value);
     }
@@ -173,7 +200,11 @@ pub(crate) fn parse_config(
         );
         format!("there is no setting `{}`; {hint}", crate::text::shown(key))
     });
-    Ok((config, warnings.collect()))
+    let warnings: Vec<String> = warnings.collect();
+    match wrong.is_empty() {
+        true => Ok((config, warnings)),
+        false => Err([wrong, warnings].concat().join("; ")),
+    }
 }
 
 /// Returns the `$schema` for a new state in `dir`: the project's copy of the schema, if there is one.

@@ -120,7 +120,7 @@ pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
         }
     }
     let unreadable = |why: &dyn std::fmt::Display| format!("{shown} cannot be read: {why}");
-    match file::read(root, &at, file::LIMIT) {
+    match file::read(root, &at) {
         Ok(Some(content)) => Ok(Part {
             name: shown.to_string(),
             content,

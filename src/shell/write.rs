@@ -5,16 +5,15 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::effects::{self, Failed};
 use super::git::Git;
 use super::owed::Debt;
 use super::performed::Performed;
-use super::place::{AsWorld as _, Place};
+use super::place::Place;
 use super::review::Run;
 use super::snapshot::Snapshot;
 use super::state_file::{self, Reading};
 use super::stuck::{Stuck, io};
-use super::{driver, file, postponed};
+use super::{driver, effects, file, postponed};
 use crate::engine::decide::decide;
 use crate::engine::decision::{Answer, Decision, Step};
 use crate::engine::event::{Event, Trigger};
@@ -65,8 +64,7 @@ pub(super) fn write(
         restore_driver(place, event)?;
     }
     claim(place, event, &decision)?;
-    effects::carry_out(&place.root, &place.chart.scope, &decision.effects)
-        .map_err(|Failed { what, error }| Stuck::Io { what, error })?;
+    effects::carry_out(&place.root, &place.chart.scope, &decision.effects)?;
     let mut debt = None;
     if !decision.patch.is_empty() {
         let text = new_state(place, &snapshot, &decision.patch)?;
@@ -142,21 +140,24 @@ pub(super) fn claimant<'e>(
 
 /// Makes the event's session the driver of the instance, if the event claims it. The caller holds the write lock.
 pub(super) fn claim(place: &Place, event: &Event, decision: &Decision) -> Result<(), Stuck> {
-    let Some(session) = claimant(place, event, decision) else {
-        return Ok(());
-    };
-    driver::claim(&place.home(), &place.instance.name, session)
-        .map_err(io("the session that drives it cannot be recorded"))
+    match claimant(place, event, decision) {
+        Some(session) => record_driver(place, session),
+        None => Ok(()),
+    }
 }
 
 /// Records the driver again: a reviewer may have removed everything that git ignores.
 fn restore_driver(place: &Place, event: &Event) -> Result<(), Stuck> {
-    let (home, instance) = (place.home(), &place.instance.name);
-    match (&event.session, driver::of(&home, instance)) {
+    let driver = driver::of(&place.home(), &place.instance.name);
+    match (&event.session, driver) {
         (Some(session), None) if !place.chart.scope.is_per_session() => {
-            driver::claim(&home, instance, session)
-                .map_err(io("the session that drives it cannot be recorded"))
+            record_driver(place, session)
         }
         _ => Ok(()),
     }
+}
+
+fn record_driver(place: &Place, session: &str) -> Result<(), Stuck> {
+    driver::claim(&place.home(), &place.instance.name, session)
+        .map_err(io("the session that drives it cannot be recorded"))
 }

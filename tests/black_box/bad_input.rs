@@ -253,6 +253,11 @@ fn unusual_states_that_are_accepted() {
                 "`max_reviews`, `next_phase`, `review_model`, `consecutive_clean`, `tdd`",
             )),
         ),
+        (
+            "a misspelt key",
+            whole.replace("\"phase\"", "\"phse\""),
+            Some(lacks("`phase` (is it `phse`?)")),
+        ),
         ("a BOM", format!("\u{feff}{whole}"), None),
         ("windows line ends", whole.replace(',', ",\r\n"), None),
         (

@@ -308,6 +308,10 @@ fn only_root_needs_a_sandbox() {
         let found = machine.trouble(|command| _ = command.env_remove("IS_SANDBOX"));
         assert_eq!(found.0, "problem program");
         assert!(found.2.ends_with("set IS_SANDBOX=1"), "{found:?}");
+        let file = machine.project.root.join(".taskie/config.json");
+        machine.write(&file, &json!({ "permissions": "restricted" }));
+        let found = machine.troubles(|command| _ = command.env_remove("IS_SANDBOX"));
+        assert_eq!(found, (Vec::new(), 0));
     } else {
         let found = machine.troubles(|command| _ = command.env_remove("IS_SANDBOX"));
         assert_eq!(found, (Vec::new(), 0));
@@ -461,6 +465,32 @@ fn a_hook_in_a_settings_file() {
         ("problem plugin", "set its \"timeout\" to 600 or more")
     );
 
+    // The events that a chart of one's own asks for.
+    let chart = crate::bench::copy_of_chart(&machine.project, str::to_owned);
+    let chart = chart.to_str().unwrap();
+    let call = |event: &str| {
+        let command = format!("taskie --chart {chart} hook {event}");
+        json!([{ "hooks": [{ "type": "command", "command": command, "timeout": 600 }] }])
+    };
+    let unheard = |hooks: Value| {
+        machine.of_project("settings.json", json!({ "hooks": hooks }));
+        let all = machine.run(&["--chart", chart, "doctor", "--json"]).json();
+        let lines = all["lines"].as_array().unwrap().clone();
+        let lines = lines.into_iter().filter(|line| line["level"] != "ok");
+        lines
+            .map(|line| (line["text"].clone(), line["help"].clone()))
+            .collect::<Vec<_>>()
+    };
+    let text = "no settings file calls the rules that the chart has for SessionStart";
+    let help =
+        format!("add `taskie --chart {chart} hook session-start` to the hooks of SessionStart");
+    assert_eq!(
+        unheard(json!({ "Stop": call("stop") })),
+        [(json!(text), json!(help))]
+    );
+    let both = json!({ "Stop": call("stop"), "SessionStart": call("session-start") });
+    assert_eq!(unheard(both), []);
+
     let machine = Machine::sound();
     machine.of_project("settings.json", hook(600));
     let found = machine.trouble(|_| {});
@@ -546,7 +576,7 @@ fn the_current_plan() {
     assert!(
         found
             .1
-            .ends_with("lacks max_reviews, review_model, consecutive_clean, tdd"),
+            .ends_with("lacks `max_reviews`, `review_model`, `consecutive_clean`, `tdd`"),
         "{found:?}"
     );
 

@@ -324,6 +324,11 @@ fn a_failed_review_has_no_verdict() {
         verdicts(&project),
         [("task-1-review-1.md".to_owned(), None)]
     );
+    let warnings = || project.run(&["status", "--json"]).json()["warnings"].clone();
+    let failed = "failed: `claude` exited with code 1: {\"verdict\":\"PASS\"}.";
+    assert_eq!(warnings(), json!([format!("The last review {failed}")]));
+    project.stop();
+    assert_eq!(warnings(), json!([format!("The last 2 reviews {failed}")]));
 }
 
 #[test]

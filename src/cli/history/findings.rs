@@ -13,7 +13,7 @@ use crate::cli::place;
 use crate::engine::inspect::Inspector;
 use crate::page::{FAINT, Page};
 use crate::shell::ledger::{self, Entry};
-use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::place::Place;
 use crate::text::shown;
 
 /// Prints the findings, the open ones first.

@@ -14,7 +14,7 @@ use crate::cli::place;
 use crate::cli::progress::{Progress, progress, progress_json};
 use crate::engine::context;
 use crate::page::{Page, width};
-use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::place::Place;
 use crate::shell::state_file::Reading;
 use crate::shell::{driver, find, journal};
 use crate::text::shown;

@@ -47,13 +47,11 @@ struct Stop {
 
 /// Returns the `n`th stop from the end.
 fn recorded(place: &Place, n: usize) -> Result<Stop, CliError> {
-    let stops = journal::read(place)
-        .into_iter()
-        .filter_map(|line| match line {
-            Line::Decision(decided) if is_stop(&decided.event) => Some(decided),
-            _ => None,
-        });
-    let stops: Vec<Decided> = stops.collect();
+    let lines = journal::read(place).into_iter();
+    let decisions = lines.filter_map(Line::into_decision);
+    let stops: Vec<Decided> = decisions
+        .filter(|decided| is_stop(&decided.event))
+        .collect();
     let (noun, name) = (&place.chart.scope.noun, &place.instance.name);
     let Some(stop) = stops.len().checked_sub(n).and_then(|at| stops.get(at)) else {
         let message = match stops.len() {

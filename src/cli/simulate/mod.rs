@@ -129,9 +129,10 @@ fn files(place: &Place) -> Result<Vec<(String, String)>, CliError> {
         if !entry.file_type().is_file() || name == Path::new(state_file::FILE) {
             continue;
         }
-        let text = file::read(&place.root, entry.path(), file::LIMIT).map_err(
-            CliError::because(format!("{} cannot be read", entry.path().display())),
-        )?;
+        let text = file::read(&place.root, entry.path()).map_err(CliError::because(format!(
+            "{} cannot be read",
+            entry.path().display()
+        )))?;
         let modified = entry.metadata().ok().and_then(|meta| meta.modified().ok());
         let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
         files.push((modified, name.to_string_lossy().into_owned(), text));

@@ -21,10 +21,11 @@ use crate::shell::file;
 use crate::shell::find;
 use crate::shell::journal;
 use crate::shell::perform::{Foreseen, foresee, peek};
-use crate::shell::place::{AsWorld as _, Place};
+use crate::shell::place::Place;
 use crate::shell::reviews::Running;
 use crate::shell::seen;
 use crate::shell::state_file::Reading;
+use crate::text::full_stop;
 
 /// The situation of one instance.
 #[derive(Debug)]
@@ -279,7 +280,9 @@ impl Facts {
             stop,
             waits,
             obstacle,
-            warnings: snapshot.warnings(),
+            warnings: (snapshot.warnings().into_iter())
+                .chain(running_cycle.and_then(|_| failures(&journal)))
+                .collect(),
             context,
             chart: Arc::clone(chart),
         })
@@ -365,6 +368,18 @@ fn others(place: &Place) -> Vec<String> {
     names
 }
 
+/// Says how many reviews have failed since the last one that ended, if any, and why the last of them did.
+fn failures(journal: &[journal::Review]) -> Option<String> {
+    let errors = journal.iter().rev().map_while(|ended| ended.error.as_ref());
+    let errors: Vec<&String> = errors.collect();
+    let why = errors.first()?;
+    let failed = match errors.len() {
+        1 => "The last review failed".to_owned(),
+        many => format!("The last {many} reviews failed"),
+    };
+    Some(format!("{failed}: {why}{}", full_stop(why)))
+}
+
 /// Returns the stage that an instance is in. Between two cycles, the next phase says more than the review that has ended.
 fn stage(chart: &Chart, running: Option<&Cycle>, phase: Option<&str>) -> Option<String> {
     let of_phase = || chart.stage(phase?);
@@ -397,7 +412,7 @@ fn on_disk(place: &Place, names: &[String], journal: &[journal::Review]) -> Vec<
         let verdict = ended.and_then(|ended| ended.verdict.clone());
         let stated = match verdict {
             Some(_) => None,
-            None => file::read(&place.root, &dir.join(&file.name), file::LIMIT)
+            None => file::read(&place.root, &dir.join(&file.name))
                 .ok()
                 .flatten()
                 .and_then(|text| stated(&place.chart, &String::from_utf8_lossy(&text))),

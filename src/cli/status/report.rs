@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use anstream::adapter::strip_str;
 use clap::ArgMatches;
@@ -18,6 +18,7 @@ use crate::cli::output::{say, write_file};
 use crate::cli::{diagram, place};
 use crate::diagram::Format;
 use crate::expr::markup::fill;
+use crate::files::clock;
 use crate::page::{dollars, span};
 use crate::shell::file;
 use crate::shell::journal::{self, Line};
@@ -39,13 +40,12 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
 
 fn page(place: &Place, facts: &Facts) -> String {
     let chart = &place.chart;
-    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let lines = journal::read(place);
     let waits = ("waits for".to_owned(), screen::waits_for(facts));
     let rows: Vec<_> = std::iter::once(waits).chain(screen::rows(facts)).collect();
     let values = json!({
         "title": format!("{}: {} report", facts.name, chart.scope.noun),
-        "now": now.replace('T', " ").replace('Z', " UTC"),
+        "now": clock::in_utc(clock::now()),
         "rows": rows,
         "tables": tables(facts),
         "reviews": reviews(place, facts),
@@ -85,7 +85,7 @@ fn reviews(place: &Place, facts: &Facts) -> Vec<Json> {
 
 fn values(place: &Place, review: &Review) -> Json {
     let text = |path: PathBuf| {
-        let text = file::read(&place.root, &path, file::LIMIT).ok().flatten();
+        let text = file::read(&place.root, &path).ok().flatten();
         markdown::html(&String::from_utf8_lossy(&text.unwrap_or_default()))
     };
     let verdict = review.verdict.as_ref();
