@@ -493,7 +493,7 @@ fn a_missing_subject_is_a_failed_review() {
             "{why}"
         );
         let spent = project.run(&["status", "--json"]).json()["spent"].clone();
-        assert_eq!((&spent["cost"], &spent["unpriced"]), (&json!(0), &json!(0)));
+        assert_eq!(spent["unpriced"], 0, "{why}");
     }
 }
 
