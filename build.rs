@@ -1,7 +1,6 @@
 //! Compiles the charts into the binary, with their templates, and the table of hosts.
 //!
-//! The table below is the only place in Rust that names a workflow. A chart's `home` and `quiet` are read here too,
-//! so that a hook in a project without that home doesn't have to parse the chart.
+//! The table below is the only place in Rust that names a workflow.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -31,21 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             .parse()
             .map_err(|error| format!("{file}: {error}"))?;
         let beside = path.parent().unwrap_or(&root);
-        let text = |value: Option<&toml::Value>| {
-            value
-                .and_then(toml::Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
-        let id = text(chart.get("id"));
-        let home = text(chart.get("scope").and_then(|scope| scope.get("home")));
-        let is_per_session = chart
-            .get("scope")
-            .is_some_and(|scope| scope.get("path").is_some());
-        let quiet = chart
-            .get("quiet")
-            .and_then(toml::Value::as_bool)
-            .unwrap_or(false);
+        let id = chart.get("id").and_then(toml::Value::as_str);
+        let id = id.unwrap_or_default().to_owned();
         let mut templates: Vec<(String, PathBuf)> = Vec::new();
         for folder in chart
             .get("templates")
@@ -62,8 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         templates.dedup_by(|(a, _), (b, _)| a == b);
         writeln!(
             table,
-            "    Embedded {{\n        id: {id:?},\n        home: {home:?},\n        is_per_session: {is_per_session},\n        quiet: {quiet},\n        \
-             text: include_str!({path:?}),\n        chart: {},\n        demo: {demo},\n        \
+            "    Embedded {{\n        id: {id:?},\n        text: include_str!({path:?}),\n        chart: {},\n        demo: {demo},\n        \
              templates: &[",
             node(&toml::Value::Table(chart))?
         )?;

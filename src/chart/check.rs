@@ -13,7 +13,7 @@ use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
 use super::names::{ChartNames, Uses, invoked};
 use super::{Chart, Cycle, locate};
 use crate::diagnostic::code::{Code, Stage};
-use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, unique};
+use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Step, at, below, token};
 use crate::expr::Expressions;
@@ -49,15 +49,8 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
         },
     };
     checker.chart();
-    let mut flaws = unique(checker.flaws);
-    flaws.sort_by_key(|flaw| {
-        (
-            flaw.file.is_some(),
-            flaw.span.as_ref().map(|span| span.start),
-        )
-    });
     Inspection {
-        flaws,
+        flaws: in_order(checker.flaws),
         uses: checker.uses.take(),
     }
 }
@@ -288,9 +281,7 @@ impl Checker<'_> {
                 if is_list {
                     self.value(path, text, names);
                 } else {
-                    self.given(names.of_a_cycle().into_iter().collect(), |checker| {
-                        checker.say(path, text, names)
-                    });
+                    self.say_in_cycle(path, text, names);
                 }
             }
             if let Seconds::Setting(text) = &invoke.timeout {
@@ -298,9 +289,7 @@ impl Checker<'_> {
             }
             if let Some(by) = &invoke.by {
                 let path = at!["invoke", name, "by"];
-                self.given(names.of_a_cycle().into_iter().collect(), |checker| {
-                    checker.say(path, by, names)
-                });
+                self.say_in_cycle(path, by, names);
             }
         }
     }
@@ -380,9 +369,7 @@ impl Checker<'_> {
         }
         for (word, item) in &cycle.text {
             let path = below(&at("text"), word);
-            self.given(names.of_a_cycle().into_iter().collect(), |checker| {
-                checker.say(&path, item, names)
-            });
+            self.say_in_cycle(&path, item, names);
         }
         for (index, target) in cycle.advance.iter().enumerate() {
             self.guard(&below(&at("advance"), index), target.guard.as_ref(), names);
@@ -558,6 +545,12 @@ impl Checker<'_> {
     fn say(&mut self, path: &[Step], text: &Text, names: &ChartNames<'_>) {
         let problems = infer::text(&text.0, names, &self.facts);
         self.report(path, &text.0, problems);
+    }
+
+    /// Checks a text that is shown only while a cycle is running.
+    fn say_in_cycle(&mut self, path: &[Step], text: &Text, names: &ChartNames<'_>) {
+        let facts = names.of_a_cycle().into_iter().collect();
+        self.given(facts, |checker| checker.say(path, text, names));
     }
 
     /// Checks a value and returns its type: a text that is a single `{{ … }}` keeps its type.

@@ -19,12 +19,6 @@ include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 pub struct Embedded {
     /// Its name for `--chart`.
     pub id: &'static str,
-    /// The chart's `scope.home`, known without parsing it.
-    pub home: &'static str,
-    /// Whether each session has an instance of its own, known without parsing the chart.
-    pub is_per_session: bool,
-    /// The chart's `quiet`, known without parsing it.
-    pub quiet: bool,
     /// The chart's TOML.
     pub text: &'static str,
     /// The same as data.
@@ -36,6 +30,24 @@ pub struct Embedded {
 }
 
 impl Embedded {
+    /// Returns the chart's `scope.home`. Like the other keys here, it is known before the chart is loaded.
+    pub fn home(&self) -> &'static str {
+        match self.chart.at("scope").at("home") {
+            Node::Text(home) => home,
+            _ => "",
+        }
+    }
+
+    /// Returns whether each session has an instance of its own.
+    pub fn is_per_session(&self) -> bool {
+        !matches!(self.chart.at("scope").at("path"), Node::Absent)
+    }
+
+    /// Returns the chart's `quiet`.
+    pub fn quiet(&self) -> bool {
+        matches!(self.chart.at("quiet"), Node::Boolean(true))
+    }
+
     /// Returns the chart. Its parts are read when they are looked at.
     pub fn load(&'static self) -> Result<Arc<Chart>, ChartError> {
         let templates = Templates::Embedded(self.templates);

@@ -9,7 +9,7 @@ use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::code::Code;
-use crate::diagnostic::flaw::Flaw;
+use crate::diagnostic::flaw::{Flaw, in_order};
 
 /// The keys of a property that have another name now. Only one with a `name` is that old: `eventually` exists again, with
 /// another meaning.
@@ -41,9 +41,7 @@ pub(crate) fn flaws(text: &str) -> Vec<Flaw> {
         let message = format!("the rules of {name} are in a list");
         Some(outdated(event.span(), message, help))
     });
-    let mut flaws: Vec<Flaw> = properties.chain(lists).collect();
-    flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
-    flaws
+    in_order(properties.chain(lists))
 }
 
 /// Returns the chart with today's names of keys; `None` if none is outdated. Everything else stays as it is.

@@ -66,7 +66,10 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         &format!("{verdict}; covered: {}", share(chart, missing.len())),
     );
     page.print();
-    uncovered(chart, "Not covered:", &missing).print();
+    // After a failure, what is covered says little.
+    if failed == 0 {
+        uncovered(chart, "Not covered:", &missing).print();
+    }
     Ok(code)
 }
 

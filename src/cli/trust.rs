@@ -22,7 +22,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
         return Ok(ExitCode::SUCCESS);
     }
     let cwd = place::cwd()?;
-    let home = CHARTS[0].home;
+    let home = CHARTS[0].home();
     let Some(root) = find::project_root(&cwd, home, &Surroundings::from_env()) else {
         let message = place::no_home(home, &cwd);
         return Err(CliError::with_help(message, "run it inside the project"));
@@ -100,7 +100,7 @@ fn eprint_question() {
 /// Returns the project's own chart if the user trusts it. Says so if it is ignored.
 pub(super) fn own_chart() -> Option<std::path::PathBuf> {
     let cwd = std::env::current_dir().ok()?;
-    let root = find::project_root(&cwd, CHARTS[0].home, &Surroundings::from_env())?;
+    let root = find::project_root(&cwd, CHARTS[0].home(), &Surroundings::from_env())?;
     match trust::own_chart(&root) {
         OwnChart::Absent => None,
         OwnChart::Trusted(path) => Some(path),

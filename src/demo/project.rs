@@ -276,7 +276,7 @@ impl Stage for Project {
     }
 
     fn decisions(&self) -> Vec<Decided> {
-        let lines = journal::read_all(&self.root.join(self.chart.home));
+        let lines = journal::read_all(&self.root.join(self.chart.home()));
         let last = lines.into_iter().rev().find_map(Line::into_decision);
         last.into_iter().collect()
     }

@@ -27,14 +27,17 @@ pub struct Flaw {
     pub note: Option<String>,
 }
 
-/// Returns the flaws, each once: several tables may have been made from the one that has a flaw.
-pub fn unique(flaws: impl IntoIterator<Item = Flaw>) -> Vec<Flaw> {
+/// Returns the flaws in the order of the file, those of templates last, and each once: several tables may have been made
+/// from the one that has a flaw.
+pub fn in_order(flaws: impl IntoIterator<Item = Flaw>) -> Vec<Flaw> {
     let mut unique: Vec<Flaw> = Vec::new();
     for flaw in flaws {
         if !unique.contains(&flaw) {
             unique.push(flaw);
         }
     }
+    let start = |flaw: &Flaw| flaw.span.as_ref().map(|span| span.start);
+    unique.sort_by_key(|flaw| (flaw.file.is_some(), start(flaw)));
     unique
 }
 

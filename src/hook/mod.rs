@@ -51,7 +51,7 @@ pub(crate) fn run(call: &Call<'_>) -> ExitCode {
     let (event, chart) = (call.event, call.chart);
     supervisor::remember_host();
     let choice = Choice::of(chart);
-    let quiet = matches!(choice, Choice::Embedded(chart) if chart.quiet);
+    let quiet = matches!(choice, Choice::Embedded(chart) if chart.quiet());
     let Some((_, name)) = EVENTS.iter().copied().find(|(word, _)| *word == event) else {
         return unknown("hook event", event, EVENTS.iter().map(|(word, _)| *word));
     };
@@ -235,8 +235,8 @@ fn find_place(
     let mut ignored = Vec::new();
     let own;
     if let Choice::Embedded(chart) = choice {
-        known = meant(name, session, chart.home, chart.is_per_session).map_err(undecided)?;
-        match own_chart(named, chart.home, known.as_ref()) {
+        known = meant(name, session, chart.home(), chart.is_per_session()).map_err(undecided)?;
+        match own_chart(named, chart.home(), known.as_ref()) {
             OwnChart::Absent => {}
             // Where nothing was ever trusted, a stop that is not about a plan is silent. Where something was, the user
             // counts on the chart.

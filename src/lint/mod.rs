@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::chart::{Chart, check, load, structure};
 use crate::diagnostic::code::{Code, Stage};
-use crate::diagnostic::flaw::{Flaw, unique};
+use crate::diagnostic::flaw::{Flaw, in_order};
 use crate::diagnostic::suggest::is_slip;
 use crate::explore::budget::Caps;
 use crate::explore::explore;
@@ -95,7 +95,7 @@ pub fn run(
                 uses: &inspection.uses,
                 words: &words,
             };
-            let of_rules = unique(RULES.iter().flat_map(|check| check(&subject)));
+            let of_rules = in_order(RULES.iter().flat_map(|check| check(&subject)));
             // Exploring would only report the same flaws again.
             let found = flaws.iter().chain(&more).chain(&of_rules);
             let first = found.filter(|flaw| flaw.code.stage() != Stage::Advice);

@@ -47,7 +47,7 @@ pub(crate) enum OwnChart {
 
 /// Returns the project's own chart at `root`, for commands without `--chart`.
 pub(crate) fn own_chart(root: &Path) -> OwnChart {
-    let shown = Path::new(CHARTS[0].home).join(CHART);
+    let shown = Path::new(CHARTS[0].home()).join(CHART);
     let why = match chart_parts(root) {
         Ok(parts) if parts.is_empty() => return OwnChart::Absent,
         Ok(parts) if is_trusted(root, &parts) => return OwnChart::Trusted(root.join(shown)),
@@ -66,7 +66,7 @@ pub(crate) fn own_chart(root: &Path) -> OwnChart {
 /// Returns the project's own chart at `root`, with its templates and the files of the project that its `argv` names;
 /// nothing if there is none. The error says why it cannot be used.
 pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
-    let home = Path::new(CHARTS[0].home);
+    let home = Path::new(CHARTS[0].home());
     let chart = home.join(CHART);
     if root.join(&chart).symlink_metadata().is_err() {
         return Ok(Vec::new());
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn a_program_that_all_processes_share_is_part_of_the_chart() {
         let project = tempfile::tempdir().unwrap();
-        let home = project.path().join(CHARTS[0].home);
+        let home = project.path().join(CHARTS[0].home());
         fs::create_dir(&home).unwrap();
         let argv = |script: &str| format!("argv = [\"sh\", \"{script}\"]\n");
         let (own, shared) = (argv("own.sh"), argv("shared.sh"));
@@ -219,7 +219,7 @@ mod tests {
         }
         let parts = chart_parts(project.path()).unwrap();
         let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-        let chart = Path::new(CHARTS[0].home).join(CHART);
+        let chart = Path::new(CHARTS[0].home()).join(CHART);
         assert_eq!(names, [chart.to_str().unwrap(), "own.sh", "shared.sh"]);
     }
 

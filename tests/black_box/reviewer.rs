@@ -461,6 +461,8 @@ fn a_missing_subject_is_a_failed_review() {
             (before, 0),
             "{why}"
         );
+        let spent = project.run(&["status", "--json"]).json()["spent"].clone();
+        assert_eq!(spent["unpriced"], 0, "{why}");
     }
 }
 

@@ -19,7 +19,7 @@ use crate::chart::model::{Rule, Source};
 use crate::chart::{Chart, Command};
 use crate::chart::{check, structure};
 use crate::diagnostic::code::Code;
-use crate::diagnostic::flaw::{ChartError, Flaw, unique};
+use crate::diagnostic::flaw::{ChartError, Flaw, in_order};
 use crate::diagnostic::toml::at;
 use crate::expr::templates::Templates;
 use fields::name_words;
@@ -62,9 +62,7 @@ pub fn resolve_all(
         flaws: Vec::new(),
     };
     let chart = resolver.chart(origin, source, templates);
-    let mut flaws = unique(resolver.flaws);
-    flaws.sort_by_key(|flaw| flaw.span.as_ref().map(|span| span.start));
-    (chart, flaws)
+    (chart, in_order(resolver.flaws))
 }
 
 impl Resolver<'_> {
