@@ -84,7 +84,10 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
     // A file system that stores no note stores no state either, and that is reported.
     let note = Note::leave(&place.home(), &place.instance.name, &announced).ok();
     // Don't pay for a review whose outcome could not be used.
-    let mut effort = Effort::default();
+    let mut effort = Effort {
+        cost: Some(0),
+        ..Effort::default()
+    };
     let outcome = match Inspector::new(&place.chart, &snapshot.as_world()).can_advance() {
         Ok(()) => match obstacle(place, &invocation) {
             Some(obstacle) => Outcome::Failed(obstacle),
@@ -229,6 +232,10 @@ fn run(
         timeout: Duration::from_secs(timeout),
     };
     let end = supervisor::run(&spec, running.file());
+    // Without a process, it stays at nothing.
+    if !matches!(end, End::NotStarted(_)) {
+        effort.cost = None;
+    }
     let program = invocation.argv.first().map_or("", String::as_str);
     let failed = |why: String| {
         let last = log::last_line(&log_file)
@@ -249,8 +256,7 @@ fn run(
     let (code, stdout) = match end {
         End::Exited { code, stdout, .. } => (code, stdout),
         End::NotStarted(why) => {
-            // Nothing was started, so it cost nothing, and the log is empty.
-            effort.cost = Some(0);
+            // Nothing has written to the log.
             let _ = std::fs::remove_file(&log_file);
             return Ok(Outcome::Failed(why));
         }
