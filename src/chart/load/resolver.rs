@@ -14,6 +14,14 @@ use crate::files::pattern::Pattern;
 /// The hole in a phase's name that makes one phase per cycle.
 pub(super) const CYCLE_HOLE: &str = "{cycle}";
 
+/// Returns the value of a key of a table; if it has none, that in the table of what all such tables share.
+macro_rules! given {
+    ($own:ident, $shared:ident, $key:ident) => {
+        $own.$key.clone().or_else(|| $shared.$key.clone())
+    };
+}
+pub(super) use given;
+
 /// Collects flaws while names are resolved.
 #[derive(Default)]
 pub(super) struct Resolver<'t> {
