@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Ran, Reviewer, cases, json_of, state, validated};
+use crate::support::{CYCLES, PLAN, Project, Ran, Reviewer, cases, json_of, state, validated};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/plugin/taskie");
 
@@ -58,13 +58,6 @@ fn free() -> Value {
         "consecutive_clean": 2, "max_reviews": 5, "current_task": null, "mine": "kept",
     })
 }
-
-const CYCLES: [&str; 4] = [
-    "plan-review",
-    "tasks-review",
-    "code-review",
-    "all-code-review",
-];
 
 // ── where the state step stands ─────────────────────────────────────────────────────────
 

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::bench::{stop_event, wait_until_it_can_be_run};
+use crate::bench::wait_until_it_can_be_run;
 use crate::expected::plan_in;
 use crate::support::{
     PLAN, Project, Ran, Reviewer, allowed, feed, set_mode, silent, state, validated,
@@ -70,7 +70,7 @@ fn stop_as_someone(project: &Project) -> Ran {
             "run the tests as a user who is bound by file modes, or as a root who can become one"
         );
     }
-    feed(command, stop_event(project, false))
+    feed(command, project.stop_event(false))
 }
 
 // ── state.json ──────────────────────────────────────────────────────────────────────────
@@ -1169,7 +1169,7 @@ fn event_fields_of_wrong_types() {
                 continue;
             }
             let project = Project::in_state(json!({ "next_phase": null }));
-            let mut event: Value = serde_json::from_str(&stop_event(&project, false)).unwrap();
+            let mut event: Value = serde_json::from_str(&project.stop_event(false)).unwrap();
             event[field] = value.clone();
             let ran = project.hook_raw("stop", event.to_string());
             assert_eq!(
@@ -1209,7 +1209,7 @@ fn broken_environments() {
     let stop = |change: &dyn Fn(&mut Command)| {
         let mut command = project.command(["hook", "stop"]);
         change(&mut command);
-        feed(command, stop_event(&project, false))
+        feed(command, project.stop_event(false))
     };
     type Change<'a> = &'a dyn Fn(&mut Command);
     let changes: &[(&str, Change<'_>)] = &[
@@ -1251,7 +1251,7 @@ fn a_review_without_a_folder_for_temporary_files() {
     let before = project.files();
     let mut command = project.command(["hook", "stop"]);
     command.env("TMPDIR", "/no/such/folder");
-    let ran = feed(command, stop_event(&project, false));
+    let ran = feed(command, project.stop_event(false));
     let message = ran.message();
     assert!(
         message.starts_with("Review failed: no temporary file can be created in /no/such/folder: "),
@@ -1315,13 +1315,13 @@ fn a_hook_that_is_called_incorrectly_does_not_block() {
     ];
     let project = Project::in_state(json!({}));
     for args in cases {
-        let ran = feed(project.command(*args), stop_event(&project, false));
+        let ran = feed(project.command(*args), project.stop_event(false));
         assert_eq!(ran.out(), (1, ""), "{args:?}: {}", ran.stderr);
         assert_ne!(ran.stderr, "", "{args:?}");
     }
     let mut command = project.command(["hook", "stop"]);
     command.arg(OsStr::from_bytes(b"\xff"));
-    assert_eq!(feed(command, stop_event(&project, false)).code, 1);
+    assert_eq!(feed(command, project.stop_event(false)).code, 1);
 }
 
 #[test]
@@ -1371,8 +1371,7 @@ fn charts_that_cannot_be_used() {
     for (name, text, said) in cases {
         let path = folder.join(format!("{name}.toml"));
         fs::write(&path, text).unwrap();
-        let args = ["hook", "stop", "--chart", path.to_str().unwrap()];
-        let ran = feed(project.command(args), stop_event(&project, false));
+        let ran = project.stop_with(&path);
         let message = ran.message();
         let start = format!(
             "taskie could not decide about this Stop and allows it: the chart cannot be used: {}:",
@@ -1388,10 +1387,7 @@ fn charts_that_cannot_be_used() {
         assert!(!ran.stderr.contains("panicked"), "{name}: {}", ran.stderr);
     }
     for path in ["/no/such/chart.toml", folder.to_str().unwrap(), ""] {
-        let ran = feed(
-            project.command(["hook", "stop", "--chart", path]),
-            stop_event(&project, false),
-        );
+        let ran = project.stop_with(path);
         assert_eq!(ran.code, 0, "{path}");
         assert!(
             ran.message().contains("the chart cannot be read: "),
@@ -1552,7 +1548,7 @@ block = "never"
 "#
         );
         fs::write(&chart, text).unwrap();
-        let mut ran = crate::bench::stop_with_chart(&project, &chart, false);
+        let mut ran = project.stop_with(&chart);
         // The list of names is not the point here.
         for text in [&mut ran.stdout, &mut ran.stderr] {
             if let Some((start, rest)) = text.split_once(" (the known names are ") {

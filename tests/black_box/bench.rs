@@ -1,15 +1,13 @@
-//! Helpers for the rougher tests, in addition to [`crate::support`]: background runs, conditions to wait for, and
-//! charts of their own.
+//! Helpers for the rougher tests, in addition to [`crate::support`]: processes, conditions to wait for, and charts
+//! of their own.
 
 use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
-use crate::support::{Project, Ran, feed};
+use crate::support::Project;
 
 /// Longer than anything takes that succeeds; a busy machine must not fail a test.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -82,37 +80,6 @@ pub fn signal(name: &str, pid: u32) {
         .status()
         .unwrap();
     assert!(status.success(), "kill -{name} {pid}");
-}
-
-/// A stop's event as the host sends it.
-pub fn stop_event(project: &Project, active: bool) -> String {
-    json!({ "cwd": project.root, "hook_event_name": "Stop", "stop_hook_active": active })
-        .to_string()
-}
-
-/// `taskie ARGS` with a stop's event on stdin, running.
-pub fn start_stop(project: &Project, args: &[&str]) -> Child {
-    let mut child = project.command(args).stdin(Stdio::piped()).spawn().unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(stop_event(project, false).as_bytes())
-        .unwrap();
-    child
-}
-
-/// The result of a background run.
-pub fn finish(child: Child) -> Ran {
-    Ran::of(child.wait_with_output().unwrap())
-}
-
-/// `taskie hook stop` with a chart other than the default one.
-pub fn stop_with_chart(project: &Project, chart: &Path, active: bool) -> Ran {
-    feed(
-        project.command(["hook", "stop", "--chart", chart.to_str().unwrap()]),
-        stop_event(project, active),
-    )
 }
 
 /// Returns the path of a copy of the default chart and its templates, changed file by file, next to the project.

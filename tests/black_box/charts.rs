@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::support::{Project, cases, feed};
+use crate::support::{Project, cases};
 
 /// Taskie's chart with the first occurrence of a text replaced, in a folder with its templates.
 pub fn chart(project: &Project, from: &str, to: &str) -> String {
@@ -43,7 +43,7 @@ fn reported(cases: Vec<Case<'_>>) {
             ran.stderr
         );
 
-        let ran = feed(project.command(["--chart", &chart, "hook", "stop"]), "{}");
+        let ran = project.stop_with(&chart);
         let answer = ran.message();
         assert_eq!(ran.code, 0);
         assert!(

@@ -150,10 +150,7 @@ fn t13_timeout() {
     check_run(&project, failed(&why).call(call), |project| {
         // On a busy machine, the second may be over before the reviewer has got that far: such a run does not count.
         for _ in 0..20 {
-            let ran = feed(
-                project.command(["--chart", chart.to_str().unwrap(), "hook", "stop"]),
-                "{}",
-            );
+            let ran = project.stop_with(&chart);
             let mut said = String::new();
             // While anyone holds the other end, this is an error, "would block".
             fifo.read_to_string(&mut said)

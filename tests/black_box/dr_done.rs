@@ -2,7 +2,7 @@
 //! If the test plan mentions a script, the corresponding command or hook is tested.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, allowed, feed, git, json_of};
+use crate::support::{Project, Ran, allowed, feed, git, json_of, set_modified};
 
 const SESSION: &str = "0e0ff1ce-aaaa-bbbb-cccc-000000000001";
 const LOOP: &str = include_str!("../../plugin/dr-done/templates/loop.md");
@@ -142,7 +142,7 @@ fn done(ran: &Ran) -> String {
     ran.stdout.clone()
 }
 
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
+fn fill(template: &str, values: &[(&str, String)]) -> String {
     let mut text = template.trim_end().to_owned();
     for (name, value) in values {
         text = text.replace(&format!("{{{{{name}}}}}"), value);
@@ -161,12 +161,7 @@ fn loop_prompt(next: &str, iteration: u64, [pending, done, stuck]: [u64; 3]) -> 
         ("done_count", done.to_string()),
         ("stuck_count", stuck.to_string()),
     ];
-    fill(
-        LOOP,
-        &values
-            .each_ref()
-            .map(|(name, value)| (*name, value.as_str())),
-    )
+    fill(LOOP, &values)
 }
 
 fn review_prompt(done: &[&str]) -> String {
@@ -176,28 +171,16 @@ fn review_prompt(done: &[&str]) -> String {
         ("done_files", files.join("\n")),
         ("done_count", done.len().to_string()),
     ];
-    fill(
-        REVIEW,
-        &values
-            .each_ref()
-            .map(|(name, value)| (*name, value.as_str())),
-    )
+    fill(REVIEW, &values)
 }
 
 /// Makes a session look as if it had been abandoned this many days ago.
 fn age(project: &Project, session: &str, days: u64) {
     let then = SystemTime::now() - Duration::from_secs(days * 24 * 3600 + 60);
     for name in names(project, session) {
-        let file = File::options()
-            .write(true)
-            .open(dir(project, session).join(name))
-            .unwrap();
-        file.set_modified(then).unwrap();
+        set_modified(dir(project, session).join(name), then);
     }
-    File::open(dir(project, session))
-        .unwrap()
-        .set_modified(then)
-        .unwrap();
+    set_modified(dir(project, session), then);
 }
 
 mod setup {
@@ -1029,7 +1012,7 @@ mod cleanup {
 
     fn age_link_target(dir: &Path) {
         let then = SystemTime::now() - Duration::from_secs(3600 * 24 * 30);
-        File::open(dir).unwrap().set_modified(then).unwrap();
+        set_modified(dir, then);
     }
 
     #[test]

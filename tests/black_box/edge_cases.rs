@@ -1,6 +1,6 @@
 //! Suite 6: unusual plans and states, and whole loops of several stops.
 
-use std::fs::{self, File};
+use std::fs;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::expected::{
     Expected, VALID, blocks, check, check_run, goes_through, plan_in, review, rows,
 };
-use crate::support::{PLAN, Project, Reviewer, state};
+use crate::support::{PLAN, Project, Reviewer, set_modified, state};
 
 // The plan that was modified last is checked; its Markdown files and its state count.
 #[test]
@@ -28,37 +28,28 @@ fn t01_newest_of_several_plans() {
         .into_iter()
         .flat_map(|plan| fs::read_dir(plan).unwrap())
     {
-        set_modified(&entry.unwrap().path(), start);
+        set_modified(entry.unwrap().path(), start);
     }
     let minute = |n: u64| start + Duration::from_secs(60 * n);
     let flaws = || {
         Expected::block("Plan 'other': Missing required file: plan.md; Invalid filename: flawed.md")
     };
 
-    set_modified(&other.join("state.json"), minute(1));
+    set_modified(other.join("state.json"), minute(1));
     check(&project, flaws());
-    set_modified(&other.join("state.json"), start);
-    set_modified(&other.join("notes.txt"), minute(3));
-    set_modified(&project.plan().join("task-2.md"), minute(2));
+    set_modified(other.join("state.json"), start);
+    set_modified(other.join("notes.txt"), minute(3));
+    set_modified(project.plan().join("task-2.md"), minute(2));
     let review = review("code-review", 1);
     check(
         &project,
         Expected::blocked_by(&review, "opus").state(review.after("sonnet")),
     );
     set_modified(
-        &other.join("flawed.md"),
+        other.join("flawed.md"),
         SystemTime::now() + Duration::from_secs(60),
     );
     check(&project, flaws());
-}
-
-fn set_modified(path: &std::path::Path, time: SystemTime) {
-    File::options()
-        .append(true)
-        .open(path)
-        .unwrap()
-        .set_modified(time)
-        .unwrap();
 }
 
 rows! {

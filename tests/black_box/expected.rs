@@ -141,6 +141,11 @@ impl Review {
         format!("{}-review-{}.md", self.fill(self.cycle.base), self.n)
     }
 
+    /// The name of its answer.
+    pub fn answer(&self) -> String {
+        format!("{}-post-review-{}.md", self.fill(self.cycle.base), self.n)
+    }
+
     /// The fields that it sets in `state.json` if it finds issues.
     pub fn after(&self, next_model: &str) -> Value {
         let id = self.cycle.id;
@@ -162,15 +167,13 @@ impl Review {
     pub fn block(&self) -> String {
         let Cycle {
             id,
-            base,
             name,
             fix,
             last,
             ..
         } = self.cycle;
         let n = self.n;
-        let review = self.path(&format!("{base}-review-{n}.md"));
-        let answer = self.path(&format!("{base}-post-review-{n}.md"));
+        let (review, answer) = (in_plan(&self.file()), in_plan(&self.answer()));
         format!(
             "{name} (iteration {n}) has been written to {review} by an independent reviewer. Read this review file and \
              perform the post-{id} action: {fix}, then create {answer} documenting your fixes. `/taskie:post-{id}` has \

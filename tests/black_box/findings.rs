@@ -19,8 +19,7 @@ fn finding(severity: &str, title: &str) -> Value {
 /// The session that works on the plan stops.
 fn stop(project: &Project, reviewer: &Reviewer) -> Ran {
     project.reviewer(reviewer);
-    let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "mine" });
-    project.hook_raw("stop", event.to_string())
+    project.stop_of("mine")
 }
 
 /// A project with a plan whose code review is due, and a session that works on it.
@@ -299,10 +298,8 @@ fn one_review_can_stall_if_nothing_changes() {
         std::fs::write(project.root.join("code.rs"), "fn a() {}\n").unwrap();
         let stop = || {
             project.reviewer(&finds("FAIL", &json!([finding("major", "a")])));
-            let event =
-                json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "mine" });
             let hook = project.command(["--chart", &chart, "hook", "stop"]);
-            assert_eq!(feed(hook, event.to_string()).code, 0);
+            assert_eq!(feed(hook, project.stop_event_of("mine")).code, 0);
         };
         stop();
         project.write("task-1-post-review-1.md", "nothing to do\n");
@@ -332,9 +329,8 @@ fn reviews_with_another_number_in_their_names() {
     let run = |args: &[&str]| project.run(&[&["--chart", &chart], args].concat());
     let round = |verdict, findings: &Value, n: usize| {
         project.reviewer(&finds(verdict, findings));
-        let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "mine" });
         let hook = project.command(["--chart", &chart, "hook", "stop"]);
-        let ran = feed(hook, event.to_string());
+        let ran = feed(hook, project.stop_event_of("mine"));
         assert_eq!(project.calls().len(), n, "{}", ran.stdout);
         project.write(&format!("task-1-post-review-{n}.md"), "Fixed.\n");
         run(&["enter", "post-code-review", "--session", "mine"]);

@@ -6,15 +6,15 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 
-use crate::bench::{is_running, stop_event, wait_for, wait_until_gone};
+use crate::bench::{is_running, wait_for, wait_until_gone};
 use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, silent, state, validated};
+use crate::support::{PLAN, Project, Reviewer, feed, finish, git, silent, start, state, validated};
 
 /// Returns how many rounds to run: the number in the environment, or a few.
 fn rounds(few: u64) -> u64 {
@@ -25,15 +25,6 @@ fn rounds(few: u64) -> u64 {
 /// Pseudo-random numbers, the same in every run.
 fn scattered(n: u64, below: u64) -> u64 {
     (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33) % below
-}
-
-/// Starts the Stop hook and gives it its event, which it may not live to read.
-fn start_hook(project: &Project, event: &str) -> Child {
-    let mut hook = (project.command(["hook", "stop"]).stdin(Stdio::piped()))
-        .spawn()
-        .unwrap();
-    let _ = hook.stdin.take().unwrap().write_all(event.as_bytes());
-    hook
 }
 
 /// The state after the first review, which found something.
@@ -89,14 +80,8 @@ fn hooks_killed_at_any_moment() {
         let _ = fs::remove_file(project.plan().join("task-1-review-1.md"));
         let _ = fs::remove_file(project.bin.join("pid"));
         let mut command = project.command(["hook", "stop"]);
-        command.stdin(Stdio::piped()).process_group(0);
-        let mut hook = command.spawn().unwrap();
-        let event = stop_event(&project, false);
-        hook.stdin
-            .take()
-            .unwrap()
-            .write_all(event.as_bytes())
-            .unwrap();
+        command.process_group(0);
+        let mut hook = start(command, project.stop_event(false));
         std::thread::sleep(Duration::from_micros(scattered(round, 60_000)));
         let pid = Pid::from_child(&hook);
         let _ = match round % 2 {
@@ -154,19 +139,16 @@ fn everything_at_once() {
         let children: Vec<_> = (0..12_u64)
             .map(|n| {
                 let session = format!("s{}", scattered(round * 12 + n, 3));
-                let event = json!({ "session_id": session, "cwd": project.root }).to_string();
                 let args: &[&str] = match n % 4 {
                     0 => &["next", "--session", &session],
                     1 => &["run", "limit", "5", "--session", &session],
                     _ => &["hook", "stop"],
                 };
-                let mut child = project.command(args).stdin(Stdio::piped()).spawn().unwrap();
-                let _ = child.stdin.take().unwrap().write_all(event.as_bytes());
-                child
+                start(project.command(args), project.stop_event_of(&session))
             })
             .collect();
         for child in children {
-            let ran = Ran::of(child.wait_with_output().unwrap());
+            let ran = finish(child);
             assert_eq!(ran.code, 0, "{round}: {}", ran.stderr);
             assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
         }
@@ -185,12 +167,8 @@ fn everything_at_once() {
     // A plan belongs to one session: the last one that asked.
     assert_eq!(project.run(&["next", "--session", "last"]).code, 0);
     for session in ["s0", "s1", "s2"] {
-        let stop = || {
-            let event = json!({ "session_id": session, "cwd": project.root });
-            project.hook_raw("stop", event.to_string())
-        };
-        stop();
-        assert_eq!(stop().stdout, silent(), "{session}");
+        project.stop_of(session);
+        assert_eq!(project.stop_of(session).stdout, silent(), "{session}");
     }
 }
 
@@ -206,13 +184,11 @@ fn journal(project: &Project) -> (usize, usize) {
 #[test]
 fn a_journal_that_32_hooks_write_at_once() {
     let project = Project::in_state(json!({ "next_phase": null }));
-    let event = json!({ "cwd": project.root }).to_string();
     let all = rounds(2);
     for _ in 0..all {
-        let hooks: Vec<_> = (0..32).map(|_| start_hook(&project, &event)).collect();
+        let hooks: Vec<_> = (0..32).map(|_| project.start_stop()).collect();
         for hook in hooks {
-            let ran = Ran::of(hook.wait_with_output().unwrap());
-            assert_eq!(ran.err(), (0, ""));
+            assert_eq!(finish(hook).err(), (0, ""));
         }
     }
     // A full journal begins a new one.
@@ -228,13 +204,12 @@ fn a_journal_that_32_hooks_write_at_once() {
 #[test]
 fn a_journal_whose_writers_are_killed() {
     let project = Project::in_state(json!({ "next_phase": null }));
-    let event = json!({ "cwd": project.root }).to_string();
-    let start = Instant::now();
-    project.hook_raw("stop", &event);
-    let time = start.elapsed();
+    let begin = Instant::now();
+    project.stop();
+    let time = begin.elapsed();
     let (mut before, mut killed) = (journal(&project), 0);
     for round in 0..rounds(60) {
-        let mut hook = start_hook(&project, &event);
+        let mut hook = project.start_stop();
         let part = u32::try_from(scattered(round, 1_500)).unwrap();
         std::thread::sleep(time * part / 1_000);
         let _ = hook.kill();
@@ -287,7 +262,7 @@ fn faults_around_a_process() {
             // By its path, because one of the faults removes PATH.
             let program = env!("CARGO_BIN_EXE_taskie");
             let shell = project.shell(&format!("{fault} exec '{program}' {}", args.join(" ")));
-            let ran = feed(shell, stop_event(&project, false));
+            let ran = feed(shell, project.stop_event(false));
             // -1: a signal. None of these may kill it silently.
             assert!((0..=1).contains(&ran.code), "{fault} {args:?}: {ran:?}");
             assert!(
@@ -327,17 +302,10 @@ fn a_reviewer_that_cleans_up() {
     project.reviewer(&Reviewer::fail().first(
         "git clean -fdxq; echo $$ > \"$here/pid\"; while ! [ -e \"$here/go\" ]; do sleep 0.02; done",
     ));
-    let event = json!({ "session_id": "mine", "cwd": project.root }).to_string();
-    let mut hook = project
-        .command(["hook", "stop"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    hook.stdin
-        .take()
-        .unwrap()
-        .write_all(event.as_bytes())
-        .unwrap();
+    let hook = start(
+        project.command(["hook", "stop"]),
+        project.stop_event_of("mine"),
+    );
     let reviewer = crate::bench::wait_for_line(&project.bin.join("pid"));
     assert!(!project.root.join(".taskie/.locks").exists());
     // No second review at the same time.
@@ -346,11 +314,11 @@ fn a_reviewer_that_cleans_up() {
     assert!(message.contains("already running"), "{answer}");
     assert!(is_running(&reviewer));
     fs::write(project.bin.join("go"), "").unwrap();
-    let ran = crate::bench::finish(hook);
+    let ran = finish(hook);
     assert_eq!(ran.json()["decision"], "block", "{}", ran.stdout);
     assert_eq!(project.state()["phase_iteration"], 1);
     project.write("notes.md", "");
-    let again = project.hook_raw("stop", event);
+    let again = project.stop_of("mine");
     assert_eq!(again.json()["decision"], "block", "{}", again.stdout);
 }
 
@@ -391,7 +359,7 @@ fn a_host_that_is_gone_before_the_review() {
     host.kill().unwrap();
     host.wait().unwrap();
     event
-        .write_all(stop_event(&project, false).as_bytes())
+        .write_all(project.stop_event(false).as_bytes())
         .unwrap();
     drop(event);
     wait_until_gone(&hook);

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use crate::bench::{finish, signal, start_stop, wait_for_line, wait_until_gone};
+use crate::bench::{signal, wait_for_line, wait_until_gone};
 use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Ran, Reviewer, cases, git, state};
+use crate::support::{PLAN, Project, Ran, Reviewer, cases, finish, git, state};
 
 /// A project whose next stop reviews the code of task 1, after these gates of the user.
 fn due(gates: &Value) -> Project {
@@ -217,7 +217,7 @@ fn a_gate_that_is_running() {
         let project = due(&json!(["./check 1"]));
         script(&project, &format!("{STUBBORN}\nsleep 600"));
         let before = project.read("state.json");
-        let hook = start_stop(&project, &["hook", "stop"]);
+        let hook = project.start_stop();
         let pids = pids(&project);
         let running = &project.run(&["status", "--json"]).json()["running"];
         let shown = ["gate", "cycle", "n", "timeout", "last_line"].map(|key| running[key].clone());

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::bench::stop_event;
 use crate::expected::plan_in;
 use crate::support::{PLAN, Project, Ran, Reviewer, feed, git, set_mode, state, validated};
 
@@ -161,7 +160,7 @@ fn an_undelivered_block_is_repeated() {
     let mut command = project.command(["hook", "stop"]);
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     command.stdout(full);
-    let ran = feed(command, stop_event(&project, false));
+    let ran = feed(command, project.stop_event(false));
     assert_eq!(ran.out(), (0, ""));
     assert_eq!(project.state()["next_phase"], "post-code-review");
     let answer = project.stop_active(true).json();
@@ -182,7 +181,7 @@ fn a_block_for_an_earlier_state_is_dropped() {
     let project = plan_in(&json!({}), &Reviewer::fail());
     let mut command = project.command(["hook", "stop"]);
     command.stdout(fs::File::options().write(true).open("/dev/full").unwrap());
-    feed(command, stop_event(&project, false));
+    feed(command, project.stop_event(false));
     assert_eq!(project.run(&["run", "pause"]).code, 0);
     assert_eq!(project.stop().json(), validated());
     assert_eq!(project.run(&["run", "resume"]).code, 0);
@@ -195,7 +194,7 @@ fn warnings_that_cannot_be_written() {
     let project = Project::in_state(json!({ "phase": "no-such" }));
     let mut command = project.command(["hook", "stop"]);
     command.stderr(fs::File::options().write(true).open("/dev/full").unwrap());
-    let ran = feed(command, stop_event(&project, false));
+    let ran = feed(command, project.stop_event(false));
     assert_eq!(ran.code, 0);
     assert!(ran.message().contains("no-such"));
 }
@@ -448,8 +447,7 @@ fn a_claimed_plan_that_cannot_be_read() {
         } else {
             symlink(project.bin.join("kept"), &path).unwrap();
         }
-        let event = json!({ "session_id": "mine", "cwd": project.root }).to_string();
-        let answer = project.hook_raw("stop", event).json();
+        let answer = project.stop_of("mine").json();
         assert_eq!(
             answer,
             json!({ "systemMessage": why, "suppressOutput": true })
@@ -511,7 +509,7 @@ fn charts_that_double_at_each_level() {
         );
         fs::write(&chart, text).unwrap();
         let chart = chart.to_str().unwrap();
-        let answer = feed(project.command(["hook", "stop", "--chart", chart]), "{}");
+        let answer = project.stop_with(chart);
         assert!(answer.stdout.contains(said), "{}", answer.stdout);
         let checked = project.run(&["check-chart", chart]);
         assert!((0..=1).contains(&checked.code), "{checked:?}");

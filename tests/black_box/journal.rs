@@ -162,8 +162,7 @@ fn text_by_people_is_not_recorded() {
 #[test]
 fn a_session_without_a_claim_leaves_no_trace() {
     let project = Project::in_state(json!({}));
-    let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "stranger" });
-    assert_eq!(project.hook_raw("stop", event.to_string()).code, 0);
+    assert_eq!(project.stop_of("stranger").code, 0);
     assert!(!project.root.join(".taskie/.locks").exists());
 }
 
@@ -484,8 +483,7 @@ fn a_session_is_told_each_verdict_once() {
             "is_error": false, "structured_output": { "verdict": verdict }, "total_cost_usd": cost,
         });
         project.reviewer(&Reviewer::fail().prints(stdout.to_string()));
-        let event = json!({ "hook_event_name": "Stop", "cwd": project.root, "session_id": "mine" });
-        project.hook_raw("stop", event.to_string()).json()
+        project.stop_of("mine").json()
     };
     let answer = |n: usize| {
         project.write(&format!("task-1-post-review-{n}.md"), "answered\n");

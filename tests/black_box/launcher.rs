@@ -350,8 +350,10 @@ fn expect_message(ran: &Ran, message: &str) {
     );
 }
 
-fn ran_as(args: &str) -> String {
-    format!("{args}: EVENT\n")
+/// The installed program has got these arguments, and the event on stdin.
+#[track_caller]
+fn expect_run(ran: &Ran, args: &str) {
+    expect(ran, 0, &format!("{args}: EVENT\n"), "");
 }
 
 #[test]
@@ -401,7 +403,7 @@ fn a_program_on_path_is_used_if_it_fits() {
         let program = machine.on_path(prints);
         let ran = machine.session_start();
         let Some(why) = why else {
-            expect(&ran, 0, &ran_as("hook session-start"), "");
+            expect_run(&ran, "hook session-start");
             assert_eq!(fs::read_link(machine.chosen()).unwrap(), program);
             continue;
         };
@@ -426,12 +428,12 @@ fn a_program_that_was_chosen_is_all_that_runs() {
         &stand_in("no version is asked for").replace("$(cat)", "$(/bin/cat)"),
     );
     symlink(machine.copy(), machine.chosen()).unwrap();
-    expect(&machine.stop(), 0, &ran_as("hook stop"), "");
+    expect_run(&machine.stop(), "hook stop");
     let ran = feed(
         machine.command(&["enter", "a phase", "--plan=x"]),
         "EVENT\n",
     );
-    expect(&ran, 0, &ran_as("enter a phase --plan=x"), "");
+    expect_run(&ran, "enter a phase --plan=x");
     // In a clone, which a marketplace may be too, the host's folder is found in the home directory.
     let clone = machine.temp.path().join("clone/plugin/taskie");
     fs::create_dir_all(clone.join("bin")).unwrap();
@@ -449,7 +451,7 @@ fn a_program_that_was_chosen_is_all_that_runs() {
         .env("PATH", &machine.bin)
         .env("HOME", machine.temp.path().join("home"));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    expect(&feed(command, "EVENT\n"), 0, &ran_as("next"), "");
+    expect_run(&feed(command, "EVENT\n"), "next");
 }
 
 #[test]
@@ -482,12 +484,7 @@ fn a_release_is_downloaded_once_and_kept() {
     machine.cloned_from(&format!("{}/owner/repository.git", server.address));
     // Left behind by a download that was killed.
     script(&machine.data.join(".new-99999999/archive"), "");
-    expect(
-        &machine.session_start(),
-        0,
-        &ran_as("hook session-start"),
-        "",
-    );
+    expect_run(&machine.session_start(), "hook session-start");
     let asked = vec![format!("GET /owner/repository/{} HTTP/1.1", asset())];
     assert_eq!(server.asked(), asked);
     assert_eq!(
@@ -496,26 +493,16 @@ fn a_release_is_downloaded_once_and_kept() {
     );
     // The agent's shell does not know the name of the folder.
     let ran = feed(machine.command(&["enter", "new-plan"]), "EVENT\n");
-    expect(&ran, 0, &ran_as("enter new-plan"), "");
-    expect(&machine.stop(), 0, &ran_as("hook stop"), "");
-    expect(
-        &machine.session_start(),
-        0,
-        &ran_as("hook session-start"),
-        "",
-    );
+    expect_run(&ran, "enter new-plan");
+    expect_run(&machine.stop(), "hook stop");
+    expect_run(&machine.session_start(), "hook session-start");
     assert_eq!(server.asked(), asked, "it is there");
     // A suitable program on PATH comes first as long as it is there; the copy stays.
     let program = machine.on_path("taskie 9.0.0");
-    expect(
-        &machine.session_start(),
-        0,
-        &ran_as("hook session-start"),
-        "",
-    );
+    expect_run(&machine.session_start(), "hook session-start");
     assert_eq!(fs::read_link(machine.chosen()).unwrap(), program);
     fs::remove_file(program).unwrap();
-    expect(&machine.stop(), 0, &ran_as("hook stop"), "");
+    expect_run(&machine.stop(), "hook stop");
     assert_eq!(fs::read_link(machine.chosen()).unwrap(), machine.copy());
     assert_eq!(server.asked(), asked);
 }
@@ -532,7 +519,7 @@ fn whatever_comes_first_downloads() {
             _ => feed(machine.command(&["next"]), "EVENT\n"),
         };
         let args = if first == "stop" { "hook stop" } else { first };
-        expect(&ran, 0, &ran_as(args), "");
+        expect_run(&ran, args);
         assert_eq!(server.asked().len(), 1);
     }
 }
@@ -547,12 +534,7 @@ fn sessions_that_start_at_once_do_not_disturb_each_other() {
             .map(|_| scope.spawn(|| machine.session_start()))
             .collect();
         for session in sessions {
-            expect(
-                &session.join().unwrap(),
-                0,
-                &ran_as("hook session-start"),
-                "",
-            );
+            expect_run(&session.join().unwrap(), "hook session-start");
         }
     });
     assert!(server.asked().len() > 1, "none came too late");
@@ -573,7 +555,7 @@ fn a_program_that_does_not_fit_is_out_of_the_agents_way() {
     let ran = machine.hook("SessionStart", |command| {
         command.env("CLAUDE_ENV_FILE", &env);
     });
-    expect(&ran, 0, &ran_as("hook session-start"), "");
+    expect_run(&ran, "hook session-start");
     let mut shell = Command::new("/bin/sh");
     shell
         .args(["-c", ". \"$1\"; taskie next", "sh"])
@@ -581,7 +563,7 @@ fn a_program_that_does_not_fit_is_out_of_the_agents_way() {
         .env_clear()
         .env("PATH", &machine.bin);
     shell.stdout(Stdio::piped()).stderr(Stdio::piped());
-    expect(&feed(shell, "EVENT\n"), 0, &ran_as("next"), "");
+    expect_run(&feed(shell, "EVENT\n"), "next");
     assert_eq!(server.asked().len(), 1);
 }
 
@@ -773,12 +755,7 @@ fn a_missing_release_is_reported_in_one_line() {
     machine.cloned_from("http://127.0.0.1:9/a/b");
     assert!(machine.session_start().stdout.contains("curl: (7)"));
     machine.cloned_from(&format!("{}/a/b", server.address));
-    expect(
-        &machine.session_start(),
-        0,
-        &ran_as("hook session-start"),
-        "",
-    );
+    expect_run(&machine.session_start(), "hook session-start");
     assert!(!machine.data.join("failed").exists());
 }
 
@@ -794,7 +771,7 @@ fn wget_works_too() {
         machine.cloned_from(&format!("{}/a/b", server.address));
         let ran = machine.session_start();
         match answer {
-            Answer::Whole => expect(&ran, 0, &ran_as("hook session-start"), ""),
+            Answer::Whole => expect_run(&ran, "hook session-start"),
             _ => assert!(ran.stdout.contains("404"), "{}", ran.stdout),
         }
     }
@@ -833,7 +810,7 @@ fn a_proxy_is_used_and_each_kind_of_remote_understood() {
         };
         assert_eq!(server.asked(), [expected], "{remote}");
         match is_plain {
-            true => expect(&ran, 0, &ran_as("hook session-start"), ""),
+            true => expect_run(&ran, "hook session-start"),
             // The proxy cannot reach it.
             false => assert!(
                 ran.stdout

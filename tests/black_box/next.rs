@@ -94,12 +94,8 @@ fn asking_claims_the_plan() {
     let before = project.files();
     assert_eq!(project.run(&["next", "--session", "new"]).code, 0);
     assert_eq!(project.files(), before);
-    let stop = |session: &str| {
-        let event = json!({ "session_id": session, "cwd": project.root });
-        project.hook_raw("stop", event.to_string())
-    };
-    assert_eq!(stop("old").stdout, silent());
-    assert_eq!(stop("new").json()["decision"], "block");
+    assert_eq!(project.stop_of("old").stdout, silent());
+    assert_eq!(project.stop_of("new").json()["decision"], "block");
 }
 
 #[test]

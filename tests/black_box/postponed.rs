@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::bench::{copy_of_chart, stop_event};
-use crate::support::{PLAN, Project, Ran, Reviewer, feed};
+use crate::bench::copy_of_chart;
+use crate::support::{PLAN, Project, Ran, Reviewer};
 
 /// A reviewer that cannot work, in the words of the real client.
 fn limited(status: u16, result: &str) -> Reviewer {
@@ -131,10 +131,7 @@ fn an_outage_without_a_time_is_over_soon() {
     let chart = copy_of_chart(&project, |text| {
         text.replace("seconds = 300", "seconds = 2")
     });
-    let stop = || {
-        let args = ["--chart", chart.to_str().unwrap(), "hook", "stop"];
-        feed(project.command(args), stop_event(&project, false))
-    };
+    let stop = || project.stop_with(&chart);
     project.reviewer(&limited(529, "API Error: 529 Overloaded"));
     assert!(message(&stop()).contains(". It is postponed until "));
     project.reviewer(&Reviewer::fail());

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::expected::plan_in;
 use crate::support::{
-    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, set_mode, silent, state, validated,
+    PLAN, Project, Ran, Reviewer, allowed, cases, feed, git, set_mode, set_modified, silent, state,
+    validated,
 };
 
 /// A plan with a plan.md and nothing else, in this directory.
@@ -231,12 +232,7 @@ fn a_new_plan_is_made_where_it_will_be_found() {
 
 fn age(path: &Path, seconds: u64) {
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 - seconds);
-    fs::File::options()
-        .append(true)
-        .open(path)
-        .unwrap()
-        .set_modified(time)
-        .unwrap();
+    set_modified(path, time);
 }
 
 #[test]
@@ -326,13 +322,6 @@ fn as_session(project: &Project, session: &str, args: &[&str]) -> Ran {
     )
 }
 
-fn stop_of(project: &Project, session: &str) -> Ran {
-    project.hook_raw(
-        "stop",
-        json!({ "session_id": session, "cwd": project.root }).to_string(),
-    )
-}
-
 /// The answer to a session whose plan another one has taken over.
 fn taken_over(name: &str) -> Value {
     allowed(&format!(
@@ -344,7 +333,7 @@ fn taken_over(name: &str) -> Value {
 fn is_left_alone(project: &Project, session: &str) {
     let before = project.files();
     let calls = project.calls().len();
-    let ran = stop_of(project, session);
+    let ran = project.stop_of(session);
     assert_eq!(ran.all(), (0, silent(), ""), "{session}");
     assert_eq!((project.files(), project.calls().len()), (before, calls));
 }
@@ -365,18 +354,18 @@ fn a_stop_acts_on_the_plan_that_its_session_claimed() {
         assert_eq!(as_session(&project, "mine-1", take_up).code, 0);
         assert!(project.state().get("owner").is_none());
         is_left_alone(&project, "other-2");
-        assert_eq!(stop_of(&project, "mine-1").json()["decision"], "block");
+        assert_eq!(project.stop_of("mine-1").json()["decision"], "block");
         // Another session claims it: the old one gets one message about it.
         assert_eq!(
             as_session(&project, "other-2", &["enter", "post-code-review"]).code,
             0
         );
-        assert_eq!(stop_of(&project, "mine-1").json(), taken_over(PLAN));
+        assert_eq!(project.stop_of("mine-1").json(), taken_over(PLAN));
         is_left_alone(&project, "mine-1");
-        assert_eq!(stop_of(&project, "other-2").json()["decision"], "block");
+        assert_eq!(project.stop_of("other-2").json()["decision"], "block");
         // And the other way round.
         assert_eq!(as_session(&project, "mine-1", &["next"]).code, 0);
-        assert_eq!(stop_of(&project, "other-2").json(), taken_over(PLAN));
+        assert_eq!(project.stop_of("other-2").json(), taken_over(PLAN));
         is_left_alone(&project, "other-2");
     }
 }
@@ -408,9 +397,9 @@ fn where_the_session_is_named() {
         };
         next(&["next", "--session", "option"]);
         is_left_alone(&project, "env");
-        assert_eq!(stop_of(&project, "option").json(), validated());
+        assert_eq!(project.stop_of("option").json(), validated());
         next(&["next"]);
-        assert_eq!(stop_of(&project, "env").json(), validated());
+        assert_eq!(project.stop_of("env").json(), validated());
     }
 }
 
@@ -441,7 +430,7 @@ fn a_terminal_claims_nothing() {
     assert_eq!(as_session(&project, "mine", &["next"]).code, 0);
     let shown = typed(&["run", "limit", "5"]);
     assert!(!shown.contains("drives"), "{shown}");
-    assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
+    assert_eq!(project.stop_of("mine").json()["decision"], "block");
 }
 
 /// The plan that a session claimed last counts, however old it is, whatever directory the agent is in, and in its own
@@ -463,7 +452,7 @@ fn a_session_with_two_plans() {
         // A newer plan, from `git pull` or from another session, changes nothing.
         make_plan(&project.root, "newest");
         fs::write(project.root.join(".taskie/plans/newest/plan.md"), name).unwrap();
-        assert_eq!(stop_of(&project, "mine").json(), validated_as(name));
+        assert_eq!(project.stop_of("mine").json(), validated_as(name));
         // A command without a plan's name uses the same plan.
         let ran = as_session(&project, "mine", &["next"]);
         assert!(
@@ -505,7 +494,7 @@ fn records_that_came_with_a_project_are_not_trusted() {
     git(&project.root, &["add", "-f", ".taskie/.locks"]);
     git(&project.root, &["commit", "-q", "-m", "Records"]);
     let why = "No review was started: .taskie/.locks is tracked by git, so its records of sessions are not trusted. `git rm -rf --cached .taskie/.locks` removes it from the repository.";
-    assert_eq!(stop_of(&project, "mine").json(), allowed(why));
+    assert_eq!(project.stop_of("mine").json(), allowed(why));
     let next = as_session(&project, "mine", &["next"]).stderr;
     let flaw = why.strip_prefix("No review was started: ").unwrap();
     assert_eq!(next, format!("taskie: {flaw}\n"));
@@ -520,7 +509,7 @@ fn records_that_came_with_a_project_are_not_trusted() {
         &project.root,
         &["rm", "-r", "-q", "-f", "--cached", ".taskie/.locks"],
     );
-    assert_eq!(stop_of(&project, "mine").json()["decision"], "block");
+    assert_eq!(project.stop_of("mine").json()["decision"], "block");
 }
 
 /// (event, what the due review is waiting for)
@@ -561,9 +550,9 @@ fn no_review_in_plan_mode_or_beside_background_work() {
 #[test]
 fn a_session_with_a_dot_in_its_id() {
     let project = plan_in(&json!({}), &Reviewer::fail());
-    assert_eq!(stop_of(&project, "a.b").stdout, silent());
+    assert_eq!(project.stop_of("a.b").stdout, silent());
     assert_eq!(as_session(&project, "a.b", &["next"]).code, 0);
-    assert_eq!(stop_of(&project, "a.b").json()["decision"], "block");
+    assert_eq!(project.stop_of("a.b").json()["decision"], "block");
 }
 
 /// Whose stop it is must be known: an event with an id that is none is not one without an id.

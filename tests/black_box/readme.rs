@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::check_chart::compiled_in;
 use crate::plugin::files_below;
-use crate::support::{Project, Reviewer, feed, silent};
+use crate::support::{Project, Reviewer, silent};
 use crate::typed::{blocks, texts, typed};
 
 const README: &str = "README.md";
@@ -260,10 +260,7 @@ fn the_loop_the_message_and_the_proof_are_true() {
             .replace(|sign: char| sign.is_ascii_digit(), "#")
     };
     assert_eq!((ran.code, shape(&ran.stderr)), (1, shape(message)));
-    let ran = feed(
-        project.command(["--chart", "statechart.toml", "hook", "stop"]),
-        "{}",
-    );
+    let ran = project.stop_with("statechart.toml");
     assert_eq!(ran.code, 0, "a broken chart blocks nobody");
 }
 

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
-use crate::bench::{copy_of_chart, stop_event, stop_with_chart};
+use crate::bench::copy_of_chart;
 use crate::support::{PLAN, Project, Ran, Reviewer, feed, state};
 
 /// New names for one cycle and for one field of the context, wherever they occur.
@@ -43,7 +43,7 @@ fn drive(rename: fn(&str) -> String, copied: bool) -> Vec<String> {
         project.reviewer(&Reviewer::of(verdict));
         feed(
             project.command([&["hook", "stop"][..], &chart].concat()),
-            stop_event(&project, active),
+            project.stop_event(active),
         )
     };
     let taskie = |args: &[&str]| {
@@ -209,7 +209,7 @@ impl Gate {
     }
 
     fn stop(&self) -> Ran {
-        stop_with_chart(&self.project, &self.chart, false)
+        self.project.stop_with(&self.chart)
     }
 
     fn state(&self) -> Value {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, Reviewer, cases, feed, state};
+use crate::support::{CYCLES, Project, Ran, Reviewer, cases, state};
 
 /// The last argument of each call of the scripted reviewer, unchanged.
 fn prompts(project: &Project) -> Vec<String> {
@@ -578,9 +578,8 @@ fn any_chart_can_be_previewed() {
     let (project, chart) = tea(&[]);
     let text = |args: &[&str]| text(&project, &[&["--chart", &chart], args].concat());
     // The rules before it have counted a cup. The text has only its own line breaks.
-    let event = json!({ "cwd": project.root }).to_string();
     let next = project.run(&["--chart", &chart, "render", "--next"]);
-    let stop = feed(project.command(["--chart", &chart, "hook", "stop"]), event);
+    let stop = project.stop_with(&chart);
     assert_eq!(
         (next.stdout.as_str(), &stop.json()["reason"]),
         ("Cup 1 of blue.", &json!("Cup 1 of blue."))
@@ -676,10 +675,7 @@ fn an_unknown_name() {
 fn a_message_that_is_too_long_for_the_host_is_cut_as_the_hook_cuts_it() {
     let (project, chart) = tea(&[("drink.md", &"tea ".repeat(3000))]);
     let ran = render(&project, &["--chart", &chart, "--next"]);
-    let stop = feed(
-        project.command(["--chart", &chart, "hook", "stop"]),
-        json!({ "cwd": project.root }).to_string(),
-    );
+    let stop = project.stop_with(&chart);
     assert_eq!(Value::from(ran.stdout.as_str()), stop.json()["reason"]);
     assert!(ran.stdout.ends_with("… (cut)"));
     let prompt = tea(&[("foot.md", &"tea ".repeat(3000))]);
@@ -719,12 +715,7 @@ fn everything_on_the_list_can_be_rendered() {
 #[test]
 fn the_prompts_of_the_reviewers() {
     let rules = include_str!("../../plugin/taskie/ground-rules.md");
-    for cycle in [
-        "plan-review",
-        "tasks-review",
-        "code-review",
-        "all-code-review",
-    ] {
+    for cycle in CYCLES {
         let project = Project::in_state(json!({ "phase": "new-plan", "next_phase": cycle }));
         let ran = project.run(&["render", "--next"]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);

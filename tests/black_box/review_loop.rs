@@ -4,19 +4,14 @@ use std::fs;
 
 use serde_json::{Map, Value, json};
 
-use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Reviewer, allowed, cases, json_of, state};
+use crate::expected::{plan_in, review};
+use crate::support::{PLAN, Project, Reviewer, allowed, cases, json_of, set_modified, state};
 
-/// One review cycle: the names of its reviews and its block message.
+/// One review cycle, among the phases.
 struct Cycle {
     id: &'static str,
     /// The phase whose work is reviewed first.
     arming: &'static str,
-    base: &'static str,
-    name: &'static str,
-    fix: &'static str,
-    last: &'static str,
-    title: &'static str,
     /// What comes next once it is clean.
     target: &'static str,
 }
@@ -25,41 +20,21 @@ const CYCLES: [Cycle; 4] = [
     Cycle {
         id: "plan-review",
         arming: "new-plan",
-        base: "plan",
-        name: "A plan review",
-        fix: "address all issues in plan.md",
-        last: "Commit and push to remote.",
-        title: "Plan review",
         target: "create-tasks",
     },
     Cycle {
         id: "tasks-review",
         arming: "create-tasks",
-        base: "tasks",
-        name: "A tasks review",
-        fix: "address all issues in tasks.md and task files",
-        last: "Commit and push to remote.",
-        title: "Tasks review",
         target: "complete-task",
     },
     Cycle {
         id: "code-review",
         arming: "complete-task",
-        base: "task-1",
-        name: "A code review",
-        fix: "address all issues, update the code",
-        last: "Update tasks.md, commit and push to remote.",
-        title: "Code review",
         target: "complete-task",
     },
     Cycle {
         id: "all-code-review",
         arming: "code-review",
-        base: "all-code",
-        name: "An all-code review",
-        fix: "address all issues across all tasks",
-        last: "Update tasks.md, commit and push to remote.",
-        title: "All-code review",
         target: "complete",
     },
 ];
@@ -75,28 +50,6 @@ impl Cycle {
         } else {
             Value::Null
         }
-    }
-
-    fn block(&self, n: usize) -> Value {
-        self.block_in(PLAN, n)
-    }
-
-    fn block_in(&self, plan: &str, n: usize) -> Value {
-        let Self {
-            id,
-            base,
-            name,
-            fix,
-            last,
-            ..
-        } = self;
-        let dir = format!(".taskie/plans/{plan}");
-        json!({
-            "decision": "block",
-            "reason": format!(
-                "{name} (iteration {n}) has been written to {dir}/{base}-review-{n}.md by an independent reviewer. Read this review file and perform the post-{id} action: {fix}, then create {dir}/{base}-post-review-{n}.md documenting your fixes. `/taskie:post-{id}` has the steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. {last} If there is no remote, skip the push and say so. As the last step, AFTER completing all post-review work and writing the post-review file, run `taskie enter post-{id} --plan {plan}`: it updates state.json atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
-            ),
-        })
     }
 }
 
@@ -133,20 +86,20 @@ fn turn(cycle: &Cycle, forgets: bool) {
         expected
     };
     for (index, verdict) in ["FAIL", "FAIL", "PASS", "PASS"].into_iter().enumerate() {
-        let n = index + 1;
+        let n = u32::try_from(index).unwrap() + 1;
+        let review = review(cycle.id, n);
         let next_model = if n % 2 == 0 { "opus" } else { "sonnet" };
         project.reviewer(&Reviewer::of(verdict));
         let ran = project.stop_active(n > 1);
         assert_eq!(ran.err(), (0, ""), "{} {n}", cycle.id);
         if n == 4 {
-            let message = format!(
-                "{} passed. Run /taskie:continue-plan to proceed. (Next: {}. Reviews in this cycle: 4.)",
-                cycle.title, cycle.target
-            );
-            assert_eq!(ran.json(), allowed(&message));
+            assert_eq!(ran.json(), allowed(&review.passed(cycle.target)));
             break;
         }
-        assert_eq!(ran.json(), cycle.block(n));
+        assert_eq!(
+            ran.json(),
+            json!({ "decision": "block", "reason": review.block() })
+        );
         let mut reviewed = json!({
             "phase_iteration": n, "review_model": next_model, "consecutive_clean": n / 3, "next_phase": cycle.post(),
         });
@@ -154,7 +107,7 @@ fn turn(cycle: &Cycle, forgets: bool) {
             reviewed.as_object_mut().unwrap().extend(entered(forgets));
         }
         assert_eq!(project.state(), expected(reviewed.clone()));
-        project.write(&format!("{}-post-review-{n}.md", cycle.base), "# Answer\n");
+        project.write(&review.answer(), "# Answer\n");
         if forgets {
             continue;
         }
@@ -179,9 +132,8 @@ fn turn(cycle: &Cycle, forgets: bool) {
     let mut passed = json!({ "phase_iteration": 4, "review_model": "opus", "consecutive_clean": 2, "next_phase": cycle.target });
     passed.as_object_mut().unwrap().extend(entered(forgets));
     assert_eq!(project.state(), expected(passed));
-    let base = cycle.base;
-    let mut names: Vec<String> = (1..=4).map(|n| format!("{base}-review-{n}.md")).collect();
-    names.extend((1..=3).map(|n| format!("{base}-post-review-{n}.md")));
+    let mut names: Vec<String> = (1..=4).map(|n| review(cycle.id, n).file()).collect();
+    names.extend((1..=3).map(|n| review(cycle.id, n).answer()));
     names.extend(
         [
             "plan.md",
@@ -223,11 +175,7 @@ fn an_answer_older_than_the_review_does_not_count() {
     project.write("task-1-post-review-1.md", "# Answer of an earlier cycle\n");
     project.write("task-1-review-1.md", "# Review\n");
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
-    let answer = fs::File::options()
-        .append(true)
-        .open(project.plan().join("task-1-post-review-1.md"))
-        .unwrap();
-    answer.set_modified(old).unwrap();
+    set_modified(project.plan().join("task-1-post-review-1.md"), old);
     project.reviewer(&Reviewer::fail());
     assert_eq!(project.stop().json(), crate::support::validated());
     assert!(project.calls().is_empty());
@@ -779,22 +727,13 @@ fn each_session_drives_its_own_plan() {
     let state = |plan: &str| -> Value {
         serde_json::from_str(&fs::read_to_string(path(plan, "state.json")).unwrap()).unwrap()
     };
-    let stop = |session: &str| {
-        let event =
-            json!({ "session_id": session, "cwd": project.root, "hook_event_name": "Stop" });
-        project.hook_raw("stop", event.to_string())
-    };
+    let stop = |session: &str| project.stop_of(session);
     // Every file of the other plan becomes older than all files of this one.
     let touched_last = |plan: &str| {
         let ago = |seconds| std::time::SystemTime::now() - std::time::Duration::from_secs(seconds);
         for (name, time) in [("p", ago(200)), ("q", ago(200)), (plan, ago(100))] {
             for entry in fs::read_dir(path(name, "")).unwrap() {
-                fs::File::options()
-                    .append(true)
-                    .open(entry.unwrap().path())
-                    .unwrap()
-                    .set_modified(time)
-                    .unwrap();
+                set_modified(entry.unwrap().path(), time);
             }
         }
     };
@@ -826,14 +765,16 @@ fn each_session_drives_its_own_plan() {
 
     // If a stop names its session, both the agent and the user get the verdict.
     let block = |plan: &str| {
-        let mut answer = CYCLES[0].block_in(plan, 1);
         let (by, reported) = (
             "independent reviewer.",
             "independent reviewer. Its verdict is FAIL.",
         );
-        answer["reason"] = json!(answer["reason"].as_str().unwrap().replace(by, reported));
-        answer["systemMessage"] = json!("plan-review 1/8: FAIL by opus (<$0.01), 0 of 2 clean");
-        answer
+        let reason = review("plan-review", 1).block();
+        json!({
+            "decision": "block",
+            "reason": reason.replace(PLAN, plan).replace(by, reported),
+            "systemMessage": "plan-review 1/8: FAIL by opus (<$0.01), 0 of 2 clean",
+        })
     };
     let ran = stop("A");
     assert_eq!(

@@ -7,11 +7,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::bench::{
-    finish, is_running, signal, start_stop, wait_for, wait_for_line, wait_until_gone,
-    wait_until_it_can_be_run,
+    is_running, signal, wait_for, wait_for_line, wait_until_gone, wait_until_it_can_be_run,
 };
-use crate::expected::{NAME_FINDINGS, SCHEMA, plan_in};
-use crate::support::{PLAN, Project, Reviewer, allowed, cases, set_mode, silent, state, validated};
+use crate::expected::{NAME_FINDINGS, plan_in, review};
+use crate::support::{
+    PLAN, Project, Reviewer, allowed, cases, feed, finish, set_mode, silent, start, state,
+    validated,
+};
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
 
@@ -56,42 +58,9 @@ fn arguments_environment_directory_and_stdin() {
         project.hook_raw("stop", event.to_string()).json()["decision"],
         "block"
     );
-    let calls = project.calls();
-    assert_eq!(calls.len(), 1);
-    let (prompt, flags) = calls[0].split_last().unwrap();
-    assert_eq!(
-        flags,
-        [
-            "--print",
-            "--model",
-            "haiku",
-            "--output-format",
-            "json",
-            "--json-schema",
-            SCHEMA,
-            "--dangerously-skip-permissions",
-            "--no-session-persistence",
-            "--settings",
-            r#"{"disableAllHooks":true}"#,
-        ]
-    );
-    for part in [
-        "- plan.md\\n- task-1.md\\n",
-        "# ground-rules.md\\n",
-        "# actions/code-review.md\\n",
-        "Perform the action of `actions/code-review.md` for task 1. Be very critical.",
-        "do not touch `.taskie/plans/test-plan/state.json`",
-    ] {
-        let part = part
-            .replace("- plan.md", "- .taskie/plans/test-plan/plan.md")
-            .replace("- task-1", "- .taskie/plans/test-plan/task-1");
-        assert!(prompt.contains(&part), "{part} in {prompt}");
-    }
-    assert!(
-        prompt.ends_with("\\nWrite your review to .taskie/plans/test-plan/task-1-review-3.md"),
-        "{prompt}"
-    );
-    assert!(!prompt.contains("{{") && !prompt.contains("{%"), "{prompt}");
+    let call = review("code-review", 3).call("haiku").into_iter();
+    let call: Vec<String> = call.map(|arg| arg.replace('\n', "\\n")).collect();
+    assert_eq!(project.calls(), [call]);
     let read = |name: &str| fs::read_to_string(project.bin.join(name)).unwrap();
     assert!(read("env").lines().any(|line| line == "TASKIE_REVIEWER=1"));
     assert_eq!(read("pwd"), format!("{}\n", project.root.display()));
@@ -363,7 +332,7 @@ fn a_reviewer_that_cannot_be_started() {
     let stop = |path: &str| {
         let mut command = project.command(["hook", "stop"]);
         command.env("PATH", path);
-        crate::support::feed(command, crate::bench::stop_event(&project, false))
+        feed(command, project.stop_event(false))
     };
     let nowhere = project.bin.parent().unwrap().join("nowhere");
     let ran = stop(nowhere.to_str().unwrap());
@@ -591,7 +560,7 @@ fn a_hook_that_is_told_to_end_takes_the_reviewer_with_it() {
         let project = Project::in_state(json!({ "consecutive_clean": 1 }));
         let before = project.read("state.json");
         project.reviewer(&Reviewer::pass().first(STUBBORN));
-        let hook = start_stop(&project, &["hook", "stop"]);
+        let hook = project.start_stop();
         let pids = pids(&project);
         assert!(pids.iter().all(|pid| is_running(pid)));
         signal(name, hook.id());
@@ -631,7 +600,7 @@ fn a_hook_and_its_reviewer_that_are_told_to_end_together() {
         project.reviewer(
             &Reviewer::pass().first(STUBBORN.replace("trap '' TERM", "trap 'exit 143' TERM")),
         );
-        let hook = start_stop(&project, &["hook", "stop"]);
+        let hook = project.start_stop();
         let pids = pids(&project);
         let (hook_pid, reviewer) = (hook.id(), pids[0].parse().unwrap());
         let order = if hook_first {
@@ -665,7 +634,7 @@ fn a_hook_that_is_killed_leaves_a_state_that_can_be_used() {
     );
     for delay in [0, 1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 40, 50, 60, 80] {
         project.set_state(json!({}));
-        let mut hook = start_stop(&project, &["hook", "stop"]);
+        let mut hook = project.start_stop();
         std::thread::sleep(std::time::Duration::from_millis(delay));
         hook.kill().unwrap();
         hook.wait().unwrap();
@@ -688,21 +657,13 @@ const AFTERLIFE: std::time::Duration = std::time::Duration::from_secs(2);
 /// is left.
 fn ends_with(
     project: &Project,
-    mut hook: std::process::Command,
+    hook: std::process::Command,
     kill: impl FnOnce(&mut std::process::Child),
 ) {
-    use std::io::Write as _;
-
     project.set_state(json!({}));
     let before = project.read("state.json");
     project.reviewer(&Reviewer::fail().first(STUBBORN));
-    let mut hook = hook.stdin(std::process::Stdio::piped()).spawn().unwrap();
-    let event = crate::bench::stop_event(project, false);
-    hook.stdin
-        .take()
-        .unwrap()
-        .write_all(event.as_bytes())
-        .unwrap();
+    let mut hook = start(hook, project.stop_event(false));
     let pids = pids(project);
     assert!(pids.iter().all(|pid| is_running(pid)));
     let start = std::time::Instant::now();
@@ -776,7 +737,7 @@ fn in_a_shell(command: std::process::Command, binary: &std::ffi::OsStr) -> std::
 #[cfg(target_os = "linux")]
 fn a_review_whose_supervisor_is_killed_has_failed() {
     let project = plan_in(&json!({}), &Reviewer::fail().first(STUBBORN));
-    let hook = start_stop(&project, &["hook", "stop"]);
+    let hook = project.start_stop();
     let pids = pids(&project);
     let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", hook.id())).unwrap();
     signal("KILL", children.trim().parse().unwrap());
@@ -792,9 +753,7 @@ fn a_review_whose_supervisor_is_killed_has_failed() {
 #[test]
 fn sixteen_hooks_at_once_run_one_review() {
     let project = plan_in(&json!({}), &waiting());
-    let hooks: Vec<_> = (0..16)
-        .map(|_| start_stop(&project, &["hook", "stop"]))
-        .collect();
+    let hooks: Vec<_> = (0..16).map(|_| project.start_stop()).collect();
     wait_for_line(&project.bin.join("pid"));
     // The others answer while the review is still running.
     let mut hooks: Vec<_> = hooks.into_iter().map(Some).collect();
@@ -833,9 +792,7 @@ fn sixteen_hooks_at_once_run_one_review() {
 fn hooks_that_race_without_waiting_never_review_twice() {
     for _ in 0..3 {
         let project = plan_in(&json!({}), &Reviewer::fail());
-        let hooks: Vec<_> = (0..16)
-            .map(|_| start_stop(&project, &["hook", "stop"]))
-            .collect();
+        let hooks: Vec<_> = (0..16).map(|_| project.start_stop()).collect();
         let answers: Vec<Value> = hooks.into_iter().map(|hook| finish(hook).json()).collect();
         let blocks = answers
             .iter()
@@ -896,7 +853,7 @@ fn meanwhile_with(
     change: impl FnOnce(&Project),
 ) -> crate::support::Ran {
     project.reviewer(reviewer);
-    let hook = start_stop(project, &["hook", "stop"]);
+    let hook = project.start_stop();
     wait_for_line(&project.bin.join("pid"));
     change(project);
     fs::write(project.bin.join("go"), "").unwrap();
@@ -1184,12 +1141,12 @@ fn in_a_reviewers_session_every_hook_allows_before_anything_else() {
         for stdin in garbage
             .iter()
             .copied()
-            .chain([crate::bench::stop_event(&project, false).as_bytes()])
+            .chain([project.stop_event(false).as_bytes()])
         {
             for chart in [&[][..], &["--chart", "/no/such/chart.toml"]] {
                 let mut command = project.command([&["hook", event][..], chart].concat());
                 command.env("TASKIE_REVIEWER", "1");
-                let ran = crate::support::feed(command, stdin);
+                let ran = feed(command, stdin);
                 assert_eq!(ran.all(), (0, expected, ""), "{event} {chart:?}");
             }
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::bench::copy_of_chart;
 use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Reviewer, cases, feed, json_of};
+use crate::support::{PLAN, Project, Reviewer, cases, json_of};
 
 /// A project whose next stop reviews task 1.
 fn due(changes: Value) -> Project {
@@ -349,8 +349,7 @@ fn the_reviewer_is_one_of_the_invocations() {
         project.set(&json!({ "reviewer": reviewer }));
         project.set_state(json!({}));
         let _ = fs::remove_file(project.bin.join("calls"));
-        let args = ["--chart", chart.to_str().unwrap(), "hook", "stop"];
-        let ran = feed(project.command(args), "{}");
+        let ran = project.stop_with(&chart);
         assert_eq!(ran.json()["decision"], "block", "{}", ran.stdout);
         assert_eq!(arguments(&project)[0], first);
     }

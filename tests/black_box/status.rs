@@ -11,9 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::{Value, json};
 
-use crate::bench::{copy_of_chart, stop_event, wait_for};
+use crate::bench::{copy_of_chart, wait_for};
 use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Ran, Reviewer, feed};
+use crate::support::{PLAN, Project, Ran, Reviewer};
 
 fn signal(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).unwrap();
@@ -46,7 +46,7 @@ impl Slow {
     /// A hook in the background whose reviewer is at work.
     fn begin(&self, project: &Project) -> Child {
         let event = project.bin.join("event.json");
-        fs::write(&event, stop_event(project, false)).unwrap();
+        fs::write(&event, project.stop_event(false)).unwrap();
         let mut hook = project.command(["hook", "stop"]);
         hook.stdin(fs::File::open(event).unwrap());
         let hook = hook.spawn().unwrap();
@@ -403,10 +403,7 @@ fn another_chart_has_its_own_words() {
     );
     project.reviewer(&Reviewer::fail());
     let chart = chart.to_str().unwrap();
-    feed(
-        project.command(["--chart", chart, "hook", "stop"]),
-        stop_event(&project, false),
-    );
+    project.stop_with(chart);
     let text = project.run(&["--chart", chart, "status"]).stdout;
     for line in [
         "review        audit of task-1: 1 of 8 done, the next one by sonnet; it cost <$0.01 so far",

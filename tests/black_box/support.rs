@@ -6,8 +6,9 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
+use std::time::SystemTime;
 
 use rustix::fs::StatVfsMountFlags;
 use serde::Deserialize;
@@ -18,6 +19,14 @@ use taskie::lint::report::Format;
 
 /// The name of the plan in a new [`Project`].
 pub const PLAN: &str = "test-plan";
+
+/// The cycles of the default chart.
+pub const CYCLES: [&str; 4] = [
+    "plan-review",
+    "tasks-review",
+    "code-review",
+    "all-code-review",
+];
 
 /// The scripted reviewer. A link to it is put on PATH, not a copy: while a copy is written, another test may fork a
 /// process that keeps it "busy" for a moment. Never write to it.
@@ -362,11 +371,37 @@ impl Project {
         feed(self.command(["hook", event]), stdin)
     }
 
-    /// Runs `taskie hook stop` as the host calls it; `active` is `stop_hook_active`.
+    /// A stop's event as the host sends it; `active` is `stop_hook_active`.
+    pub fn stop_event(&self, active: bool) -> String {
+        json!({ "cwd": self.root, "hook_event_name": "Stop", "stop_hook_active": active })
+            .to_string()
+    }
+
+    /// The same, of a session.
+    pub fn stop_event_of(&self, session: &str) -> String {
+        json!({ "cwd": self.root, "hook_event_name": "Stop", "session_id": session }).to_string()
+    }
+
+    /// Runs `taskie hook stop` as the host calls it.
     pub fn stop_active(&self, active: bool) -> Ran {
-        let event =
-            json!({ "cwd": self.root, "hook_event_name": "Stop", "stop_hook_active": active });
-        self.hook_raw("stop", event.to_string())
+        self.hook_raw("stop", self.stop_event(active))
+    }
+
+    /// The stop of a session.
+    pub fn stop_of(&self, session: &str) -> Ran {
+        self.hook_raw("stop", self.stop_event_of(session))
+    }
+
+    /// A stop that a chart other than the default one decides.
+    pub fn stop_with(&self, chart: impl AsRef<OsStr>) -> Ran {
+        let words = [OsStr::new("--chart"), chart.as_ref()];
+        let hook = ["hook", "stop"].map(OsStr::new);
+        feed(self.command([words, hook].concat()), self.stop_event(false))
+    }
+
+    /// A stop that is running.
+    pub fn start_stop(&self) -> Child {
+        start(self.command(["hook", "stop"]), self.stop_event(false))
     }
 
     /// A turn's first stop.
@@ -403,17 +438,33 @@ pub fn state(changes: Value) -> Value {
     state
 }
 
-/// Runs a command with this text on stdin.
-pub fn feed(mut command: Command, stdin: impl AsRef<[u8]>) -> Ran {
+/// Starts a command with this text on stdin.
+pub fn start(mut command: Command, stdin: impl AsRef<[u8]>) -> Child {
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     // A program that does not read its stdin closes the pipe.
     let _ = child.stdin.take().unwrap().write_all(stdin.as_ref());
+    child
+}
+
+/// The result of a command that was started.
+pub fn finish(child: Child) -> Ran {
     Ran::of(child.wait_with_output().unwrap())
+}
+
+/// Runs a command with this text on stdin.
+pub fn feed(command: Command, stdin: impl AsRef<[u8]>) -> Ran {
+    finish(start(command, stdin))
 }
 
 /// Sets the mode of a file or a folder.
 pub fn set_mode(path: impl AsRef<Path>, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Makes a file or a folder look as if it had been modified at this time.
+pub fn set_modified(path: impl AsRef<Path>, time: SystemTime) {
+    let file = fs::File::open(path).unwrap();
+    file.set_modified(time).unwrap();
 }
 
 /// Writes a program: a shell script.

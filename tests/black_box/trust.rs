@@ -123,12 +123,7 @@ fn every_stop_says_that_a_trusted_chart_has_changed() {
 fn a_chart_named_on_the_command_line_needs_no_trust() {
     let project = project();
     let chart = project.root.join(".taskie/statechart.toml");
-    let event = json!({ "cwd": project.root, "stop_hook_active": false }).to_string();
-    let stop = feed(
-        project.command(["hook", "stop", "--chart", chart.to_str().unwrap()]),
-        event,
-    );
-    assert_eq!(stop.json(), own());
+    assert_eq!(project.stop_with(&chart).json(), own());
 }
 
 /// The program, the script of an interpreter, and the value of an option.
@@ -207,10 +202,7 @@ fn trust_applies_to_one_place_on_this_machine() {
         .unwrap();
     assert!(copied.success());
     let event = json!({ "cwd": copy, "stop_hook_active": false }).to_string();
-    assert_eq!(
-        feed(project.command(["hook", "stop"]), event).json(),
-        ignored()
-    );
+    assert_eq!(project.hook_raw("stop", event).json(), ignored());
 }
 
 /// A repository that contains its own consent.

@@ -125,8 +125,7 @@ impl Resolver<'_> {
                 phases.insert(made, entry(Some(id)));
             }
         }
-        let known = phases.keys().map(String::as_str);
-        self.known(at!["initial"], Code::UnknownPhase, &source.initial, known);
+        self.phase(at!["initial"], &source.initial, &phases);
         phases
     }
 }
