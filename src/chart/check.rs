@@ -3,26 +3,22 @@
 //!
 //! A user's chart must pass this before anything runs on it; the charts that are compiled in pass it in a test.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use indexmap::{IndexMap, IndexSet};
-
 use super::model::{Action, Assign, Deed, Field, Rule, Seconds};
 use super::names::{ChartNames, Uses, invoked};
+use super::references::References;
 use super::{Chart, Cycle, locate};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Step, at, below, token};
-use crate::expr::Expressions;
-use crate::expr::MAX_DEPTH;
 use crate::expr::infer::{self, Facts, Problem};
 use crate::expr::prompt;
 use crate::expr::single_expression;
 use crate::expr::source::{Expr, Literal, Text};
-use crate::expr::syntax;
 use crate::expr::types::Type;
 
 /// The result of checking every expression and text of a chart.
@@ -75,70 +71,6 @@ struct Checker<'c> {
     facts: Facts,
 }
 
-/// Which names of a chart use which others.
-struct References<'c> {
-    chart: &'c Chart,
-    expressions: Expressions,
-    edges: IndexMap<String, IndexSet<String>>,
-}
-
-impl References<'_> {
-    fn add(&mut self, name: String, source: &str) {
-        let names = if syntax::is_too_long(source) {
-            Vec::new()
-        } else {
-            self.expressions.names_in(source)
-        };
-        let lets = &self.chart.lets;
-        let nodes = names.iter().filter_map(|dotted| {
-            let mut parts = dotted.split('.');
-            match (parts.next()?, parts.next()) {
-                (first, _) if self.chart.context.contains_key(first) => None,
-                (first, _) if lets.contains_key(first) => Some(first.to_owned()),
-                (first @ ("args" | "checks" | "cycle" | "prompts"), Some(second)) => {
-                    Some(format!("{first}.{second}"))
-                }
-                _ => None,
-            }
-        });
-        self.edges.entry(name).or_default().extend(nodes);
-    }
-
-    /// Returns how many levels of names `name` needs, itself included; the error says what is wrong.
-    fn height(
-        &self,
-        name: &str,
-        way: &mut Vec<String>,
-        known: &mut HashMap<String, usize>,
-    ) -> Result<usize, String> {
-        if let Some(start) = way.iter().position(|other| other == name) {
-            let circle = [&way[start..], &[name.to_owned()]].concat().join(" → ");
-            return Err(format!("`{name}` refers to itself: {circle}"));
-        }
-        let too_deep = |name: &str| {
-            let why = "refers to other names more than";
-            Err(format!("`{name}` {why} {MAX_DEPTH} levels deep"))
-        };
-        if way.len() >= MAX_DEPTH {
-            return too_deep(way.first().map_or(name, String::as_str));
-        }
-        if let Some(height) = known.get(name) {
-            return Ok(*height);
-        }
-        way.push(name.to_owned());
-        let mut height = 1;
-        for other in self.edges.get(name).into_iter().flatten() {
-            height = height.max(1 + self.height(other, way, known)?);
-        }
-        way.pop();
-        if height > MAX_DEPTH {
-            return too_deep(name);
-        }
-        known.insert(name.to_owned(), height);
-        Ok(height)
-    }
-}
-
 /// Returns what is not none where the guard holds, or where it does not.
 fn not_none(guard: Option<&Expr>, holds: bool, names: &ChartNames<'_>) -> BTreeSet<String> {
     guard.map_or_else(BTreeSet::new, |guard| infer::facts(&guard.0, holds, names))
@@ -148,7 +80,10 @@ impl Checker<'_> {
     fn chart(&mut self) {
         let chart = self.chart;
         let names = ChartNames::new(chart, &self.uses);
-        self.references();
+        if let Some((name, message)) = References::of(chart).fault() {
+            let (table, name) = name.split_once('.').unwrap_or(("let", name));
+            self.flaw(Code::SelfReference, at![table, name], message, None);
+        }
         for (name, expr) in &chart.lets {
             let (_, problems) = infer::expression(&expr.0, &names);
             self.report(at!["let", name], &expr.0, problems);
@@ -290,67 +225,6 @@ impl Checker<'_> {
             if let Some(by) = &invoke.by {
                 let path = at!["invoke", name, "by"];
                 self.say_in_cycle(path, by, names);
-            }
-        }
-    }
-
-    /// Finds names that refer back to themselves, and those that refer too deeply.
-    fn references(&mut self) {
-        let chart = self.chart;
-        let mut graph = References {
-            chart,
-            expressions: Expressions::new(chart.templates.clone()),
-            edges: IndexMap::new(),
-        };
-        for (name, expr) in &chart.lets {
-            graph.add(name.clone(), &expr.0);
-        }
-        for (name, arg) in &chart.args {
-            let default = arg.default.as_ref().and_then(Literal::text);
-            let one_of = arg.one_of.iter().map(AsRef::as_ref);
-            for text in one_of.chain(default.map(AsRef::as_ref)) {
-                graph.add(format!("args.{name}"), text);
-            }
-        }
-        for (name, checks) in &chart.checks {
-            for check in checks {
-                let exprs = check.each.iter().chain(&check.guard);
-                for text in exprs.map(AsRef::as_ref).chain([check.say.as_ref()]) {
-                    graph.add(format!("checks.{name}"), text);
-                }
-            }
-        }
-        // A user's prompt may contain any of them.
-        for name in &chart.prompts.names {
-            for expr in chart.prompts.vars.values() {
-                graph.add(format!("prompts.{name}"), &expr.0);
-            }
-        }
-        for cycle in chart.cycles.values() {
-            graph.add("cycle.exit".to_owned(), &cycle.exit.0);
-            if let Some(ready) = &cycle.ready {
-                graph.add("cycle.ready".to_owned(), &ready.0);
-            }
-            for guard in cycle
-                .advance
-                .iter()
-                .filter_map(|advance| advance.guard.as_ref())
-            {
-                graph.add("cycle.next".to_owned(), &guard.0);
-            }
-            for text in &cycle.subject {
-                graph.add("cycle.subject".to_owned(), &text.0);
-            }
-            for text in cycle.text.values() {
-                graph.add("cycle.text".to_owned(), &text.0);
-            }
-        }
-        let mut heights = HashMap::new();
-        for name in graph.edges.keys() {
-            if let Err(message) = graph.height(name, &mut Vec::new(), &mut heights) {
-                let (table, name) = name.split_once('.').unwrap_or(("let", name));
-                self.flaw(Code::SelfReference, at![table, name], message, None);
-                return;
             }
         }
     }

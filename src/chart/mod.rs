@@ -15,6 +15,7 @@ pub mod outdated;
 pub mod part;
 pub mod schema;
 
+mod references;
 pub(crate) mod structure;
 
 use std::num::NonZeroUsize;

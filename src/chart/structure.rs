@@ -93,7 +93,8 @@ pub(crate) fn read(text: &str) -> Reading {
     let (table, _) = DeTable::parse_recoverable(&repaired);
     let mut json = table_json(table.get_ref());
     // A broken line may still have a value: `home = ".x` counts as if it were closed.
-    merge(&mut json, table_json(whole.get_ref()));
+    // A list that both readings have is the same list.
+    merge(&mut json, table_json(whole.get_ref()), |_, _| {});
     let text = repaired.as_str();
     let (validator, schema) = match &*SCHEMA {
         Ok(compiled) => compiled,
@@ -291,17 +292,21 @@ fn blanked(text: &str, flaws: &[Flaw]) -> String {
         .collect()
 }
 
-/// Adds the values that `json` doesn't have.
-fn merge(json: &mut Json, other: Json) {
-    if let (Json::Object(fields), Json::Object(others)) = (json, other) {
-        for (key, value) in others {
-            match fields.get_mut(&key) {
-                Some(field) => merge(field, value),
-                None => {
-                    fields.insert(key, value);
+/// Adds the values that `json` doesn't have. `lists` is called with two lists of the same name.
+fn merge(json: &mut Json, other: Json, lists: fn(&mut Vec<Json>, Vec<Json>)) {
+    match (json, other) {
+        (Json::Object(fields), Json::Object(others)) => {
+            for (key, value) in others {
+                match fields.get_mut(&key) {
+                    Some(field) => merge(field, value, lists),
+                    None => {
+                        fields.insert(key, value);
+                    }
                 }
             }
         }
+        (Json::Array(items), Json::Array(others)) => lists(items, others),
+        _ => {}
     }
 }
 
@@ -490,29 +495,11 @@ fn rename(json: &mut Json, path: &[Step], meant: &str) {
     {
         match fields.get_mut(meant) {
             // `[cylces.a]` next to `[cycles.b]`, `[[no.Stop]]` next to `[[on.Stop]]`.
-            Some(field) => join(field, value),
+            Some(field) => merge(field, value, Vec::extend),
             None => {
                 fields.insert(meant.to_owned(), value);
             }
         }
-    }
-}
-
-/// Adds what another table with the same name has.
-fn join(json: &mut Json, other: Json) {
-    match (json, other) {
-        (Json::Object(fields), Json::Object(others)) => {
-            for (key, value) in others {
-                match fields.get_mut(&key) {
-                    Some(field) => join(field, value),
-                    None => {
-                        fields.insert(key, value);
-                    }
-                }
-            }
-        }
-        (Json::Array(items), Json::Array(others)) => items.extend(others),
-        _ => {}
     }
 }
 

@@ -33,6 +33,9 @@ type Numbered<T> = IndexSet<T, FxBuildHasher>;
 /// Lists of values and their numbers, by where they lie in memory. They are kept: nothing else comes to lie there.
 type Lists = FxHashMap<*const Json, (Arc<[Json]>, Rc<[u32]>)>;
 
+/// Lists up to this length are numbered each time.
+const KEPT: usize = 4;
+
 /// Questions, each with the set of answers that are left to it, by their numbers.
 pub(crate) type Choices = Vec<(u32, u32)>;
 
@@ -420,8 +423,11 @@ impl Tree {
             return Rc::clone(known);
         }
         let numbers: Rc<[u32]> = values.iter().map(|value| self.value_id(value)).collect();
-        let known = (Arc::clone(values), Rc::clone(&numbers));
-        self.lists_of_values.insert(place, known);
+        // Short ones are often made for one question only.
+        if numbers.len() > KEPT {
+            let known = (Arc::clone(values), Rc::clone(&numbers));
+            self.lists_of_values.insert(place, known);
+        }
         numbers
     }
 

@@ -105,9 +105,7 @@ impl Reply {
         }
         one_line(&Json::Object(object))
     }
-}
 
-impl Reply {
     /// Returns the text for stdout if nothing can be blocked: the text for the agent, and the one for the user if the
     /// event takes both. (Plain text reaches only the agent, and on some hosts nobody.)
     fn context(&self, host: &Host) -> String {

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::resolver::{CYCLE_HOLE, Resolver, name_fields};
+use super::resolver::{CYCLE_HOLE, Resolver, given, name_fields};
 use crate::chart::model::{CycleSource, FilePattern, Source};
 use crate::chart::{Cycle, PhaseEntry};
 use crate::diagnostic::code::Code;
@@ -50,7 +50,7 @@ impl Resolver<'_> {
         let holes = [&["base", "n"], fields.as_slice()].concat();
         macro_rules! required {
             ($key:ident) => {{
-                let value = own.$key.clone().or_else(|| shared.$key.clone());
+                let value = given!(own, shared, $key);
                 let key = stringify!($key);
                 let is_in_none = source.cycles.len() > 1
                     && source.cycles.values().all(|cycle| cycle.$key.is_none());
@@ -68,8 +68,7 @@ impl Resolver<'_> {
         }
         let mut text = shared.text.clone();
         text.extend(own.text.clone());
-        let subject = own.subject.clone().or_else(|| shared.subject.clone());
-        let subject = subject.unwrap_or_default();
+        let subject = given!(own, shared, subject).unwrap_or_default();
         for (index, name) in subject.iter().enumerate() {
             if single_expression(&name.0).is_none() {
                 let path = at!["cycles", id, "subject", index];
@@ -95,10 +94,10 @@ impl Resolver<'_> {
             review: review?,
             answer: answer?,
             subject,
-            ready: own.ready.clone().or_else(|| shared.ready.clone()),
-            resume: own.resume.clone().or_else(|| shared.resume.clone()),
-            stall: own.stall.or(shared.stall),
-            stage: own.stage.clone().or_else(|| shared.stage.clone()),
+            ready: given!(own, shared, ready),
+            resume: given!(own, shared, resume),
+            stall: given!(own, shared, stall),
+            stage: given!(own, shared, stage),
             text,
             advance: advance?,
         })
@@ -125,8 +124,7 @@ impl Resolver<'_> {
                 phases.insert(made, entry(Some(id)));
             }
         }
-        let known = phases.keys().map(String::as_str);
-        self.known(at!["initial"], Code::UnknownPhase, &source.initial, known);
+        self.phase(at!["initial"], &source.initial, &phases);
         phases
     }
 }

@@ -101,9 +101,7 @@ impl Resolver<'_> {
                     "`{name}` needs a default, because it cannot be null"
                 )),
                 Some(Literal::Text(text)) if field.kind == FieldType::Phase => {
-                    let known = phases.keys().map(String::as_str);
-                    let path = at![table, name, "default"];
-                    self.known(path, Code::UnknownPhase, &text.0, known);
+                    self.phase(at![table, name, "default"], &text.0, phases);
                     None
                 }
                 Some(default) => field

@@ -34,7 +34,7 @@ impl Resolver<'_> {
                 };
                 match Pattern::parse(text) {
                     Ok(pattern) => {
-                        self.own_holes(|| place(index), &pattern, &["name", "path", "lines"]);
+                        self.own_holes(&place(index), &pattern, &["name", "path", "lines"]);
                         into.push(pattern);
                     }
                     Err(message) => self.flaw(Code::BadPattern, &place(index), message, ""),
@@ -46,12 +46,12 @@ impl Resolver<'_> {
     }
 
     /// Checks that no hole has the name of a field that every item has.
-    fn own_holes(&mut self, path: impl Fn() -> Vec<Step>, pattern: &Pattern, taken: &[&str]) {
+    fn own_holes(&mut self, path: &[Step], pattern: &Pattern, taken: &[&str]) {
         for (hole, _) in pattern.holes() {
             if taken.contains(&hole) {
                 let message = format!("`{{{hole}}}` shadows the item's own `it.{hole}`");
                 let help = "rename the hole";
-                self.flaw(Code::BadName, &path(), message, help);
+                self.flaw(Code::BadName, path, message, help);
             }
         }
     }
@@ -108,7 +108,7 @@ impl Resolver<'_> {
                 }
             }
             RowShape::Line(line) => {
-                self.own_holes(|| at!["tables", name, "line"].to_vec(), line, &taken);
+                self.own_holes(at!["tables", name, "line"], line, &taken);
             }
         }
         // A table's file is found before any rule is tried, so its name can use only the context.

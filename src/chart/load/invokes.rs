@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use super::resolver::{Resolver, name_fields};
+use super::resolver::{Resolver, given, name_fields};
 use crate::chart::Invoke;
 use crate::chart::model::{FilePattern, InvokeSource, Seconds, Source};
 use crate::diagnostic::code::Code;
@@ -19,14 +19,9 @@ impl Resolver<'_> {
 
     fn invoke(&mut self, name: &str, own: &InvokeSource, source: &Source) -> Invoke {
         let shared = &source.invocation;
-        macro_rules! given {
-            ($key:ident) => {
-                own.$key.clone().or_else(|| shared.$key.clone())
-            };
-        }
         macro_rules! required {
             ($key:ident, $instead:expr) => {
-                given!($key).unwrap_or_else(|| {
+                given!(own, shared, $key).unwrap_or_else(|| {
                     let mut all = source.invoke.values();
                     let is_in_none = all.len() > 1 && all.all(|invoke| invoke.$key.is_none());
                     let (path, key) = (at!["invoke", name], stringify!($key));
@@ -41,14 +36,14 @@ impl Resolver<'_> {
             verdict: required!(verdict, Vec::new()),
             timeout: required!(timeout, Seconds::Fixed(1)),
             log: required!(log, FilePattern("log".to_owned())),
-            answer: given!(answer).unwrap_or_default(),
-            findings: given!(findings).unwrap_or_default(),
-            error: given!(error),
-            reason: given!(reason).unwrap_or_default(),
-            cost: given!(cost),
-            tokens: given!(tokens).unwrap_or_default(),
-            postpone: given!(postpone),
-            by: given!(by),
+            answer: given!(own, shared, answer).unwrap_or_default(),
+            findings: given!(own, shared, findings).unwrap_or_default(),
+            error: given!(own, shared, error),
+            reason: given!(own, shared, reason).unwrap_or_default(),
+            cost: given!(own, shared, cost),
+            tokens: given!(own, shared, tokens).unwrap_or_default(),
+            postpone: given!(own, shared, postpone),
+            by: given!(own, shared, by),
         }
     }
 

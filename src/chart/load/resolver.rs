@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::chart::field::Phases;
 use crate::chart::model::{FilePattern, Source};
 use crate::diagnostic::code::Code;
 use crate::diagnostic::flaw::Flaw;
@@ -12,6 +13,14 @@ use crate::files::pattern::Pattern;
 
 /// The hole in a phase's name that makes one phase per cycle.
 pub(super) const CYCLE_HOLE: &str = "{cycle}";
+
+/// Returns the value of a key of a table; if it has none, that in the table of what all such tables share.
+macro_rules! given {
+    ($own:ident, $shared:ident, $key:ident) => {
+        $own.$key.clone().or_else(|| $shared.$key.clone())
+    };
+}
+pub(super) use given;
 
 /// Collects flaws while names are resolved.
 #[derive(Default)]
@@ -51,6 +60,12 @@ impl Resolver<'_> {
         }
         let message = format!("unknown {} `{name}`", noun(code));
         self.flaw(code, path, message, hint(name, known).unwrap_or_default());
+    }
+
+    /// Reports a flaw unless `name` is a phase.
+    pub(super) fn phase(&mut self, path: &[Step], name: &str, phases: &Phases) {
+        let known = phases.keys().map(String::as_str);
+        self.known(path, Code::UnknownPhase, name, known);
     }
 
     /// Reports that the table at `path` lacks a key, and so does `shared`, the table of what all such tables share. If

@@ -24,7 +24,6 @@ impl Resolver<'_> {
     }
 
     fn targets_of_cycles(&mut self, source: &Source, phases: &Phases) {
-        let known = || phases.keys().map(String::as_str);
         for id in source.cycles.keys() {
             if !phases.contains_key(id) {
                 let message = format!("there is no phase for the cycle `{id}`");
@@ -40,25 +39,24 @@ impl Resolver<'_> {
         for (path, cycle, id) in shared.chain(own) {
             let at = |key: &str| below(&path, key);
             if let Some(resume) = &cycle.resume {
-                self.known(&at("resume"), Code::UnknownPhase, resume, known());
+                self.phase(&at("resume"), resume, phases);
             }
             if let Some(post) = &cycle.post {
                 // For a name that all cycles share, one finding is enough.
                 let ids = id.map_or_else(|| source.cycles.keys().collect(), |id| vec![id]);
                 let names = ids.into_iter().map(|id| post.replace(CYCLE_HOLE, id));
                 if let Some(name) = names.into_iter().find(|name| !phases.contains_key(name)) {
-                    self.known(&at("post"), Code::UnknownPhase, &name, known());
+                    self.phase(&at("post"), &name, phases);
                 }
             }
             for (index, advance) in cycle.advance.iter().flatten().enumerate() {
                 let path = [path.as_slice(), at!["advance", index, "target"]].concat();
-                self.known(&path, Code::UnknownPhase, &advance.target, known());
+                self.phase(&path, &advance.target, phases);
             }
         }
     }
 
     fn targets_of_rules(&mut self, source: &Source, phases: &Phases) {
-        let known = || phases.keys().map(String::as_str);
         for (event, rules) in &source.on {
             let events = || {
                 EVENTS
@@ -75,20 +73,17 @@ impl Resolver<'_> {
                 self.rule_keys(at!["on", event, index], rule);
                 self.actions(at!["on", event, index, "actions"], &rule.actions);
                 if let Some(target) = &rule.target {
-                    let path = at!["on", event, index, "target"];
-                    self.known(path, Code::UnknownPhase, target, known());
+                    self.phase(at!["on", event, index, "target"], target, phases);
                 }
             }
         }
     }
 
     fn targets_of_commands(&mut self, source: &Source, phases: &Phases) {
-        let known = || phases.keys().map(String::as_str);
         for (name, command) in &source.commands {
             self.actions(at!["commands", name, "actions"], &command.actions);
             if let Some(target) = &command.target {
-                let path = at!["commands", name, "target"];
-                self.known(path, Code::UnknownPhase, target, known());
+                self.phase(at!["commands", name, "target"], target, phases);
             }
             for (index, raised) in command.raise.iter().enumerate() {
                 let path = at!["commands", name, "raise", index];
