@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use serde_json::{Map, Value as Json, json};
 
 use super::error::CliError;
-use super::output::{say, say_json, tell};
+use super::output::{say, say_json, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::shell::find;
@@ -20,9 +20,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let root = find::project_root(&cwd, &chart.scope.home);
     let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
         .map_err(|why| CliError::with_help(why, "fix the file"))?;
-    for warning in &read.warnings {
-        tell(&format!("taskie: {warning}"));
-    }
+    warn(&read.warnings);
     let origin = |origin: &Origin| match origin {
         Origin::Default => "default".to_owned(),
         Origin::File(path) => path.display().to_string(),

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::error::CliError;
 use super::grammar;
-use super::output::{is_reviewer, say, tell, typed};
+use super::output::{is_reviewer, say, tell, typed, warn};
 use super::place::{self, Absent};
 use crate::chart::Chart;
 use crate::chart::model::FieldType;
@@ -218,9 +218,7 @@ fn transition(
         Stuck::Broken(why) => CliError::with_help(why, chart.scope.remedy()),
         other => other.into(),
     })?;
-    for warning in performed.warnings.iter().chain(&performed.notes) {
-        tell(&format!("taskie: {warning}"));
-    }
+    warn(performed.warnings.iter().chain(&performed.notes));
     if let Answer::Refuse(why) = &performed.decision.answer {
         return Err(match is_first {
             true => CliError::with_help(why.clone(), "nothing was written"),

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use serde_json::json;
 
 use super::error::CliError;
-use super::output::{is_reviewer, say, say_json, tell, typed};
+use super::output::{is_reviewer, say, say_json, typed, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::engine::decision::Answer;
@@ -33,9 +33,7 @@ pub(crate) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let performed = perform(&place, &event(session))?;
     let flaw = driver::flaw(&place.root, &chart.scope.home).map(|why| format!("{why}."));
-    for warning in performed.warnings.iter().chain(&flaw) {
-        tell(&format!("taskie: {warning}"));
-    }
+    warn(performed.warnings.iter().chain(&flaw));
     let Answer::Action { action, why } = performed.decision.answer else {
         let message = format!("the chart {} does not say what is next", chart.id);
         return Err(CliError::new(message));

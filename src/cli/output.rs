@@ -1,5 +1,6 @@
 //! Prints output outside pages.
 
+use std::fmt::Display;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
@@ -68,6 +69,13 @@ pub(super) fn exit(is_well: bool) -> ExitCode {
     match is_well {
         true => ExitCode::SUCCESS,
         false => ExitCode::FAILURE,
+    }
+}
+
+/// Prints warnings to stderr.
+pub(super) fn warn(warnings: impl IntoIterator<Item = impl Display>) {
+    for warning in warnings {
+        tell(&format!("taskie: {warning}"));
     }
 }
 

@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::error::CliError;
-use super::output::tell;
+use super::output::warn;
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::host::hosts;
@@ -69,9 +69,7 @@ pub(crate) fn resolve(
         Some(instance) => instance,
         None => {
             let newest = newest(chart, &root, session);
-            for warning in newest.warnings {
-                tell(&format!("taskie: {warning}"));
-            }
+            warn(newest.warnings);
             newest.instance.ok_or_else(|| {
                 let message = format!("there is no {noun} in {}", root.join(&scope.home).display());
                 CliError::with_help(message, start())

@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use miette::MietteDiagnostic;
 
 use super::error::CliError;
-use super::output::tell;
+use super::output::{tell, warn};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::Choice;
@@ -80,9 +80,7 @@ pub(crate) fn run(
         ));
     }
     let text = template(&scene, name)?;
-    for warning in warnings.into_iter().chain(snapshot.warnings()) {
-        tell(&format!("taskie: {warning}"));
-    }
+    warn(warnings.into_iter().chain(snapshot.warnings()));
     print(&text);
     Ok(ExitCode::SUCCESS)
 }
@@ -97,9 +95,7 @@ fn show_next(
     let chart = scene.chart;
     let decision = match next(place, scene)? {
         Step::Invoke(invocation) => {
-            for warning in snapshot.warnings().iter().chain(&warnings) {
-                tell(&format!("taskie: {warning}"));
-            }
+            warn(snapshot.warnings().iter().chain(&warnings));
             tell(&command(place, &invocation));
             print(prompt(&invocation).unwrap_or_default());
             return Ok(());

@@ -35,16 +35,12 @@ impl Place {
 
     /// Takes a snapshot of what is there now.
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.snapshot_with(&Arc::default())
+        self.snapshot_with(&Arc::default(), false)
     }
 
-    /// Takes a snapshot with the answer that git has already given.
-    pub(super) fn snapshot_with(&self, git: &Arc<Git>) -> Arc<Snapshot> {
-        self.snapshot_after(git, false)
-    }
-
-    /// Takes the same snapshot; with `has_run`, the outcome of the last run is still to be decided on.
-    pub(super) fn snapshot_after(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
+    /// Takes a snapshot with the answer that git has already given. With `has_run`, the outcome of the last run is still to
+    /// be decided on.
+    pub(super) fn snapshot_with(&self, git: &Arc<Git>, has_run: bool) -> Arc<Snapshot> {
         let snapshot = Snapshot::take(&self.chart, &self.root, &self.instance);
         Arc::new(snapshot.with_git(git).after_run(has_run))
     }

@@ -71,7 +71,7 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
         .revision()
         .map_err(io("the revision cannot be read"))?;
     let git = Arc::default();
-    let snapshot = place.snapshot_with(&git);
+    let snapshot = place.snapshot_with(&git, false);
     let invocation = match decide(&place.chart, &snapshot.as_world(), event, None)? {
         Step::Invoke(invocation) => *invocation,
         Step::Done(decision) if decision.writes_nothing() => {

@@ -82,11 +82,10 @@ impl Snapshot {
         state: Reading,
         file: &Path,
     ) -> Self {
-        let context = match &state {
+        let mut context = match &state {
             Reading::Sound { context, .. } => context.clone(),
             Reading::Missing | Reading::Broken(_) => context::initial(chart),
         };
-        let mut context = context;
         let mut warnings = Vec::new();
         let is_absent = |name: &String| match &state {
             Reading::Missing => true,

@@ -29,7 +29,7 @@ pub(super) fn write(
 ) -> Result<Option<Performed>, Stuck> {
     let mut lock = place.lock()?;
     let is_reviewed = run.is_some();
-    let snapshot = place.snapshot_after(git, is_reviewed);
+    let snapshot = place.snapshot_with(git, is_reviewed);
     // The review's lock is kept until everything is written.
     let (ended, _review_lock) = match run {
         Some(Run {
