@@ -361,10 +361,7 @@ fn a_plan_that_may_not_be_written() {
     mode(0o755);
     let why = format!(
         "taskie could not decide about this Stop and allows it: the state cannot be locked: {}: Permission denied (os error 13)",
-        project
-            .root
-            .join(".taskie/.locks/test-plan.state")
-            .display()
+        project.lock_file("state").display()
     );
     expect_warning(&ran, &why);
     assert_eq!((project.files(), project.calls().len()), (before, 0));
@@ -913,7 +910,7 @@ fn locks_are_not_written_through_links() {
         symlink(&target, &link).unwrap();
         let before = project.read("state.json");
         let ran = project.run(&["run", "limit", "3"]);
-        let lock = project.root.join(".taskie/.locks/test-plan.state");
+        let lock = project.lock_file("state");
         assert_eq!(ran.out(), (1, ""));
         assert_eq!(
             ran.stderr,
@@ -936,7 +933,7 @@ fn locks_that_cannot_be_taken() {
     let project = plan_in(&json!({}), &Reviewer::fail());
     fs::write(project.root.join(".taskie/.locks"), "a file").unwrap();
     let before = project.files();
-    let lock = project.root.join(".taskie/.locks/test-plan.state");
+    let lock = project.lock_file("state");
     let why = format!(
         "taskie could not decide about this Stop and allows it: the state cannot be locked: {}: its folder is not a directory; remove what is there",
         lock.display()

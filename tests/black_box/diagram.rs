@@ -49,7 +49,7 @@ fn the_path_of_a_plan() {
     // Without a plan on the command line there is no path.
     assert_eq!(marked(&["--format", "dot"]), [] as [&str; 0]);
     // Of another machine only the phase is known.
-    fs::remove_file(project.root.join(format!(".taskie/.locks/{PLAN}.journal"))).unwrap();
+    fs::remove_file(project.lock_file("journal")).unwrap();
     project.set_state(json!({ "phase": "create-tasks" }));
     let [label, node] = marked(&of_plan).try_into().unwrap();
     assert_eq!(label, format!("label=\"plan {PLAN}: create-tasks\""));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{is_running, wait_for, wait_until_gone};
 use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Reviewer, feed, finish, git, silent, start, state, validated};
+use crate::support::{Project, Reviewer, feed, finish, git, silent, start, state, validated};
 
 /// Returns how many rounds to run: the number in the environment, or a few.
 fn rounds(few: u64) -> u64 {
@@ -174,7 +174,7 @@ fn everything_at_once() {
 
 /// How many lines of the journal are whole, and how many are not.
 fn journal(project: &Project) -> (usize, usize) {
-    let path = project.root.join(format!(".taskie/.locks/{PLAN}.journal"));
+    let path = project.lock_file("journal");
     let text = fs::read_to_string(path).unwrap();
     let is_whole = |line: &&str| serde_json::from_str::<Value>(line).is_ok();
     let (whole, torn): (Vec<&str>, Vec<&str>) = text.lines().skip(1).partition(is_whole);

@@ -331,7 +331,7 @@ fn what_is_recorded_and_shown() {
     assert!(!lines.iter().any(|line| line["line"] == "review"));
     let decided = lines.last().unwrap();
     assert_eq!(decided["review"]["gate"], "./check");
-    let journal = project.root.join(format!(".taskie/.locks/{PLAN}.journal"));
+    let journal = project.lock_file("journal");
     let journal = fs::read_to_string(journal).unwrap();
     assert!(!journal.contains("a secret"), "{journal}");
     let log = project.run(&["log"]).stdout;

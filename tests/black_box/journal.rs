@@ -11,7 +11,7 @@ use crate::support::{PLAN, Project, Ran, Reviewer, allowed, timeless, validated}
 const AT: &str = "2026-01-31T12:00:00.000Z";
 
 fn file(project: &Project) -> PathBuf {
-    project.root.join(format!(".taskie/.locks/{PLAN}.journal"))
+    project.lock_file("journal")
 }
 
 /// The lines of the journal. Times and hashes are checked and then replaced.

@@ -53,7 +53,7 @@ fn large() -> Project {
             project.write(&format!("{base}-post-review-{n}.md"), "Fixed.\n");
         }
     }
-    let path = project.root.join(format!(".taskie/.locks/{PLAN}.journal"));
+    let path = project.lock_file("journal");
     let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
     std::io::Write::write_all(&mut file, journal.as_bytes()).unwrap();
     project.set_state(json!({ "current_task": "30", "phase_iteration": 8, "max_reviews": 9 }));

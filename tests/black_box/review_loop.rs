@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::expected::{plan_in, review};
 use crate::support::{
-    PLAN, Project, Reviewer, allowed, blocked, cases, json_of, set_modified, state,
+    PLAN, Project, Reviewer, allowed, blocked, cases, json_of, set_modified, silent, state,
+    validated,
 };
 
 /// One review cycle, among the phases.
@@ -148,7 +149,7 @@ fn turn(cycle: &Cycle, forgets: bool) {
     // The plan is not touched now: the next turn's stop only checks its structure.
     project.reviewer(&Reviewer::fail());
     let before = project.files();
-    assert_eq!(project.stop().json(), crate::support::validated());
+    assert_eq!(project.stop().json(), validated());
     assert_eq!((project.calls().len(), project.files()), (4, before));
 }
 
@@ -176,7 +177,7 @@ fn an_answer_older_than_the_review_does_not_count() {
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     set_modified(project.plan().join("task-1-post-review-1.md"), old);
     project.reviewer(&Reviewer::fail());
-    assert_eq!(project.stop().json(), crate::support::validated());
+    assert_eq!(project.stop().json(), validated());
     assert!(project.calls().is_empty());
 }
 
@@ -193,7 +194,7 @@ fn a_stop_before_the_answer_is_written_is_allowed() {
         let expected = if active {
             json!({ "suppressOutput": true })
         } else {
-            crate::support::validated()
+            validated()
         };
         assert_eq!(
             (ran.code, ran.json(), project.calls().len()),
@@ -294,7 +295,7 @@ fn a_whole_plan_with_taskie_and_the_hook_alone() {
         })
     );
     assert_eq!(project.calls().len(), 10);
-    assert_eq!(project.stop().json(), crate::support::validated());
+    assert_eq!(project.stop().json(), validated());
 }
 
 /// What `taskie enter` writes: (phase, options, state before or none, changes to it).
@@ -701,7 +702,7 @@ fn a_state_that_lacks_fields_is_reviewed_and_completed() {
             "review_model": "sonnet", "consecutive_clean": 0, "tdd": false, "phase_iteration": 1,
         })
     );
-    assert_eq!(project.stop().json(), crate::support::validated());
+    assert_eq!(project.stop().json(), validated());
 }
 
 #[test]
@@ -711,7 +712,7 @@ fn a_paused_loop_resumes_where_it_was_left() {
         &Reviewer::pass(),
     );
     assert_eq!(project.run(&["run", "pause"]).code, 0);
-    assert_eq!(project.stop().json(), crate::support::validated());
+    assert_eq!(project.stop().json(), validated());
     assert!(project.calls().is_empty());
     assert_eq!(project.run(&["run", "resume"]).code, 0);
     let message = "Code review passed. Run /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 3.)";
@@ -759,7 +760,7 @@ fn each_session_drives_its_own_plan() {
     touched_last("q");
     let before = project.files();
     let ran = stop("C");
-    assert_eq!(ran.all(), (0, crate::support::silent(), ""));
+    assert_eq!(ran.all(), (0, silent(), ""));
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 
     // If a stop names its session, both the agent and the user get the verdict.
@@ -800,7 +801,7 @@ fn each_session_drives_its_own_plan() {
         touched_last(last);
         let before = project.files();
         let ran = stop("C");
-        assert_eq!(ran.all(), (0, crate::support::silent(), ""), "{last}");
+        assert_eq!(ran.all(), (0, silent(), ""), "{last}");
         assert_eq!(
             (project.files(), project.calls().len()),
             (before, 2),
@@ -842,7 +843,7 @@ fn the_limit_names_the_ways_out_and_they_work() {
     );
     assert_eq!(project.run(&["run", "skip"]).code, 0);
     assert_eq!(project.state()["next_phase"], "complete-task");
-    assert_eq!(project.stop().json(), crate::support::validated());
+    assert_eq!(project.stop().json(), validated());
     assert_eq!(project.calls().len(), 1);
 }
 

@@ -205,7 +205,7 @@ fn verdicts(project: &Project) -> Vec<(String, Option<String>)> {
 #[test]
 fn a_verdict_is_shown_only_for_the_file_it_was_about() {
     let project = reviewed();
-    let journal = project.root.join(format!(".taskie/.locks/{PLAN}.journal"));
+    let journal = project.lock_file("journal");
     let of = |n: usize| verdicts(&project)[n].1.clone();
     assert_eq!(
         [of(0), of(1), of(2), of(3)],
@@ -465,12 +465,7 @@ fn a_running_review_is_shown_while_its_lock_is_held() {
         project.run(&["status", "--json"]).json()["running"],
         Value::Null
     );
-    assert!(
-        !project
-            .root
-            .join(format!(".taskie/.locks/{PLAN}.running"))
-            .exists()
-    );
+    assert!(!project.lock_file("running").exists());
 }
 
 #[test]
@@ -483,10 +478,7 @@ fn a_killed_hook_leaves_no_running_review() {
     let running = || project.run(&["status", "--json"]).json()["running"]["n"].clone();
     wait_for("the reviewer to end", || running().is_null().then_some(()));
     assert!(
-        project
-            .root
-            .join(format!(".taskie/.locks/{PLAN}.running"))
-            .exists(),
+        project.lock_file("running").exists(),
         "the note is there, and not believed"
     );
     project.reviewer(&Reviewer::fail());

@@ -250,6 +250,11 @@ impl Project {
         self.root.join(".taskie/plans").join(PLAN)
     }
 
+    /// A file about the plan in the lock folder.
+    pub fn lock_file(&self, kind: &str) -> PathBuf {
+        self.root.join(format!(".taskie/.locks/{PLAN}.{kind}"))
+    }
+
     /// Writes a file of the plan, and creates its folders.
     pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
         let path = self.plan().join(name);
