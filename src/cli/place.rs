@@ -56,7 +56,7 @@ pub(crate) fn resolve(
     };
     let named = match matches.try_get_one::<String>("instance") {
         _ if scope.is_per_session() => Some(of_session(chart, session)?),
-        Ok(Some(name)) => Some(find::named(scope, name).map_err(CliError::new)?),
+        Ok(Some(name)) => Some(named(chart, name)?),
         _ => None,
     };
     let cwd = cwd()?;
@@ -126,7 +126,7 @@ fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError
             "pass --session ID; in a command of Claude Code: --session \"${CLAUDE_SESSION_ID}\"";
         return Err(CliError::with_help(message, help));
     };
-    find::named(&chart.scope, session).map_err(CliError::new)
+    named(chart, session)
 }
 
 fn new_root(cwd: &Path, noun: &str) -> Result<PathBuf, CliError> {

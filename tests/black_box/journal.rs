@@ -515,7 +515,7 @@ fn a_session_is_told_each_verdict_once() {
     let message = "code-review 3/8: PASS by opus ($0.00), 2 of 2 clean\nCode review passed. Run \
                    /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 3.)";
     let third = stop("PASS", json!(0));
-    assert_eq!(third, allowed(&message));
+    assert_eq!(third, allowed(message));
 
     let started = project.hook_raw("session-start", r#"{"hook_event_name":"SessionStart"}"#);
     let waits = format!(

@@ -5,16 +5,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::bench::copy_of_chart;
-use crate::support::{PLAN, Project, Ran, Reviewer};
+use crate::support::{PLAN, Project, Reviewer};
 
 /// A reviewer that cannot work, in the words of the real client.
 fn limited(status: u16, result: &str) -> Reviewer {
     let stdout = json!({ "is_error": true, "api_error_status": status, "result": result, "total_cost_usd": 0 });
     Reviewer::fail().exits(1).prints(stdout.to_string())
-}
-
-fn message(ran: &Ran) -> String {
-    ran.message()
 }
 
 /// The next full hour but one in UTC, as the client writes it, and as it is shown.
@@ -42,7 +38,7 @@ fn nothing_is_started_before_the_limit_resets() {
         &format!("You've hit your 5-hour limit · resets {resets}"),
     ));
     let before = project.read("state.json");
-    let failed = message(&project.stop());
+    let failed = project.stop().message();
     assert_eq!(
         failed.lines().next().unwrap(),
         format!(
@@ -56,7 +52,7 @@ fn nothing_is_started_before_the_limit_resets() {
     for active in [false, true] {
         let ran = project.stop_active(active);
         assert_eq!(
-            message(&ran),
+            ran.message(),
             format!(
                 "{postponed}the first stop after that runs it. (`taskie next --retry` makes the next stop try again.)"
             )
@@ -77,7 +73,7 @@ fn nothing_is_started_before_the_limit_resets() {
         )
         .unwrap();
     }
-    assert!(message(&project.stop()).starts_with(&postponed));
+    assert!(project.stop().message().starts_with(&postponed));
     assert_eq!(project.calls().len(), 1);
     assert_eq!(project.read("state.json"), before);
 
@@ -133,9 +129,13 @@ fn an_outage_without_a_time_is_over_soon() {
     });
     let stop = || project.stop_with(&chart);
     project.reviewer(&limited(529, "API Error: 529 Overloaded"));
-    assert!(message(&stop()).contains(". It is postponed until "));
+    assert!(stop().message().contains(". It is postponed until "));
     project.reviewer(&Reviewer::fail());
-    assert!(message(&stop()).starts_with("The code-review is postponed until "));
+    assert!(
+        stop()
+            .message()
+            .starts_with("The code-review is postponed until ")
+    );
     assert_eq!(project.calls().len(), 1);
     std::thread::sleep(Duration::from_secs(2));
     assert_eq!(stop().json()["decision"], "block");
@@ -150,7 +150,7 @@ fn only_what_this_machine_has_seen_counts() {
     let forged = json!({ "inode": 1, "modified": 0, "value": { "at": u64::MAX, "text": "never" } });
     std::fs::write(locks.join("reviewer.postponed"), forged.to_string()).unwrap();
     project.reviewer(&limited(401, "Invalid API key"));
-    let failed = message(&project.stop());
+    let failed = project.stop().message();
     assert!(failed.contains("The next stop tries again."), "{failed}");
     project.stop();
     assert_eq!(project.calls().len(), 2);
