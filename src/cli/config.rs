@@ -10,14 +10,14 @@ use super::error::CliError;
 use super::output::{say, say_json, tell};
 use super::place;
 use crate::chart::Chart;
-use crate::shell::find::{self, Surroundings};
+use crate::shell::find;
 use crate::shell::settings::{self, Origin};
 use crate::text::shown;
 
 /// Prints the settings of the project; outside a project, those that a new one would have.
 pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, CliError> {
     let cwd = place::cwd()?;
-    let root = find::project_root(&cwd, &chart.scope.home, &Surroundings::from_env());
+    let root = find::project_root(&cwd, &chart.scope.home);
     let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
         .map_err(|why| CliError::with_help(why, "fix the file"))?;
     for warning in &read.warnings {

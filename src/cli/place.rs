@@ -11,7 +11,7 @@ use super::output::tell;
 use crate::chart::{Chart, Scope};
 use crate::diagnostic::suggest::did_you_mean;
 use crate::host::hosts;
-use crate::shell::find::{self, Instance, Newest, Surroundings};
+use crate::shell::find::{self, Instance, Newest};
 use crate::shell::place::Place;
 use crate::shell::{driver, file, state_file};
 
@@ -60,10 +60,9 @@ pub(crate) fn resolve(
         _ => None,
     };
     let cwd = cwd()?;
-    let around = Surroundings::from_env();
-    let root = match find::project_root(&cwd, &scope.home, &around) {
+    let root = match find::project_root(&cwd, &scope.home) {
         Some(root) => root,
-        None if absent != Absent::Refuse && named.is_some() => new_root(&cwd, &around, noun)?,
+        None if absent != Absent::Refuse && named.is_some() => new_root(&cwd, noun)?,
         None => return Err(CliError::with_help(no_home(&scope.home, &cwd), start())),
     };
     let instance = match named {
@@ -132,8 +131,8 @@ fn of_session(chart: &Chart, session: Option<&str>) -> Result<Instance, CliError
     find::named(&chart.scope, session).map_err(CliError::new)
 }
 
-fn new_root(cwd: &Path, around: &Surroundings, noun: &str) -> Result<PathBuf, CliError> {
-    find::new_root(cwd, around).ok_or_else(|| {
+fn new_root(cwd: &Path, noun: &str) -> Result<PathBuf, CliError> {
+    find::new_root(cwd).ok_or_else(|| {
         let message = format!(
             "{} is your home directory or above it, where no {noun} can be",
             cwd.display()
@@ -179,8 +178,7 @@ pub(crate) fn find(
         return resolve(chart, matches, session, Absent::Refuse)
             .map(|place| (Some(place), Vec::new()));
     }
-    let Some(root) = find::project_root(&cwd()?, &chart.scope.home, &Surroundings::from_env())
-    else {
+    let Some(root) = find::project_root(&cwd()?, &chart.scope.home) else {
         return Ok((None, Vec::new()));
     };
     let newest = newest(chart, &root, session);
@@ -195,8 +193,7 @@ pub(crate) fn find(
 /// Returns the root of the project around the working directory.
 pub(crate) fn root(chart: &Chart) -> Result<PathBuf, CliError> {
     let (cwd, home) = (cwd()?, &chart.scope.home);
-    find::project_root(&cwd, home, &Surroundings::from_env())
-        .ok_or_else(|| CliError::new(no_home(home, &cwd)))
+    find::project_root(&cwd, home).ok_or_else(|| CliError::new(no_home(home, &cwd)))
 }
 
 /// Returns the error about a directory that is not in a project.

@@ -11,7 +11,7 @@ use super::output::{is_reviewer, refuse_agents, say, tell};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
-use crate::shell::find::{self, Surroundings};
+use crate::shell::find;
 use crate::shell::settings;
 use crate::shell::trust::{self, OwnChart, Part};
 use crate::text::{shown, shown_lines};
@@ -23,7 +23,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     }
     let cwd = place::cwd()?;
     let home = CHARTS[0].home();
-    let Some(root) = find::project_root(&cwd, home, &Surroundings::from_env()) else {
+    let Some(root) = find::project_root(&cwd, home) else {
         let message = place::no_home(home, &cwd);
         return Err(CliError::with_help(message, "run it inside the project"));
     };
@@ -100,7 +100,7 @@ fn eprint_question() {
 /// Returns the project's own chart if the user trusts it. Says so if it is ignored.
 pub(super) fn own_chart() -> Option<std::path::PathBuf> {
     let cwd = std::env::current_dir().ok()?;
-    let root = find::project_root(&cwd, CHARTS[0].home(), &Surroundings::from_env())?;
+    let root = find::project_root(&cwd, CHARTS[0].home())?;
     match trust::own_chart(&root) {
         OwnChart::Absent => None,
         OwnChart::Trusted(path) => Some(path),

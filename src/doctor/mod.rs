@@ -20,7 +20,7 @@ use crate::chart::embedded::Choice;
 use crate::host::events::REVIEWER;
 use crate::host::hosts::DEFAULT;
 use crate::shell;
-use crate::shell::find::{self, Surroundings};
+use crate::shell::find;
 use crate::shell::place::Place;
 pub(crate) use diagnosis::{Diagnosis, Level};
 use settings::Settings;
@@ -78,9 +78,8 @@ pub(crate) fn installed(chart: &Chart) -> Vec<Diagnosis> {
 /// Returns the root of the project that has a home, if there is one.
 fn root_of(chart: &Chart, place: Option<&Place>) -> Option<PathBuf> {
     let cwd = || std::env::current_dir().unwrap_or_default();
-    let around = Surroundings::from_env;
     place.map_or_else(
-        || find::project_root(&cwd(), &chart.scope.home, &around()),
+        || find::project_root(&cwd(), &chart.scope.home),
         |place| Some(place.root.clone()),
     )
 }
@@ -88,11 +87,10 @@ fn root_of(chart: &Chart, place: Option<&Place>) -> Option<PathBuf> {
 /// Returns the directories of a project in which the host may find settings, including the one where it was started,
 /// if known.
 fn settings_dirs(chart: &Chart, place: Option<&Place>) -> Vec<PathBuf> {
-    let around = Surroundings::from_env();
     let cwd = std::env::current_dir().unwrap_or_default();
-    let root = root_of(chart, place).or_else(|| find::new_root(&cwd, &around));
+    let root = root_of(chart, place).or_else(|| find::new_root(&cwd));
     let mut dirs: Vec<PathBuf> = Vec::new();
-    for dir in root.into_iter().chain(around.project_dir).chain([cwd]) {
+    for dir in root.into_iter().chain(find::host_project()).chain([cwd]) {
         if !dirs.contains(&dir) {
             dirs.push(dir);
         }

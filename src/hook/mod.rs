@@ -18,7 +18,7 @@ use crate::host::events::{EVENTS, REVIEWER, is_stop};
 use crate::host::hosts::{HOSTS, Host};
 use crate::host::reply::Reply;
 use crate::os::supervisor;
-use crate::shell::find::{self, Newest, Surroundings};
+use crate::shell::find::{self, Newest};
 use crate::shell::owed::Debt;
 use crate::shell::perform::perform;
 use crate::shell::place::Place;
@@ -163,6 +163,11 @@ fn event_from_stdin(event: &str, name: &str) -> Result<Json, String> {
     Ok(fields)
 }
 
+/// Returns the session's directory, to which this process has changed.
+fn cwd() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+}
+
 /// What an event is about, as far as that is known without the chart.
 struct Meant {
     root: PathBuf,
@@ -179,17 +184,16 @@ fn meant(
     home: &str,
     is_per_session: bool,
 ) -> Result<Option<Meant>, String> {
-    let around = Surroundings::from_env();
-    let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let cwd = cwd();
     match session.filter(|_| is_stop(event) && !is_per_session) {
         Some(session) => {
-            let taken = driver::claimed(&find::roots(&cwd, &around), home, session)?;
+            let taken = driver::claimed(&find::roots(&cwd), home, session)?;
             Ok(taken.map(|(root, instance)| Meant {
                 root,
                 instance: Some(instance),
             }))
         }
-        None => Ok(find::project_root(&cwd, home, &around).map(|root| Meant {
+        None => Ok(find::project_root(&cwd, home).map(|root| Meant {
             root,
             instance: None,
         })),
@@ -203,10 +207,7 @@ fn own_chart(named: Option<&str>, home: &str, known: Option<&Meant>) -> OwnChart
     }
     let root = match known {
         Some(meant) => Some(meant.root.clone()),
-        None => {
-            let cwd = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-            find::project_root(&cwd, home, &Surroundings::from_env())
-        }
+        None => find::project_root(&cwd(), home),
     };
     root.map_or(OwnChart::Absent, |root| trust::own_chart(&root))
 }

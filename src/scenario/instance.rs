@@ -124,7 +124,7 @@ impl Instance {
         subject.find(|name| !self.disk.files.contains_key(*name))
     }
 
-    fn set(&mut self, fields: &Map<String, Json>) -> Result<(), Failure> {
+    fn set(&mut self, fields: &Context) -> Result<(), Failure> {
         for (name, value) in fields {
             self.fits("field", self.chart.context.get(name), name, value)?;
             self.context.insert(name.clone(), value.clone());
@@ -441,9 +441,7 @@ impl Stage for Instance {
     }
 
     fn state(&self) -> State {
-        let fields = self.context.iter();
-        let fields = fields.map(|(name, value)| (name.clone(), value.clone()));
-        self.started.then(|| fields.collect())
+        self.started.then(|| self.context.clone())
     }
 
     fn decisions(&self) -> Vec<Decided> {
@@ -470,10 +468,7 @@ fn run(ended: &Ended) -> Option<Run> {
 fn sibling(chart: &Chart, other: &script::Sibling) -> Sibling {
     let context = other.state.as_ref().map(|state| {
         let mut context = context::initial(chart);
-        let state = state
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone()));
-        context.extend(state);
+        context.extend(state.clone());
         context.extend(other.null.iter().map(|name| (name.clone(), Json::Null)));
         context
     });

@@ -4,6 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::script::Step;
 use super::stage::State;
+use crate::engine::context::Context;
 use crate::shell::journal::{Decided, Tried};
 
 /// Returns a step that was played, with its results as expectations.
@@ -32,7 +33,7 @@ pub(crate) fn expecting(step: &Step, decided: &[Decided], state: &State, before:
 pub(crate) fn write(
     about: &str,
     session: Option<&str>,
-    begins: Option<&Map<String, Json>>,
+    begins: Option<&Context>,
     steps: &[Step],
 ) -> String {
     let about: Vec<String> = about.lines().map(|line| format!("# {line}\n")).collect();
@@ -72,7 +73,7 @@ fn step(text: &mut String, step: &Step) {
     }
 }
 
-fn fields(text: &mut String, fields: &Map<String, Json>) {
+fn fields<'f>(text: &mut String, fields: impl IntoIterator<Item = (&'f String, &'f Json)>) {
     for (name, held) in fields {
         if let Some(held) = value(held) {
             text.push_str(&format!("{} = {held}\n", key(name)));

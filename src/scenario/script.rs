@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::failure::Failure;
+use crate::engine::context::Context;
 use crate::host::events::is_stop;
 
 /// A whole scenario.
@@ -29,7 +30,7 @@ pub(crate) struct Script {
     /// The phase that the instance must be in after the last step.
     pub(crate) ends: Option<String>,
     /// The state of the instance before the first step; none yet if this is omitted.
-    pub(crate) begins: Option<Map<String, Json>>,
+    pub(crate) begins: Option<Context>,
     /// The fields of that state that are null.
     #[serde(default)]
     pub(crate) null: Vec<String>,
@@ -62,7 +63,7 @@ pub(crate) struct Step {
     /// Files that it removes.
     pub(crate) remove: Vec<String>,
     /// Fields of the state that the user changes in `state.json`.
-    pub(crate) set: Map<String, Json>,
+    pub(crate) set: Context,
     /// Settings that the user changes, from here on.
     pub(crate) config: Map<String, Json>,
     /// Who drives the instance, from the point of view of this step's session: `this`, `other` or `nobody`. If this is
@@ -98,7 +99,7 @@ pub(crate) struct Step {
     /// The required answer to the last command or event: `allow`, `block`, `pass`, `action` or `refuse`.
     pub(crate) answer: Option<String>,
     /// What the state must contain afterward: field → value.
-    pub(crate) state: Map<String, Json>,
+    pub(crate) state: Context,
     /// The fields that must be null afterward.
     pub(crate) null: Vec<String>,
     /// The other instances, from here on.
@@ -139,7 +140,7 @@ impl Driver {
 pub(crate) struct Sibling {
     pub(crate) name: String,
     /// If this is omitted, it cannot be read.
-    pub(crate) state: Option<Map<String, Json>>,
+    pub(crate) state: Option<Context>,
     /// The fields in it that are null.
     pub(crate) null: Vec<String>,
     pub(crate) idle_hours: u64,

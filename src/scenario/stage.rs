@@ -1,13 +1,12 @@
 //! Where a scenario takes place.
 
-use serde_json::{Map, Value as Json};
-
 use super::failure::Failure;
 use super::script::{Expected, Step};
+use crate::engine::context::Context;
 use crate::shell::journal::Decided;
 
 /// The state of the instance, if there is one yet.
-pub(crate) type State = Option<Map<String, Json>>;
+pub(crate) type State = Option<Context>;
 
 /// Where a scenario takes place.
 pub(crate) trait Stage {

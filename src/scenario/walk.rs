@@ -3,10 +3,9 @@
 //! The checker chooses files, settings and options again at every event. Here each event becomes a step that changes what
 //! is there into what was chosen. A step counts only if playing it leads to what the checker says.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::coverage::Coverage;
 use super::failure::Failure;
@@ -19,6 +18,7 @@ use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::chart::model::FieldType;
 use crate::diagnostic::quote::quoted;
+use crate::engine::context::Context;
 use crate::engine::decision::{self, Outcome};
 use crate::engine::event::{Event, Trigger};
 use crate::explore::possible_world;
@@ -322,17 +322,16 @@ fn subject(step: &mut Step, instance: &Instance, event: &Event) {
 fn sibling(other: &possible_world::Sibling) -> Sibling {
     let fields = other.context.iter().flatten();
     let (nulls, state): (Vec<_>, Vec<_>) = fields.partition(|(_, value)| value.is_null());
-    let state: Map<String, Json> = state
+    let state: Context = state
         .into_iter()
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let files: &BTreeMap<String, String> = &other.files;
+    let files = other.files.iter();
     Sibling {
         name: other.name.clone(),
         state: other.context.as_ref().map(|_| state),
         null: nulls.into_iter().map(|(name, _)| name.clone()).collect(),
         files: files
-            .iter()
             .map(|(name, text)| (name.clone(), text.clone()))
             .collect(),
         idle_hours: other.idle_hours,

@@ -63,25 +63,18 @@ impl From<Result<Instance, String>> for Newest {
 }
 
 /// The directories that the environment of a run names.
-#[derive(Debug, Default)]
-pub(crate) struct Surroundings {
+struct Surroundings {
     /// The user's home directory: neither it nor any directory above it is searched.
-    pub(crate) user_home: Option<PathBuf>,
+    user_home: Option<PathBuf>,
     /// The session's project, according to the host.
-    pub(crate) project_dir: Option<PathBuf>,
+    project_dir: Option<PathBuf>,
 }
 
 impl Surroundings {
-    /// Reads [`HOME`] and `CLAUDE_PROJECT_DIR`.
-    pub(crate) fn from_env() -> Self {
-        let dir = |name| {
-            std::env::var_os(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
+    fn from_env() -> Self {
         Self {
-            user_home: dir(HOME),
-            project_dir: dir("CLAUDE_PROJECT_DIR"),
+            user_home: named_by(HOME),
+            project_dir: host_project(),
         }
     }
 
@@ -118,10 +111,22 @@ impl Surroundings {
     }
 }
 
+/// Returns the session's project, according to the host.
+pub(crate) fn host_project() -> Option<PathBuf> {
+    named_by("CLAUDE_PROJECT_DIR")
+}
+
+/// Returns the directory that a variable names.
+fn named_by(variable: &str) -> Option<PathBuf> {
+    let value = std::env::var_os(variable).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
+}
+
 /// Returns the project's root: the nearest directory upward that contains `home`. The search starts at the host's
 /// project directory if `cwd` is in it, otherwise at `cwd`; if that finds nothing, it starts at the host's project
 /// directory.
-pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Option<PathBuf> {
+pub(crate) fn project_root(cwd: &Path, home: &str) -> Option<PathBuf> {
+    let around = Surroundings::from_env();
     let start = around.project_around(cwd).unwrap_or(cwd);
     let starts = [Some(start), around.project_dir.as_deref()];
     starts
@@ -134,7 +139,8 @@ pub(crate) fn project_root(cwd: &Path, home: &str, around: &Surroundings) -> Opt
 
 /// Returns all directories that may be the root of the project in which a session has claimed an instance, whatever
 /// directory the agent is in now.
-pub(crate) fn roots(cwd: &Path, around: &Surroundings) -> Vec<PathBuf> {
+pub(crate) fn roots(cwd: &Path) -> Vec<PathBuf> {
+    let around = Surroundings::from_env();
     let starts = [Some(cwd), around.project_dir.as_deref()];
     starts
         .into_iter()
@@ -146,18 +152,15 @@ pub(crate) fn roots(cwd: &Path, around: &Surroundings) -> Vec<PathBuf> {
 
 /// Returns where to create a new home: the git root above the project directory or `cwd`, or else that directory
 /// itself. `None` if the home would not be found there later.
-pub(crate) fn new_root(cwd: &Path, around: &Surroundings) -> Option<PathBuf> {
+pub(crate) fn new_root(cwd: &Path) -> Option<PathBuf> {
+    let around = Surroundings::from_env();
     let start = around.project_around(cwd).unwrap_or(cwd);
     around.searched(start).last().map(|root| (*root).to_owned())
 }
 
 /// Returns a folder of the user's own: the one that the variable names, else `default` in the user's home directory.
 pub(super) fn user_folder(variable: &str, default: &str) -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
+    let absolute = |name: &str| named_by(name).filter(|path| path.is_absolute());
     absolute(variable).or_else(|| Some(absolute(HOME)?.join(default)))
 }
 

@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sha2::{Digest as _, Sha256};
-
 use super::effects;
+use super::hash;
 use super::journal::{self, Gate, Line};
 use super::lock::ReviewLock;
 use super::place::Place;
@@ -135,9 +134,7 @@ pub(crate) fn without_numbers(text: &str) -> String {
 /// Returns a hash of how a gate failed and of the end of its output.
 fn fingerprint(why: &str, log: &Path) -> String {
     let lines = log::last_lines(log, usize::MAX);
-    let hash = Sha256::digest(without_numbers(&format!("{why}\n{lines}")));
-    hash.iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let mut hash = hash::of(without_numbers(&format!("{why}\n{lines}")).as_bytes());
+    hash.truncate(16);
+    hash
 }

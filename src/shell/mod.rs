@@ -8,6 +8,7 @@ pub(crate) mod find;
 mod fuzz;
 pub(crate) mod gates;
 mod git;
+mod hash;
 pub(crate) mod journal;
 pub(crate) mod ledger;
 mod lines;

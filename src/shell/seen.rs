@@ -6,31 +6,12 @@
 use std::path::Path;
 
 use indexmap::IndexMap;
-use sha2::{Digest as _, Sha256};
 
+use super::hash::Hash;
 use super::ledger::rulings;
 use super::{file, git};
 use crate::chart::Chart;
 use crate::engine::records;
-
-/// A hash of several parts, cut to a number.
-#[derive(Debug, Default)]
-struct Number(Sha256);
-
-impl Number {
-    /// Adds a part; parts that run together make another number.
-    fn add(&mut self, part: impl AsRef<[u8]>) {
-        let part = part.as_ref();
-        self.0.update((part.len() as u64).to_le_bytes());
-        self.0.update(part);
-    }
-
-    fn get(self) -> u64 {
-        let hash = self.0.finalize();
-        let first = hash.iter().take(8);
-        first.fold(0, |number, byte| number << 8 | u64::from(*byte))
-    }
-}
 
 /// What a review sees.
 #[derive(Debug)]
@@ -43,25 +24,25 @@ pub(super) struct Seen {
 
 /// Returns what a review of the files in `names` sees.
 pub(super) fn seen(chart: &Chart, root: &Path, dir: &Path, names: &[String]) -> Seen {
-    let mut number = Number::default();
+    let mut hash = Hash::default();
     let mut subject = IndexMap::new();
     let mut is_known = true;
     for name in names {
         let text = file::read(root, &dir.join(name));
         is_known &= text.is_ok();
         let text = text.ok().flatten();
-        number.add(name);
-        number.add([u8::from(text.is_some())]);
+        hash.add(name);
+        hash.add([u8::from(text.is_some())]);
         if let Some(text) = text {
-            number.add(&text);
+            hash.add(&text);
             subject.insert(name.clone(), content(chart, name, &text));
         }
     }
-    number.add(rulings(chart, root, dir).join("\n"));
-    let tree = git::hash_tree(root, &chart.scope.home, |part| number.add(part));
+    hash.add(rulings(chart, root, dir).join("\n"));
+    let tree = git::hash_tree(root, &chart.scope.home, |part| hash.add(part));
     is_known &= tree.is_some();
     Seen {
-        all: is_known.then(|| number.get()),
+        all: is_known.then(|| hash.number()),
         subject,
     }
 }
@@ -93,24 +74,7 @@ fn content(chart: &Chart, name: &str, bytes: &[u8]) -> u64 {
     }
     // Emphasis and the width of a column come and go with a status.
     text.retain(|char| !char.is_whitespace() && !"*_`~".contains(char));
-    let mut number = Number::default();
-    number.add(text);
-    number.get()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Journals keep numbers, so they must never change.
-    #[test]
-    fn the_number_of_some_parts() {
-        let number = |parts: &[&str]| {
-            let mut number = Number::default();
-            parts.iter().for_each(|part| number.add(part));
-            number.get()
-        };
-        assert_eq!(number(&["a", "bc"]), 0x9a8a_cca1_b6c6_c0be);
-        assert_ne!(number(&["ab", "c"]), number(&["a", "bc"]));
-    }
+    let mut hash = Hash::default();
+    hash.add(text);
+    hash.number()
 }

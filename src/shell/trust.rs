@@ -8,11 +8,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
 use walkdir::WalkDir;
 
 use super::file;
 use super::find::user_folder;
+use super::hash::{self, Hash};
 use crate::chart::embedded::CHARTS;
 
 /// The name of a project's own chart, in the home.
@@ -132,7 +132,7 @@ pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
 
 /// Returns whether the user has agreed to exactly these parts of the project at `root`.
 pub(crate) fn is_trusted(root: &Path, parts: &[Part]) -> bool {
-    let hash = hash(parts);
+    let hash = hash_of(parts);
     ledger(root)
         .and_then(|file| fs::read_to_string(file).ok())
         .is_some_and(|text| text.lines().any(|line| line == hash))
@@ -146,7 +146,7 @@ pub(crate) fn keep(root: &Path, lists: &[Vec<Part>]) -> Result<PathBuf, String> 
     )?;
     let mut text = format!("# what {} may run\n", root.display());
     for list in lists.iter().filter(|list| !list.is_empty()) {
-        text.push_str(&hash(list));
+        text.push_str(&hash_of(list));
         text.push('\n');
     }
     let folder = file.parent().unwrap_or(Path::new("/"));
@@ -180,25 +180,18 @@ fn ledger(root: &Path) -> Option<PathBuf> {
     if state.starts_with(&root) || real.starts_with(&root) {
         return None;
     }
-    let name = hex(Sha256::digest(root.as_os_str().as_encoded_bytes()).as_slice());
+    let name = hash::of(root.as_os_str().as_encoded_bytes());
     Some(state.join("taskie/trust").join(name))
 }
 
 /// Returns a hash of names and contents; no two lists of parts have the same hash.
-fn hash(parts: &[Part]) -> String {
-    let mut hash = Sha256::new();
-    for bytes in parts
-        .iter()
-        .flat_map(|part| [part.name.as_bytes(), &part.content])
-    {
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
+fn hash_of(parts: &[Part]) -> String {
+    let mut hash = Hash::default();
+    for part in parts {
+        hash.add(&part.name);
+        hash.add(&part.content);
     }
-    hex(hash.finalize().as_slice())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.text()
 }
 
 #[cfg(test)]
@@ -221,23 +214,5 @@ mod tests {
         let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
         let chart = Path::new(CHARTS[0].home()).join(CHART);
         assert_eq!(names, [chart.to_str().unwrap(), "own.sh", "shared.sh"]);
-    }
-
-    #[test]
-    fn parts_that_run_together_have_different_hashes() {
-        let part = |name: &str, content: &str| Part {
-            name: name.to_owned(),
-            content: content.into(),
-        };
-        let hashes = [
-            hash(&[part("a", "bc")]),
-            hash(&[part("ab", "c")]),
-            hash(&[part("a", "b"), part("c", "")]),
-            hash(&[]),
-        ];
-        for (index, hash) in hashes.iter().enumerate() {
-            assert!(!hashes[index + 1..].contains(hash), "{index}");
-            assert_eq!(hash.len(), 64);
-        }
     }
 }

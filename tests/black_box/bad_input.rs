@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use crate::bench::wait_until_it_can_be_run;
 use crate::expected::plan_in;
 use crate::support::{
-    PLAN, Project, Ran, Reviewer, allowed, feed, set_mode, silent, state, validated,
+    PLAN, Project, Ran, Reviewer, allowed, blocked, expect_warning, feed, set_mode, silent, state,
+    validated,
 };
 
 const VALIDATED: &str = "Plan 'test-plan' structure validated successfully";
@@ -365,10 +366,7 @@ fn a_plan_that_may_not_be_written() {
             .join(".taskie/.locks/test-plan.state")
             .display()
     );
-    assert_eq!(
-        (ran.code, ran.json(), ran.stderr),
-        (0, allowed(&why), format!("taskie: {why}\n"))
-    );
+    expect_warning(&ran, &why);
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 }
 
@@ -381,16 +379,12 @@ fn a_table_and_a_plan_that_may_not_be_read() {
     let why = format!(
         "taskie could not decide about this Stop and allows it: .taskie/plans/{PLAN}/tasks.md {why}"
     );
-    assert_eq!((ran.code, ran.json()), (0, allowed(&why)));
-    assert_eq!(ran.stderr, format!("taskie: {why}\n"));
+    expect_warning(&ran, &why);
     set_mode(project.plan(), 0o000);
     let ran = stop_as_someone(&project);
     set_mode(project.plan(), 0o755);
     let warning = format!("plan `{PLAN}` cannot be read: Permission denied (os error 13).");
-    assert_eq!(
-        (ran.code, ran.json(), ran.stderr),
-        (0, allowed(&warning), format!("taskie: {warning}\n"))
-    );
+    expect_warning(&ran, &warning);
 }
 
 /// After a write, a user's keys, their exact values, their order and the file's mode are unchanged.
@@ -676,11 +670,7 @@ fn odd_file_names_are_only_reported() {
             text.into_owned()
         };
         let reason = format!("Plan '{PLAN}': Invalid filename: {shown}");
-        assert_eq!(
-            (ran.code, ran.json()),
-            (0, json!({ "decision": "block", "reason": reason })),
-            "{shown}"
-        );
+        assert_eq!((ran.code, ran.json()), (0, blocked(&reason)), "{shown}");
         assert!(
             !ran.stdout.contains('\u{1b}') && ran.stdout.lines().count() == 1,
             "{shown}"
@@ -760,8 +750,7 @@ fn odd_plan_names() {
         let before = project.files();
         let warning = format!("plan `{shown}` is skipped: {rule}. Rename the directory.");
         let ran = project.stop();
-        assert_eq!((ran.code, ran.json()), (0, allowed(&warning)), "{shown}");
-        assert_eq!(ran.stderr, format!("taskie: {warning}\n"), "{shown}");
+        expect_warning(&ran, &warning);
         let ran = project.run(&["run", "skip"]);
         assert_eq!(ran.out(), (1, ""), "{shown}");
         let mut command = project.command(["run", "skip", "--plan"]);
@@ -953,10 +942,7 @@ fn locks_that_cannot_be_taken() {
         lock.display()
     );
     let ran = project.stop();
-    assert_eq!(
-        (ran.code, ran.json(), ran.stderr),
-        (0, allowed(&why), format!("taskie: {why}\n"))
-    );
+    expect_warning(&ran, &why);
     assert_eq!((project.files(), project.calls().len()), (before, 0));
 }
 
@@ -1560,10 +1546,6 @@ block = "never"
             "taskie could not decide about this Stop and allows it: the chart cannot be used: {}:{said}",
             chart.display()
         );
-        assert_eq!(
-            (ran.code, ran.json(), ran.stderr),
-            (0, allowed(&why), format!("taskie: {why}\n")),
-            "{guard}"
-        );
+        expect_warning(&ran, &why);
     }
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::expected::plan_in;
-use crate::support::{Project, Ran, Reviewer, state};
+use crate::support::{Project, Ran, Reviewer, blocked, state};
 
 const CODE: &str = "A code review (iteration 3) has been written to .taskie/plans/test-plan/task-2-review-3.md by an \
 independent reviewer. Read this review file and perform the post-code-review action: address all issues, update the \
@@ -52,7 +52,7 @@ fn answer(before: Value) -> Ran {
 }
 
 fn blocks(ran: &Ran, reason: &str) {
-    assert_eq!(ran.json(), json!({ "decision": "block", "reason": reason }));
+    assert_eq!(ran.json(), blocked(reason));
     assert_eq!(ran.err(), (0, ""));
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Ran, Reviewer, timeless, validated};
+use crate::support::{PLAN, Project, Ran, Reviewer, allowed, timeless, validated};
 
 const AT: &str = "2026-01-31T12:00:00.000Z";
 
@@ -515,10 +515,7 @@ fn a_session_is_told_each_verdict_once() {
     let message = "code-review 3/8: PASS by opus ($0.00), 2 of 2 clean\nCode review passed. Run \
                    /taskie:continue-plan to proceed. (Next: complete-task. Reviews in this cycle: 3.)";
     let third = stop("PASS", json!(0));
-    assert_eq!(
-        third,
-        json!({ "systemMessage": message, "suppressOutput": true })
-    );
+    assert_eq!(third, allowed(&message));
 
     let started = project.hook_raw("session-start", r#"{"hook_event_name":"SessionStart"}"#);
     let waits = format!(

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, Ran, feed, report};
+use crate::support::{Project, Ran, allowed, blocked, feed, report};
 
 const CHART: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -84,14 +84,9 @@ fn its_properties_are_about_its_rules() {
 fn the_prompt_comes_again_until_the_phrase() {
     let project = begun();
     for last in ["I tried.", "", "DONE"] {
-        assert_eq!(
-            stop(&project, last),
-            json!({ "decision": "block", "reason": PROMPT }),
-            "{last}"
-        );
+        assert_eq!(stop(&project, last), blocked(PROMPT), "{last}");
     }
-    let end =
-        json!({ "systemMessage": "ralph: done after 3 more round(s).", "suppressOutput": true });
+    let end = allowed("ralph: done after 3 more round(s).");
     assert_eq!(stop(&project, "All green. <promise>DONE</promise>"), end);
     assert_eq!(stop(&project, "And on."), Value::Null);
 }
@@ -107,7 +102,7 @@ fn or_until_the_limit() {
     for _ in 0..2 {
         assert_eq!(stop(&project, "no")["decision"], "block");
     }
-    let end = json!({ "systemMessage": "ralph: not done after 2 more round(s).", "suppressOutput": true });
+    let end = allowed("ralph: not done after 2 more round(s).");
     assert_eq!(stop(&project, "no"), end);
     assert_eq!(stop(&project, "no"), Value::Null);
 }

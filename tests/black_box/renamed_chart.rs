@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 
 use crate::bench::copy_of_chart;
-use crate::support::{PLAN, Project, Ran, Reviewer, feed, state};
+use crate::support::{PLAN, Project, Ran, Reviewer, allowed, blocked, feed, state};
 
 /// New names for one cycle and for one field of the context, wherever they occur.
 fn renamed(text: &str) -> String {
@@ -244,16 +244,13 @@ fn a_chart_without_cycles() {
     );
     for tries in 0..3 {
         let reason = format!("Write .gates/all/front/NAME.key first.\n\nTried {tries} times.");
-        assert_eq!(
-            gate.stop().json(),
-            json!({ "decision": "block", "reason": reason })
-        );
+        assert_eq!(gate.stop().json(), blocked(&reason));
         assert_eq!(gate.state(), json!({ "where": "shut", "tries": tries + 1 }));
     }
     fs::write(gate.dir().join("brass.key"), "").unwrap();
     assert_eq!(
         gate.stop().json(),
-        json!({ "systemMessage": "Opened by brass.key after 3 tries.", "suppressOutput": true })
+        allowed("Opened by brass.key after 3 tries.")
     );
     assert_eq!(gate.state(), json!({ "where": "open", "tries": 4 }));
     // Quiet: an allow without a message prints nothing.
@@ -328,10 +325,7 @@ fn the_schema_of_another_chart() {
     .unwrap();
     // The rule that would answer writes, and a state that cannot be used is not written.
     let why = "taskie could not decide about this Stop and allows it: .gates/all/front/state.json: `where` is \"ajar\", but must be a phase of the chart";
-    assert_eq!(
-        gate.stop().json(),
-        json!({ "systemMessage": why, "suppressOutput": true })
-    );
+    assert_eq!(gate.stop().json(), allowed(why));
 }
 
 /// Two charts with homes of their own do not see each other.

@@ -5,7 +5,9 @@ use std::fs;
 use serde_json::{Map, Value, json};
 
 use crate::expected::{plan_in, review};
-use crate::support::{PLAN, Project, Reviewer, allowed, cases, json_of, set_modified, state};
+use crate::support::{
+    PLAN, Project, Reviewer, allowed, blocked, cases, json_of, set_modified, state,
+};
 
 /// One review cycle, among the phases.
 struct Cycle {
@@ -96,10 +98,7 @@ fn turn(cycle: &Cycle, forgets: bool) {
             assert_eq!(ran.json(), allowed(&review.passed(cycle.target)));
             break;
         }
-        assert_eq!(
-            ran.json(),
-            json!({ "decision": "block", "reason": review.block() })
-        );
+        assert_eq!(ran.json(), blocked(&review.block()));
         let mut reviewed = json!({
             "phase_iteration": n, "review_model": next_model, "consecutive_clean": n / 3, "next_phase": cycle.post(),
         });
@@ -671,7 +670,7 @@ fn without_reviews_a_plan_moves_on() {
         expected["paused"] = Value::Null;
         assert_eq!(project.state(), expected);
     }
-    let flaw = json!({ "decision": "block", "reason": format!("Plan '{PLAN}': Invalid filename: notes.md") });
+    let flaw = blocked(&format!("Plan '{PLAN}': Invalid filename: notes.md"));
     assert_eq!((project.stop().json(), project.calls().len()), (flaw, 0));
 }
 

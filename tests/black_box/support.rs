@@ -540,6 +540,21 @@ pub fn allowed(message: &str) -> Value {
     json!({ "systemMessage": message, "suppressOutput": true })
 }
 
+/// The answer that blocks a stop with a message to the agent.
+pub fn blocked(reason: &str) -> Value {
+    json!({ "decision": "block", "reason": reason })
+}
+
+/// A hook that allows its event with a warning to the user, which it also writes to the host's log.
+#[track_caller]
+pub fn expect_warning(ran: &Ran, warning: &str) {
+    let log = format!("taskie: {warning}\n");
+    assert_eq!(
+        (ran.code, ran.json(), &ran.stderr),
+        (0, allowed(warning), &log)
+    );
+}
+
 /// The answer that allows a stop in a plan without a flaw.
 pub fn validated() -> Value {
     allowed(&format!("Plan '{PLAN}' structure validated successfully"))

@@ -6,7 +6,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::json;
 
 use crate::expected::plan_in;
-use crate::support::{PLAN, Project, Reviewer};
+use crate::support::{PLAN, Project, Reviewer, blocked};
 
 /// Agents and the predecessor write the id of a task without quotes.
 #[test]
@@ -178,7 +178,7 @@ fn a_table_without_ids_blocks_and_is_not_the_end() {
     let flaw = "tasks.md has no column for the id of a task (Id, Task ID, Task #, # or Task)";
     assert_eq!(
         project.stop().json(),
-        json!({ "decision": "block", "reason": format!("Plan '{PLAN}': {flaw}") })
+        blocked(&format!("Plan '{PLAN}': {flaw}"))
     );
 }
 
