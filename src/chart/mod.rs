@@ -109,19 +109,13 @@ impl Chart {
     /// Returns what the author calls the rule or command at `place` (`on.Stop[2]`, `commands.pause`): its `about`.
     pub fn about(&self, place: &str) -> Option<&str> {
         if let Some(name) = place.strip_prefix("commands.") {
-            return self
-                .commands
-                .get(name)
-                .map(|command| command.about.as_str());
+            return Some(&self.commands.get(name)?.about);
         }
         self.rule(place)?.about.as_deref()
     }
 
     /// Returns the guard of the rule, command or phase at `place` (`on.Stop[2]`, `commands.pause`, `phases.complete`).
     pub fn guard(&self, place: &str) -> Option<&Expr> {
-        if let Some(name) = place.strip_prefix("commands.") {
-            return self.commands.get(name)?.rule.guard.as_ref();
-        }
         if let Some(name) = place.strip_prefix("phases.") {
             return self.phases.get(name)?.phase.guard.as_ref();
         }
@@ -141,7 +135,11 @@ impl Chart {
         entry.phase.stage.as_ref().or_else(of_cycle)
     }
 
+    /// Returns the rule at `place`, which may be that of a command.
     fn rule(&self, place: &str) -> Option<&Rule> {
+        if let Some(name) = place.strip_prefix("commands.") {
+            return Some(&self.commands.get(name)?.rule);
+        }
         let (event, index) = place
             .strip_prefix("on.")?
             .strip_suffix(']')?

@@ -143,7 +143,7 @@ fn about_charts(command: Command, chart: &Chart) -> Command {
                 .arg(
                     arg!(--format <FORMAT> "Write it in this format")
                         .default_value("mermaid")
-                        .value_parser(words(diagram::Format::NAMES)),
+                        .value_parser(words(diagram::Format::ALL.map(|(name, ..)| name))),
                 )
                 .args(instance_args_for(chart, &format!("Mark the path of this {noun}"))),
         )

@@ -22,18 +22,19 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The names of the formats, as values of `--format`.
-    pub(crate) const NAMES: [&'static str; 4] = ["mermaid", "dot", "svg", "html"];
+    /// The formats with their names, which are the values of `--format`, and with file extensions.
+    pub(crate) const ALL: [(&'static str, &'static str, Self); 4] = [
+        ("mermaid", "mmd", Self::Mermaid),
+        ("dot", "gv", Self::Dot),
+        ("svg", "svg", Self::Svg),
+        ("html", "html", Self::Html),
+    ];
 
     /// Returns the format of that name, which may also be a file extension.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "mermaid" | "mmd" => Self::Mermaid,
-            "dot" | "gv" => Self::Dot,
-            "svg" => Self::Svg,
-            "html" => Self::Html,
-            _ => return None,
-        })
+        let mut formats = Self::ALL.into_iter();
+        let format = formats.find(|(own, extension, _)| [*own, *extension].contains(&name));
+        format.map(|(.., format)| format)
     }
 
     /// Returns the picture in this format, with a line break at the end.
