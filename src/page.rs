@@ -69,11 +69,9 @@ pub(crate) fn dollars(millionths: u64) -> String {
 }
 
 /// Returns a number of things: `1 review`, `2 reviews`.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        many => format!("{many} {what}s"),
-    }
+pub(crate) fn counted<N: Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+    let end = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {what}{end}")
 }
 
 /// Lays out rows as lines: the first `names` columns, which contain names, are aligned left and the others right.

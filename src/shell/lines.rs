@@ -81,9 +81,7 @@ fn text(home: &Path, name: &str) -> String {
 /// Opens the file for appending; starts a new one if there is none of ours, or if it is full.
 fn open(home: &Path, name: &str) -> io::Result<File> {
     let path = lock::path(home, name, KIND);
-    if lock::folder(home).is_symlink() {
-        return Err(io::Error::other("its folder is a symbolic link"));
-    }
+    lock::refuse_link(home)?;
     for _ in 0..TRIES {
         let (file, meta) = match open_to_append(&path) {
             Ok(opened) => opened,

@@ -133,13 +133,13 @@ pub(super) fn open_existing(
 ) -> io::Result<(File, Metadata)> {
     // Most records don't exist, so the folder comes second.
     let opened = open_to_read(&path(home, instance, kind))?;
-    refuse_link(&folder(home))?;
+    refuse_link(home)?;
     Ok(opened)
 }
 
 /// Returns the path of a file in the lock folder.
 pub(super) fn path(home: &Path, instance: &str, kind: &str) -> PathBuf {
-    home.join(FOLDER).join(format!("{instance}.{kind}"))
+    folder(home).join(format!("{instance}.{kind}"))
 }
 
 /// Makes git ignore the lock folder, even if whoever created it was killed before doing that, or if the file was
@@ -158,10 +158,10 @@ pub(super) fn folder(home: &Path) -> PathBuf {
     home.join(FOLDER)
 }
 
-/// Refuses a link: a project may come from anyone, and a link in it must not make us read or write files of another
-/// project.
-fn refuse_link(folder: &Path) -> io::Result<()> {
-    match folder.is_symlink() {
+/// Refuses a link in place of the lock folder: a project may come from anyone, and a link in it must not make us read or
+/// write files of another project.
+pub(super) fn refuse_link(home: &Path) -> io::Result<()> {
+    match folder(home).is_symlink() {
         true => Err(io::Error::other("its folder is a symbolic link")),
         false => Ok(()),
     }
@@ -169,8 +169,8 @@ fn refuse_link(folder: &Path) -> io::Result<()> {
 
 /// Creates the lock folder if it does not exist.
 pub(super) fn make_folder(home: &Path) -> io::Result<()> {
+    refuse_link(home)?;
     let folder = folder(home);
-    refuse_link(&folder)?;
     signals::report_file_size();
     if !folder.is_dir() {
         fs::create_dir_all(&folder).map_err(|error| match folder.exists() {

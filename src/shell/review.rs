@@ -27,6 +27,7 @@ use crate::invoke::process::End;
 use crate::invoke::spec::Spec;
 use crate::invoke::{log, outcome, supervisor};
 use crate::os::file::Version;
+use crate::page::counted;
 
 /// How many seconds before the host ends the hook a reviewer is ended, if gates have run before it.
 const RESERVE: u64 = 10;
@@ -261,7 +262,7 @@ fn run(
             return Ok(Outcome::Failed(why));
         }
         End::TimedOut => {
-            let limit = seconds(timeout);
+            let limit = counted(timeout, "second");
             let cut = match timeout < invocation.timeout {
                 true => " (the gates had taken the rest of its time)",
                 false => "",
@@ -304,14 +305,6 @@ fn remove_empty(log: &Path) -> bool {
     let is_empty =
         std::fs::symlink_metadata(log).is_ok_and(|meta| meta.is_file() && meta.len() == 0);
     is_empty && std::fs::remove_file(log).is_ok()
-}
-
-fn seconds(count: u64) -> String {
-    if count == 1 {
-        "1 second".to_owned()
-    } else {
-        format!("{count} seconds")
-    }
 }
 
 /// Returns the version of the file at `path`; `None` if there is no regular file, even at the end of a link.

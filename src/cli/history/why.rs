@@ -234,7 +234,7 @@ fn read_aloud(value: &Json) -> String {
             };
             match (items, first.is_empty()) {
                 (0, _) => "[]".to_owned(),
-                (_, true) => counted(usize::try_from(items).unwrap_or(usize::MAX), "item"),
+                (_, true) => counted(items, "item"),
                 (_, false) => format!("[{}{more}]", first.join(", ")),
             }
         }
