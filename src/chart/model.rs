@@ -512,7 +512,7 @@ pub struct InvokeSource {
     /// string on the way is parsed as JSON; if it is another text, its last JSON object counts.
     pub verdict: Option<Vec<String>>,
     /// JSON pointers to what it found: a list of records with `severity` and `title`, and often `file` and `line`. The
-    /// first one that exists counts. What cannot be read is ignored.
+    /// first one that exists counts. What cannot be read counts as the worst.
     pub findings: Option<Vec<String>>,
     /// A JSON pointer to a boolean that is true if the run failed.
     pub error: Option<String>,

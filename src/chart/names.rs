@@ -94,7 +94,7 @@ pub const BUILT_IN: &[(&str, &str, &str)] = &[
     ("review.ok", "a review has just run and written its file", "rules after an `invoke`"),
     ("review.error", "why it failed; none if it succeeded", "rules after an `invoke`"),
     ("review.verdict", "its verdict; none if there was none", "rules after an `invoke`"),
-    ("review.worst", "the severity of its worst finding; none if it has no finding", "rules after an `invoke`"),
+    ("review.worst", "the severity of its worst finding; none if it has no finding; one that cannot be read counts as the worst", "rules after an `invoke`"),
     ("review.found", "how many findings of each severity: `2 major, 1 minor`; empty if there is none", "rules after an `invoke`"),
     ("review.findings[].id", "the name of a finding: `plan-review-2.1`", "rules after an `invoke`"),
     ("review.findings[].severity", "its severity", "rules after an `invoke`"),

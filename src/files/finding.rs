@@ -1,6 +1,6 @@
 //! What a review found, as data: each finding has a severity and a title, and often a place.
 //!
-//! A reviewer writes them as JSON. It may write anything, so what cannot be read is counted and otherwise ignored.
+//! A reviewer writes them as JSON. It may write anything: what cannot be read is counted, and taken for the worst.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -63,9 +63,13 @@ impl Found {
         }
     }
 
-    /// Returns the worst severity of its findings; `severities` has the worst first.
+    /// Returns the worst severity of its findings; `severities` has the worst first. A finding that cannot be read may be
+    /// that bad.
     pub fn worst<'s>(&self, severities: &'s [String]) -> Option<&'s str> {
-        self.counts(severities).next().map(|(severity, _)| severity)
+        match self.unreadable {
+            0 => self.counts(severities).next().map(|(severity, _)| severity),
+            _ => severities.first().map(String::as_str),
+        }
     }
 
     /// Returns whether another review found exactly the same, and not nothing.
@@ -208,7 +212,7 @@ mod tests {
         let cases = [
             ("[]", "none", "", ""),
             ("null", "none", "", ""),
-            (r#""nothing""#, "none", "1 unreadable", ""),
+            (r#""nothing""#, "critical", "1 unreadable", ""),
             (
                 r#"[{"severity":"minor","title":"a","file":"b.rs","line":3},{"severity":"Major","title":"c\u001b[1m\n d"}]"#,
                 "major",
@@ -217,7 +221,7 @@ mod tests {
             ),
             (
                 r#"[{"severity":"bad","title":"a"},{"title":"b"},{"severity":"minor","title":" "},3,{"severity":"minor","title":"x","line":-1,"file":7}]"#,
-                "minor",
+                "critical",
                 "1 minor, 4 unreadable",
                 "plan-review-2.1  x",
             ),

@@ -184,7 +184,11 @@ fn said(answer: &str, id: &str, words: &[String]) -> Option<(String, Option<Stri
     let is_mark = |char: char| !char.is_alphanumeric();
     answer.lines().rev().find_map(|line| {
         let line = plain_line(line, LENGTH);
-        let rest = line.trim_start_matches(is_mark).strip_prefix(id)?;
+        let rest = line.trim_start_matches(is_mark);
+        let item = rest.trim_start_matches(|char: char| char.is_ascii_digit());
+        let item = item.strip_prefix(['.', ')']).unwrap_or_default();
+        let mut starts = [rest, item.trim_start_matches(is_mark)].into_iter();
+        let rest = starts.find_map(|start| start.strip_prefix(id))?;
         let rest = rest.trim_start_matches(is_mark);
         let word = words.iter().find(|word| {
             let start = rest.get(..word.len());
@@ -238,6 +242,8 @@ mod tests {
                 Some(("declined", Some("not ours"))),
             ),
             ("* `a-1.2` — deferred", Some(("deferred", None))),
+            ("12. a-1.2: fixed", Some(("fixed", None))),
+            ("1) **a-1.2**: fixed", Some(("fixed", None))),
             (
                 "a-1.2: fixed\na-1.2: declined: no",
                 Some(("declined", Some("no"))),

@@ -96,6 +96,11 @@ pub(super) fn review(place: &Place, event: &Event) -> Result<Reviewed, Stuck> {
                 Some(outcome) => outcome,
                 None => {
                     if !invocation.gates.commands.is_empty() {
+                        // Gates take their time, and meanwhile the user may have decided otherwise.
+                        let now = place.lock()?.revision();
+                        if now.map_err(io("the revision cannot be read"))? != revision {
+                            return Ok(Reviewed::NotDue(Arc::default()));
+                        }
                         let (hook, limit) = (place.chart.hook_timeout, invocation.timeout);
                         announced.timeout = time_left(hook, limit, announced.elapsed());
                     }

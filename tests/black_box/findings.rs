@@ -95,7 +95,17 @@ fn a_setting_says_what_is_clean() {
     let minor = json!([finding("minor", "a")]);
     let major = json!([finding("minor", "a"), finding("major", "b")]);
     let nothing = json!([]);
+    // It may be anything.
+    let unreadable = json!([finding("minor", "a"), finding("huge", "b")]);
     let cases = [
+        (json!({}), "PASS", &unreadable, true),
+        (
+            json!({ "clean_means": "no-major" }),
+            "FAIL",
+            &unreadable,
+            false,
+        ),
+        (json!({ "clean_means": "none" }), "PASS", &unreadable, false),
         (json!({}), "PASS", &major, true),
         (json!({}), "FAIL", &minor, false),
         (json!({ "clean_means": "no-major" }), "FAIL", &minor, true),
@@ -175,6 +185,12 @@ task-1-review-1.3  minor, src/a.rs:12: c
     let by_the_agent = Ran::of(by_the_agent.output().unwrap());
     let message = "taskie: an agent's session cannot decide for the user\n  help: run `taskie rule` in a terminal of your own\n";
     assert_eq!(by_the_agent.err(), (1, message));
+    for reason in ["", " \n"] {
+        let silent = project.run(&["rule", "task-1-review-1.1", "reject", reason]);
+        let message =
+            "taskie: the reason is empty\n  help: say in a few words why: reviewers read it\n";
+        assert_eq!(silent.err(), (1, message));
+    }
     let why = "Linux only\n- task-1-review-1.2 rejected";
     let ran = project.run(&["rule", "task-1-review-1.1", "accept", "perhaps"]);
     assert_eq!(

@@ -77,6 +77,20 @@ fn gates_that_pass_are_named_in_the_prompt() {
     );
 }
 
+/// Who pauses while a gate runs pays for no review.
+#[test]
+fn a_pause_during_a_gate_starts_no_reviewer() {
+    let project = due(&json!(["./check"]));
+    script(
+        &project,
+        &format!("{} run pause", env!("CARGO_BIN_EXE_taskie")),
+    );
+    let ran = project.stop();
+    assert_eq!(ran.json().get("decision"), None, "{}", ran.stdout);
+    assert!(project.calls().is_empty());
+    assert_eq!(project.state()["paused"], "code-review");
+}
+
 /// Only what is about code is checked, and a project without gates doesn't mention them.
 #[test]
 fn a_plan_is_reviewed_without_gates() {

@@ -84,8 +84,12 @@ pub(crate) fn rule(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode,
         return Ok(ExitCode::SUCCESS);
     }
     refuse_agents("decide", &format!("{} rule", chart.program()))?;
-    let place = place::chosen(chart, matches)?;
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    if text("why").trim().is_empty() {
+        let help = "say in a few words why: reviewers read it";
+        return Err(CliError::with_help("the reason is empty", help));
+    }
+    let place = place::chosen(chart, matches)?;
     let entries = entries(&place);
     let Some(entry) = entries.iter().find(|entry| entry.id == text("finding")) else {
         let help = format!("`{} findings` lists the findings", chart.program());
