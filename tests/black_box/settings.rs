@@ -322,7 +322,7 @@ fn a_folder_of_settings_inside_the_project_is_not_the_users() {
         (&link, 5, ignored),
         (&outside, 3, ""),
     ] {
-        let mut command = project.command(&["config", "--json"]);
+        let mut command = project.command(["config", "--json"]);
         command.env("XDG_CONFIG_HOME", folder);
         let ran = Ran::of(command.output().unwrap());
         assert_eq!(ran.json()["settings"]["clean"]["value"], clean);
