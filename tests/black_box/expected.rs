@@ -92,6 +92,10 @@ const CYCLES: [Cycle; 4] = [
     },
 ];
 
+/// Ends the message about a review that passed and reports no findings, in a cycle that goes on.
+pub const NO_FINDINGS: &str = " The review reports no findings: if its file lists none either, one line is enough as the \
+    answer, `No findings.`";
+
 /// A review: what the reviewer is asked to do, and what the agent and the user read about it.
 pub struct Review {
     cycle: &'static Cycle,
@@ -178,10 +182,11 @@ impl Review {
             "{name} (iteration {n}) has been written to {review} by an independent reviewer. Read this review file and \
              perform the post-{id} action: {fix}, then create {answer} documenting your fixes. `/taskie:post-{id}` has \
              the steps. Skip a suggestion that would remove working functionality, and say so in the post-review file. \
-             {last} If there is no remote, skip the push and say so. As the last step, AFTER completing all post-review \
-             work and writing the post-review file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json \
-             atomically (phase \"post-{id}\", next_phase \"{id}\", all other fields unchanged). Do not edit state.json \
-             yourself. (To stop the review loop: `taskie run pause`, or set next_phase to null in state.json.)"
+             {last} If there is no remote, skip the push and say so. Do not push to its default branch unless the \
+             user asked for that. As the last step, AFTER completing all post-review work and writing the post-review \
+             file, run `taskie enter post-{id} --plan {PLAN}`: it updates state.json atomically (phase \"post-{id}\", \
+             next_phase \"{id}\", all other fields unchanged). Do not edit state.json yourself. (User: `! taskie run \
+             pause` stops the review loop.)"
         )
     }
 

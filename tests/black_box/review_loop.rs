@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Map, Value, json};
 
-use crate::expected::{plan_in, review};
+use crate::expected::{NO_FINDINGS, plan_in, review};
 use crate::support::{
     PLAN, Project, Reviewer, allowed, blocked, cases, json_of, set_modified, silent, state,
     validated,
@@ -99,7 +99,11 @@ fn turn(cycle: &Cycle, forgets: bool) {
             assert_eq!(ran.json(), allowed(&review.passed(cycle.target)));
             break;
         }
-        assert_eq!(ran.json(), blocked(&review.block()));
+        let mut reason = review.block();
+        if verdict == "PASS" {
+            reason.push_str(NO_FINDINGS);
+        }
+        assert_eq!(ran.json(), blocked(&reason));
         let mut reviewed = json!({
             "phase_iteration": n, "review_model": next_model, "consecutive_clean": n / 3, "next_phase": cycle.post(),
         });
