@@ -1,6 +1,10 @@
 //! Compiles the charts into the binary, with their templates, and the table of hosts.
 //!
-//! The table below is the only place in Rust that names a workflow.
+//! The tables below are the only place in Rust that names a workflow.
+
+#[path = "src/chart/merge.rs"]
+#[allow(dead_code, unreachable_pub, reason = "it is a module of the library")]
+mod merge;
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -13,55 +17,110 @@ const CHARTS: &[(&str, Option<&str>)] = &[
     ("plugin/dr-done/statechart.toml", None),
 ];
 
+/// Parts of charts, for `extends`: (name, file).
+const PARTS: &[(&str, &str)] = &[("reviewers", "parts/reviewers/statechart.toml")];
+
 fn main() -> Result<(), Box<dyn Error>> {
     link_at_a_fixed_address()?;
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?);
     let mut table = String::new();
     for (file, demo) in CHARTS {
         let path = root.join(file);
-        watch(&path);
         let demo = demo.map(|demo| root.join(demo));
         demo.iter().for_each(|demo| watch(demo));
         let demo = demo.map_or_else(
             || "None".to_owned(),
             |demo| format!("Some(include_str!({demo:?}))"),
         );
-        let chart: toml::Table = fs::read_to_string(&path)?
+        let mut files = Vec::new();
+        layers(&root, file, &mut files)?;
+        let mut merged = Vec::new();
+        let mut templates: Vec<(String, PathBuf)> = Vec::new();
+        for file in files.iter().rev() {
+            templates.extend(templates_of(&root, file)?);
+        }
+        for name in &files {
+            let text = fs::read_to_string(root.join(name))?;
+            merged.push(merge::Layer {
+                name: name.clone(),
+                text,
+            });
+        }
+        let merged = merge::merge(&merged);
+        if let Some(fault) = merged.faults.first() {
+            return Err(format!("{file}: {}", fault.message).into());
+        }
+        let chart: toml::Table = merged
+            .text
             .parse()
             .map_err(|error| format!("{file}: {error}"))?;
-        let beside = path.parent().unwrap_or(&root);
         let id = chart.get("id").and_then(toml::Value::as_str);
         let id = id.unwrap_or_default().to_owned();
-        let mut templates: Vec<(String, PathBuf)> = Vec::new();
-        for folder in chart
-            .get("templates")
-            .and_then(toml::Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            let folder = beside.join(folder.as_str().unwrap_or_default());
-            watch(&folder);
-            collect(&folder, &folder, &mut templates)?;
-        }
-        // The sort is stable: of two templates with one name, the one in the first folder stays.
-        templates.sort_by(|(a, _), (b, _)| a.cmp(b));
-        templates.dedup_by(|(a, _), (b, _)| a == b);
         writeln!(
             table,
             "    Embedded {{\n        id: {id:?},\n        text: include_str!({path:?}),\n        chart: {},\n        demo: {demo},\n        \
-             templates: &[",
-            node(&toml::Value::Table(chart))?
+             templates: {},\n    }},",
+            node(&toml::Value::Table(chart))?,
+            included(templates),
         )?;
-        for (name, path) in &templates {
-            writeln!(table, "            ({name:?}, include_str!({path:?})),")?;
-        }
-        writeln!(table, "        ],\n    }},")?;
+    }
+    let mut parts = String::new();
+    for (id, file) in PARTS {
+        let path = root.join(file);
+        watch(&path);
+        let templates = included(templates_of(&root, file)?);
+        writeln!(
+            parts,
+            "    Shared {{ id: {id:?}, text: include_str!({path:?}), templates: {templates} }},"
+        )?;
     }
     let code = format!(
-        "/// The charts compiled in; the first is the default one.\npub static CHARTS: &[Embedded] = &[\n{table}];"
+        "/// The charts compiled in; the first is the default one.\npub static CHARTS: &[Embedded] = &[\n{table}];\n\
+         /// The parts of charts compiled in.\npub static PARTS: &[Shared] = &[\n{parts}];"
     );
     fs::write(Path::new(&env::var("OUT_DIR")?).join("embedded.rs"), code)?;
     compile_hosts(&root.join("src/host/hosts.toml"))
+}
+
+/// Adds the files that make the chart in `file`: what it extends, and itself.
+fn layers(root: &Path, file: &str, files: &mut Vec<String>) -> Result<(), Box<dyn Error>> {
+    let path = root.join(file);
+    watch(&path);
+    for (name, _) in merge::extended(&fs::read_to_string(&path)?) {
+        let part = PARTS.iter().find(|(id, _)| *id == name);
+        let (_, part) = part.ok_or_else(|| format!("{file} extends an unknown part: {name}"))?;
+        layers(root, part, files)?;
+    }
+    if !files.iter().any(|other| other == file) {
+        files.push(file.to_owned());
+    }
+    Ok(())
+}
+
+/// Returns the templates in the folders that a chart names, by name.
+fn templates_of(root: &Path, file: &str) -> Result<Vec<(String, PathBuf)>, Box<dyn Error>> {
+    let path = root.join(file);
+    let chart: toml::Table = fs::read_to_string(&path)?
+        .parse()
+        .map_err(|error| format!("{file}: {error}"))?;
+    let folders = chart.get("templates").and_then(toml::Value::as_array);
+    let mut templates = Vec::new();
+    for folder in folders.into_iter().flatten() {
+        let beside = path.parent().unwrap_or(root);
+        let folder = beside.join(folder.as_str().unwrap_or_default());
+        watch(&folder);
+        collect(&folder, &folder, &mut templates)?;
+    }
+    Ok(templates)
+}
+
+/// Writes templates as Rust, sorted by name. Of two with one name, the first one stays.
+fn included(mut templates: Vec<(String, PathBuf)>) -> String {
+    templates.sort_by(|(a, _), (b, _)| a.cmp(b));
+    templates.dedup_by(|(a, _), (b, _)| a == b);
+    let rows = templates.iter();
+    let rows = rows.map(|(name, path)| format!("({name:?}, include_str!({path:?}))"));
+    format!("&[{}]", rows.collect::<Vec<_>>().join(", "))
 }
 
 /// Writes a value of a chart as Rust: a hook has no time to read TOML.

@@ -12,7 +12,7 @@ use super::names::{ChartNames, Uses, invoked};
 use super::references::References;
 use super::{Chart, Cycle, locate};
 use crate::diagnostic::code::{Code, Stage};
-use crate::diagnostic::flaw::{ChartError, Flaw, SourceFile, in_order};
+use crate::diagnostic::flaw::{Flaw, SourceFile, in_order};
 use crate::diagnostic::suggest::hint;
 use crate::diagnostic::toml::{Document, Step, at, below, token};
 use crate::expr::infer::{self, Facts, Problem};
@@ -51,14 +51,11 @@ pub fn inspect(chart: &Chart, text: &str) -> Inspection {
     }
 }
 
-/// Returns the flaws as an error, if there are any that matter to what the chart does.
-pub fn check(chart: &Chart, text: &str) -> Result<(), ChartError> {
+/// Returns the flaws that matter to what the chart does.
+pub fn serious(chart: &Chart, text: &str) -> Vec<Flaw> {
     let mut flaws = inspect(chart, text).flaws;
     flaws.retain(|flaw| flaw.code.stage() != Stage::Advice);
-    match flaws.is_empty() {
-        true => Ok(()),
-        false => Err(ChartError::new(&chart.origin, text, flaws)),
-    }
+    flaws
 }
 
 struct Checker<'c> {

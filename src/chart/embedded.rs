@@ -12,22 +12,7 @@ use crate::diagnostic::quote::quoted;
 use crate::diagnostic::suggest::hint;
 use crate::expr::templates::Templates;
 
-include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
-
-/// A chart that is compiled in.
-#[derive(Debug)]
-pub struct Embedded {
-    /// Its name for `--chart`.
-    pub id: &'static str,
-    /// The chart's TOML.
-    pub text: &'static str,
-    /// The same as data.
-    pub chart: Node,
-    /// The scenario that `taskie demo` plays, if there is one.
-    pub demo: Option<&'static str>,
-    /// Its templates as (name, text), sorted by name.
-    pub templates: &'static [(&'static str, &'static str)],
-}
+pub use super::shipped::{CHARTS, Embedded};
 
 impl Embedded {
     /// Returns the chart's `scope.home`. Like the other keys here, it is known before the chart is loaded.

@@ -5,15 +5,18 @@
 
 pub mod check;
 pub mod embedded;
+pub mod extend;
 pub mod field;
 pub mod fragments;
 pub mod load;
+pub mod merge;
 pub mod model;
 pub mod names;
 pub mod node;
 pub mod outdated;
 pub mod part;
 pub mod schema;
+pub mod shipped;
 
 mod references;
 pub(crate) mod structure;
@@ -59,6 +62,20 @@ impl Deref for Chart {
 }
 
 impl Chart {
+    /// Returns the chart's name in messages, with the charts that it extends and their version.
+    pub fn with_bases(&self) -> String {
+        let version = env!("CARGO_PKG_VERSION");
+        let bases = self.extends.iter().map(|base| match merge::is_file(base) {
+            true => base.clone(),
+            false => format!("{base} {version}"),
+        });
+        let bases: Vec<String> = bases.collect();
+        match bases.is_empty() {
+            true => self.origin.clone(),
+            false => format!("{} (extends {})", self.origin, bases.join(", ")),
+        }
+    }
+
     /// Returns the file name of a prompt, which is the same in the chart's templates and in the home.
     pub fn prompt_file(name: &str) -> String {
         format!("{name}.md")

@@ -26,6 +26,13 @@ pub type Assign = IndexMap<String, Literal>;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
+    /// The charts over which this one is merged, in order: `reviewers`, `taskie`, `dr-done`, or the path of a chart next to this one.
+    /// Every other key is then needed only where it differs.
+    #[serde(default)]
+    pub extends: Vec<String>,
+    /// With `extends`: what it removes from them: `commands.skip`, `on.Stop.ID`.
+    #[serde(default)]
+    pub remove: Vec<String>,
     /// The chart's name, as `--chart` and messages use it.
     pub id: String,
     /// The phase of an instance that has no state yet. Entering it creates the instance.
@@ -393,6 +400,8 @@ pub enum PhaseType {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct CycleSource {
+    /// The cycle that this one copies. Its own keys are merged over the copy.
+    pub copy: Option<String>,
     /// Required in one of the two tables. The context field that counts the reviews.
     pub count: Option<String>,
     /// Required in one of the two tables. The context field that limits the number of reviews. The user may change it at
@@ -477,6 +486,12 @@ impl Budget {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Advance {
+    /// A name, for charts that extend this one.
+    pub id: Option<String>,
+    /// With `extends`: the `id` of the target before which it is tried.
+    pub before: Option<String>,
+    /// With `extends`: the `id` of the target after which it is tried.
+    pub after: Option<String>,
     /// Whether this target is open. Without a guard it always is.
     pub guard: Option<Expr>,
     /// A phase or a cycle.
@@ -681,6 +696,12 @@ impl Action {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, remote = "Self")]
 pub struct Rule {
+    /// A name, for charts that extend this one: they change the rule, or put their own before or after it.
+    pub id: Option<String>,
+    /// With `extends`: the `id` of the rule before which it is tried.
+    pub before: Option<String>,
+    /// With `extends`: the `id` of the rule after which it is tried.
+    pub after: Option<String>,
     /// What the rule is for, in a few words: its name in traces and counterexamples.
     pub about: Option<String>,
     /// Whether the rule fires. Without a guard it always does.
@@ -782,6 +803,12 @@ pub struct Command {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
+    /// A name, for charts that extend this one.
+    pub id: Option<String>,
+    /// With `extends`: the `id` of the check before which it comes.
+    pub before: Option<String>,
+    /// With `extends`: the `id` of the check after which it comes.
+    pub after: Option<String>,
     /// Evaluated once for each item of this list, as `it`.
     pub each: Option<Expr>,
     /// Whether there is a finding. With `each`, it is evaluated for every item.
@@ -794,6 +821,8 @@ pub struct Check {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Property {
+    /// A name, for charts that extend this one.
+    pub id: Option<String>,
     /// What the property means, in words.
     pub about: String,
     /// A condition that is true in every state.

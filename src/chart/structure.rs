@@ -15,7 +15,7 @@ use super::model::Source;
 use super::outdated;
 use super::schema::statechart;
 use crate::diagnostic::code::Code;
-use crate::diagnostic::flaw::{ChartError, Flaw};
+use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::{is_slip, suggest};
 use crate::diagnostic::toml::{Step, below, locate, locate_key};
 
@@ -61,8 +61,8 @@ impl Reading {
     }
 }
 
-/// Reads a chart that is to run: any flaw is an error. `origin` names the chart.
-pub(super) fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
+/// Reads a chart that is to run: any flaw is an error.
+pub(super) fn parse(text: &str) -> Result<Source, Vec<Flaw>> {
     // To compile the schema takes longer than to read a chart, and only says what is wrong with one.
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty()
@@ -74,7 +74,7 @@ pub(super) fn parse(origin: &str, text: &str) -> Result<Source, ChartError> {
     let reading = read(text);
     match reading.source {
         Some(source) if reading.flaws.is_empty() => Ok(source),
-        _ => Err(ChartError::new(origin, text, reading.flaws)),
+        _ => Err(reading.flaws),
     }
 }
 

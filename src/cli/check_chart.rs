@@ -16,6 +16,7 @@ use super::error::CliError;
 use super::output::{say, tell, write_file};
 use super::suite;
 use crate::chart::embedded::{CHARTS, Choice, Embedded};
+use crate::chart::extend::Extended;
 use crate::chart::outdated;
 use crate::diagnostic::code::Code;
 use crate::diagnostic::suggest::did_you_mean;
@@ -27,7 +28,9 @@ use crate::expr::templates::Templates;
 use crate::lint::report::Format;
 use crate::lint::{self, Checked};
 use crate::scenario::coverage::Coverage;
-use crate::text::shown;
+use crate::shell::find;
+use crate::shell::trust;
+use crate::text::{shown, shown_lines};
 
 /// The exit code for wrong usage, the same as clap's.
 const WRONG_USAGE: u8 = 2;
@@ -54,6 +57,7 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         .map(PathBuf::as_path)
         .collect();
     let mut embedded: Vec<&Embedded> = Vec::new();
+    let own = own_chart();
     match chosen(matches) {
         Some(_) if !files.is_empty() => {
             tell("taskie: --chart and FILE both name a chart to check\n  help: remove --chart");
@@ -61,8 +65,14 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         }
         Some(Choice::Embedded(chart)) => embedded.push(chart),
         Some(Choice::File(path)) => files.push(path),
-        None if files.is_empty() => embedded.extend(CHARTS),
-        None => {}
+        None if !files.is_empty() => {}
+        None => match &own {
+            Some(path) => files.push(path),
+            None => embedded.extend(CHARTS),
+        },
+    }
+    if matches.get_flag("print") {
+        return print(&embedded, &files);
     }
     let scenarios = matches.get_one::<PathBuf>("scenarios");
     if let Some(dir) = scenarios {
@@ -104,6 +114,37 @@ pub(crate) fn run(matches: &ArgMatches) -> Result<ExitCode, CliError> {
         (0, true) => ExitCode::FAILURE,
         (0, false) => ExitCode::SUCCESS,
     })
+}
+
+/// Returns the project's own chart, whether or not the user trusts it.
+fn own_chart() -> Option<PathBuf> {
+    let cwd = std::env::current_dir().ok()?;
+    let home = CHARTS[0].home();
+    let root = find::project_root(&cwd, home)?;
+    let path = root.join(home).join(trust::CHART);
+    let path = path.strip_prefix(&cwd).map_or(path.clone(), Path::to_owned);
+    path.is_file().then_some(path)
+}
+
+/// Prints charts with what they extend.
+fn print(embedded: &[&Embedded], files: &[&Path]) -> Result<ExitCode, CliError> {
+    let charts = embedded.iter();
+    let mut charts: Vec<(String, String)> = charts
+        .map(|chart| (chart.id.to_owned(), chart.text.to_owned()))
+        .collect();
+    for file in files {
+        let chart = read(file).map(|(origin, text, _)| (origin, text));
+        let shown = file.display().to_string();
+        charts.push(chart.map_err(CliError::because(shown))?);
+    }
+    for (origin, text) in &charts {
+        let extended = Extended::of(origin, text);
+        if !extended.flaws.is_empty() {
+            return Err(CliError::Chart(extended.error(extended.flaws.clone())));
+        }
+        say(shown_lines(extended.text()).trim_end());
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Returns the limits of an exploration.

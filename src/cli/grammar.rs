@@ -269,7 +269,7 @@ fn check_chart() -> Command {
             "Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 a chart could not be read, 130 interrupted",
         )
         .arg(
-            arg!(file: [FILE]... "Chart files, or - for stdin [default: the chart of --chart, or else all embedded charts]")
+            arg!(file: [FILE]... "Chart files, or - for stdin [default: the chart of --chart, else the project's own, else all embedded charts]")
                 .value_parser(value_parser!(PathBuf)),
         )
         .arg(
@@ -277,6 +277,7 @@ fn check_chart() -> Command {
                 .default_value("human")
                 .value_parser(words(Format::ALL.map(|(name, _)| name))),
         )
+        .arg(arg!(--print "Print each chart with what it extends, and where each part is from, and check nothing"))
         .arg(arg!(--fix "Rename keys of earlier versions, then check").requires("file"))
         .arg(
             arg!(--"max-states" <N> "Explore at most this many states of a chart [default: 100000]")

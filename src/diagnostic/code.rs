@@ -57,6 +57,7 @@ codes! {
     ConflictingKeys = "conflicting-keys" in Load,
     DuplicateEntry = "duplicate-entry" in Rule,
     WrongType = "wrong-type" in Load,
+    OverridesNothing = "overrides-nothing" in Load,
     BadPattern = "bad-pattern" in Load,
     BadDefault = "bad-default" in Load,
     // Unknown names.

@@ -17,7 +17,12 @@ pub enum Templates {
     Embedded(&'static [(&'static str, &'static str)]),
     /// Looked up in these folders, in order, and read once.
     Folders(Vec<PathBuf>, Texts),
+    /// Those of a chart, and behind them those of the charts that it extends.
+    Over(Arc<Self>, Arc<Self>),
 }
+
+/// How a block begins, up to its name, and how that and the block end.
+const BLOCK: [&str; 3] = ["{% block ", " %}", "{% endblock %}"];
 
 /// The texts that were read, by the names of their templates; `None` where there is none.
 pub type Texts = Arc<Mutex<HashMap<String, Option<String>>>>;
@@ -33,9 +38,33 @@ impl Templates {
         Self::Folders(folders, Texts::default())
     }
 
+    /// Returns these templates, and `base` behind them.
+    pub fn over(self, base: Self) -> Self {
+        Self::Over(Arc::new(self), Arc::new(base))
+    }
+
     /// Returns the text of template `name`; `None` if there is none.
     pub fn get(&self, name: &str) -> Result<Option<Cow<'static, str>>, Error> {
+        let text = self.with_blocks(name)?;
+        Ok(text.map(|text| match text.contains(BLOCK[0]) {
+            true => Cow::Owned(without_marks(&text)),
+            false => text,
+        }))
+    }
+
+    /// Returns the same, with the marks of its blocks. A template that consists of blocks replaces these in the one behind
+    /// it.
+    fn with_blocks(&self, name: &str) -> Result<Option<Cow<'static, str>>, Error> {
         match self {
+            Self::Over(own, base) => match (own.with_blocks(name)?, base.with_blocks(name)?) {
+                (Some(own), Some(base)) => match blocks(&own) {
+                    Some(blocks) => {
+                        replaced(base.into_owned(), &blocks).map(|text| Some(Cow::Owned(text)))
+                    }
+                    None => Ok(Some(own)),
+                },
+                (own, base) => Ok(own.or(base)),
+            },
             Self::Embedded(table) => Ok(table
                 .binary_search_by_key(&name, |(key, _)| key)
                 .ok()
@@ -58,6 +87,10 @@ impl Templates {
     /// Returns the name of a template for messages: its path if it is a file.
     pub fn shown(&self, name: &str) -> String {
         match self {
+            Self::Over(own, base) => match own.with_blocks(name) {
+                Ok(None) => base.shown(name),
+                _ => own.shown(name),
+            },
             Self::Embedded(_) => name.to_owned(),
             Self::Folders(folders, _) => {
                 let file = folders
@@ -73,6 +106,7 @@ impl Templates {
     /// that are compiled in, the folder is not known.
     pub fn own_names(&self) -> Vec<String> {
         match self {
+            Self::Over(own, _) => own.own_names(),
             Self::Embedded(_) => Vec::new(),
             Self::Folders(folders, _) => names(&folders[..folders.len().min(1)]),
         }
@@ -81,6 +115,7 @@ impl Templates {
     /// Returns the indices of the folders that don't exist.
     pub fn missing_folders(&self) -> Vec<usize> {
         match self {
+            Self::Over(own, _) => own.missing_folders(),
             Self::Embedded(_) => Vec::new(),
             Self::Folders(folders, _) => folders
                 .iter()
@@ -94,9 +129,102 @@ impl Templates {
     /// Returns the names of all templates, sorted.
     pub fn names(&self) -> Vec<String> {
         match self {
+            Self::Over(own, base) => {
+                let names: BTreeSet<String> = own.names().into_iter().chain(base.names()).collect();
+                names.into_iter().collect()
+            }
             Self::Embedded(table) => table.iter().map(|(name, _)| (*name).to_owned()).collect(),
             Self::Folders(folders, _) => names(folders),
         }
+    }
+}
+
+/// Returns the first block of a text: what is before it, its name, its content, and what is behind it.
+fn first_block(text: &str) -> Option<[&str; 4]> {
+    let [start, middle, end] = BLOCK;
+    let (before, rest) = text.split_once(start)?;
+    let (name, rest) = rest.split_once(middle)?;
+    let (content, after) = rest.split_once(end)?;
+    Some([before, name, content, after])
+}
+
+/// Returns the blocks of a template that consists of nothing else, by their names.
+fn blocks(text: &str) -> Option<Vec<(&str, &str)>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some([before, name, content, after]) = first_block(rest) {
+        if !before.trim().is_empty() {
+            return None;
+        }
+        found.push((name, content));
+        rest = after;
+    }
+    (!found.is_empty() && rest.trim().is_empty()).then_some(found)
+}
+
+/// Returns `text` with the contents of these blocks. One that it does not have is an error.
+fn replaced(text: String, blocks: &[(&str, &str)]) -> Result<String, Error> {
+    let [start, middle, end] = BLOCK;
+    blocks.iter().try_fold(text, |text, (name, content)| {
+        let mark = format!("{start}{name}{middle}");
+        let found = text.split_once(&mark).and_then(|(before, rest)| {
+            let (_, after) = rest.split_once(end)?;
+            Some(format!("{before}{mark}{content}{end}{after}"))
+        });
+        found.ok_or_else(|| {
+            let detail = format!("the template that it replaces has no block `{name}`");
+            Error::new(ErrorKind::TemplateNotFound, detail)
+        })
+    })
+}
+
+/// Returns a text with comments in place of the marks of its blocks. They are as long, so places stay the same.
+fn without_marks(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some([before, name, content, after]) = first_block(rest) {
+        plain.push_str(&format!(
+            "{before}{{# block {name} #}}{content}{{# endblock #}}"
+        ));
+        rest = after;
+    }
+    plain + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_of_blocks_replaces_these() {
+        const BASE: &[(&str, &str)] = &[
+            (
+                "a.md",
+                "One. {% block two %}Two.{% endblock %} {% block three %}3{% endblock %}",
+            ),
+            ("b.md", "whole"),
+        ];
+        const OWN: &[(&str, &str)] = &[
+            ("a.md", "{% block two %}Other.{% endblock %}\n"),
+            ("c.md", "{% block x %}Alone.{% endblock %} And more."),
+        ];
+        const WRONG: &[(&str, &str)] = &[("a.md", "{% block four %}4{% endblock %}")];
+        let templates = Templates::Embedded(OWN).over(Templates::Embedded(BASE));
+        let get = |name: &str| templates.get(name).unwrap().map(Cow::into_owned);
+        assert_eq!(
+            get("a.md").as_deref(),
+            Some("One. {# block two #}Other.{# endblock #} {# block three #}3{# endblock #}")
+        );
+        assert_eq!(get("b.md").as_deref(), Some("whole"));
+        assert_eq!(
+            get("c.md").as_deref(),
+            Some("{# block x #}Alone.{# endblock #} And more.")
+        );
+        assert_eq!(get("d.md"), None);
+        assert_eq!(templates.names(), ["a.md", "b.md", "c.md"]);
+        let wrong = Templates::Embedded(WRONG).over(Templates::Embedded(BASE));
+        let error = wrong.get("a.md").unwrap_err().to_string();
+        assert!(error.contains("has no block `four`"), "{error}");
     }
 }
 

@@ -5,11 +5,12 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::words::Toml;
+use crate::chart::merge;
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::Flaw;
 use crate::diagnostic::suggest::did_you_mean;
 
-const MARK: &str = "# taskie: ignore[";
+const MARK: &str = merge::IGNORE;
 
 struct Ignore {
     /// The line whose findings it ignores, from 1.

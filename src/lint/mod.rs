@@ -15,6 +15,7 @@ mod words;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::chart::extend::Extended;
 use crate::chart::{Chart, check, load, structure};
 use crate::diagnostic::code::{Code, Stage};
 use crate::diagnostic::flaw::{Flaw, in_order};
@@ -75,13 +76,25 @@ pub fn run(
     templates: impl FnOnce(&[String]) -> Templates,
     caps: Option<&Caps>,
 ) -> Checked {
+    let own = text;
+    let extended = Extended::of(origin, own);
+    if !extended.flaws.is_empty() {
+        return Checked {
+            origin: origin.to_owned(),
+            text: own.to_owned(),
+            flaws: extended.flaws,
+            explored: None,
+            chart: None,
+        };
+    }
+    let text = extended.text();
     let reading = structure::read(text);
     let mut flaws = reading.flaws;
     let mut explored = None;
     let mut loaded = None;
     if let Some(source) = reading.source {
         let text = reading.text.as_str();
-        let templates = templates(&source.templates);
+        let templates = extended.over(templates(&source.templates));
         let words = WordCounts::of(text, &templates);
         let (chart, mut more) = load::resolve_all(origin, source, text, templates);
         if let Some(chart) = chart {
@@ -126,7 +139,9 @@ pub fn run(
         flaws = definitions::blamed(without_consequences(flaws, &reading.text), text, &words);
     }
     let is_explored = explored.as_ref().is_some_and(|report| report.complete);
-    let mut flaws = ignore::apply(text, flaws, is_explored);
+    let mut flaws = extended.written(ignore::apply(text, flaws, is_explored));
+    // A chart need not use all that it extends.
+    flaws.retain(|flaw| flaw.code.stage() != Stage::Advice || !extended.is_of_base(flaw));
     flaws.sort_by_key(|flaw| {
         (
             flaw.file.is_some(),
@@ -136,7 +151,7 @@ pub fn run(
     });
     Checked {
         origin: origin.to_owned(),
-        text: text.to_owned(),
+        text: own.to_owned(),
         flaws,
         explored,
         chart: loaded,

@@ -203,6 +203,7 @@ pages! {
     conflicting_keys: "conflicting-keys",
     duplicate_entry: "duplicate-entry",
     wrong_type: "wrong-type",
+    overrides_nothing: "overrides-nothing",
     bad_pattern: "bad-pattern",
     bad_default: "bad-default",
     unknown_phase: "unknown-phase",

@@ -479,6 +479,7 @@ fn every_command_line_that_is_named_is_one() {
             // Filled in by the engine.
             let filled = line
                 .replace("{{ cycle.post }}", "post-plan-review")
+                .replace("{{steps}}", "/taskie:post-plan-review")
                 .replace("{{action}}", "post-plan-review")
                 .replace("{{plan}}", PLAN)
                 .replace("{{ scope.name }}", PLAN);

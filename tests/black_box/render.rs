@@ -223,8 +223,8 @@ const ASSUME_CYCLE: &str =
     "assume one with --set next_phase=plan-review|tasks-review|code-review|all-code-review";
 
 const NO_REVIEW: &str = "  × no review has run, so there is no `review.n`
-   ╭─[passed.md:1:121]
- 1 │ …d. (Next: {{ cycle.next }}. Reviews in this cycle: {{ review.n }}.)
+   ╭─[passed.md:1:154]
+ 1 │ …#} (Next: {{ cycle.next }}. Reviews in this cycle: {{ review.n }}.)
    ·                                                        ────────
  2 │ {%- set put_off = cycle.findings | selectattr('state', 'eq', 'defer…
    ╰────

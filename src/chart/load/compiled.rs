@@ -44,6 +44,8 @@ where
 fn source(node: &'static Node) -> Result<Source, Error> {
     let words = |fields: &mut _| name_words(fields, || node.at("invoke").keys());
     Ok(Source {
+        extends: Option::deserialize(node.at("extends"))?.unwrap_or_default(),
+        remove: Vec::new(),
         id: String::deserialize(node.at("id"))?,
         initial: String::deserialize(node.at("initial"))?,
         state: String::deserialize(node.at("state"))?,

@@ -77,7 +77,13 @@ impl Resolver<'_> {
         }
         // All keys are read before the first missing one returns, so that every missing key is reported.
         let (count, limit, exit) = (required!(count), required!(limit), required!(exit));
-        let (entry, post, advance) = (required!(entry), required!(post), required!(advance));
+        let (post, advance) = (required!(post), required!(advance));
+        let entry = required!(entry).map(|own| {
+            // What all cycles assign holds for each of them, unless it assigns something else.
+            let mut entry = shared.entry.clone().unwrap_or_default();
+            entry.extend(own);
+            entry
+        });
         let (base, review, answer) = (
             name!(base, &fields),
             name!(review, &holes),

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use crate::chart::extend::Extended;
 use crate::chart::model::{Rule, Source};
 use crate::chart::{Chart, Command};
 use crate::chart::{check, structure};
@@ -35,18 +36,34 @@ pub fn from_path(path: &Path) -> Result<Chart, ChartError> {
         ChartError::unreadable(&origin, format!("the chart cannot be read: {error}"))
     })?;
     let beside = path.parent().unwrap_or(Path::new("."));
-    let folders = structure::parse(&origin, &text)?.templates;
-    let chart = from_text(&origin, &text, Templates::beside(beside, &folders))?;
-    check::check(&chart, &text)?;
-    Ok(chart)
+    let extended = Extended::of(&origin, &text);
+    let chart = chart(&extended, |folders| Templates::beside(beside, folders))?;
+    let flaws = check::serious(&chart, extended.text());
+    match flaws.is_empty() {
+        true => Ok(chart),
+        false => Err(extended.error(flaws)),
+    }
 }
 
 /// Loads a chart from its TOML. `origin` names it in messages.
 pub fn from_text(origin: &str, text: &str, templates: Templates) -> Result<Chart, ChartError> {
-    let (chart, flaws) = resolve_all(origin, structure::parse(origin, text)?, text, templates);
+    chart(&Extended::of(origin, text), |_| templates)
+}
+
+fn chart(
+    extended: &Extended<'_>,
+    templates: impl FnOnce(&[String]) -> Templates,
+) -> Result<Chart, ChartError> {
+    if !extended.flaws.is_empty() {
+        return Err(extended.error(extended.flaws.clone()));
+    }
+    let text = extended.text();
+    let source = structure::parse(text).map_err(|flaws| extended.error(flaws))?;
+    let templates = extended.over(templates(&source.templates));
+    let (chart, flaws) = resolve_all(extended.origin, source, text, templates);
     match chart {
         Some(chart) if flaws.is_empty() => Ok(chart),
-        _ => Err(ChartError::new(origin, text, flaws)),
+        _ => Err(extended.error(flaws)),
     }
 }
 
@@ -143,12 +160,9 @@ mod tests {
     fn compiled_in_charts_have_no_flaw() {
         for embedded in CHARTS {
             let chart = embedded.load().unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(
-                check::inspect(&chart, embedded.text).flaws,
-                [],
-                "{}",
-                embedded.id
-            );
+            let extended = Extended::of(embedded.id, embedded.text);
+            let flaws = check::inspect(&chart, extended.text()).flaws;
+            assert_eq!(flaws, [], "{}", embedded.id);
             let from_toml = from_text(embedded.id, embedded.text, chart.templates.clone());
             let from_toml = from_toml.unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(
