@@ -10,8 +10,10 @@ use super::error::CliError;
 use super::output::{say, say_json, warn};
 use super::place;
 use crate::chart::Chart;
+use crate::chart::embedded::CHARTS;
 use crate::shell::find;
 use crate::shell::settings::{self, Origin};
+use crate::shell::trust;
 use crate::text::shown;
 
 /// Prints the settings of the project; outside a project, those that a new one would have.
@@ -21,6 +23,7 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let read = settings::read(chart, root.as_deref().unwrap_or(&cwd))
         .map_err(|why| CliError::with_help(why, "fix the file"))?;
     warn(&read.warnings);
+    warn(root.as_deref().and_then(trust::changed_bases).as_slice());
     let origin = |origin: &Origin| match origin {
         Origin::Default => "default".to_owned(),
         Origin::File(path) => path.display().to_string(),
@@ -39,8 +42,11 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
                 (name.clone(), facts)
             })
             .collect();
-        say_json(json!({ "settings": settings }));
+        say_json(json!({ "chart": chart.with_bases(), "settings": settings }));
         return Ok(ExitCode::SUCCESS);
+    }
+    if !CHARTS.iter().any(|embedded| embedded.id == chart.origin) {
+        say(&format!("Chart: {}", shown(&chart.with_bases())));
     }
     let width = read.settings.keys().map(String::len).max().unwrap_or(0);
     for (name, setting) in &read.settings {

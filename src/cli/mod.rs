@@ -108,7 +108,9 @@ fn dispatch(args: &[OsString]) -> Result<ExitCode, CliError> {
     let (name, command) = glance(args);
     // `trust` is about the project's own chart, and a hook looks for the chart where the event says.
     let own = match &name {
-        None if !matches!(command, Some("trust" | "hook" | "check-chart")) => trust::own_chart(),
+        None if !matches!(command, Some("trust" | "hook" | "check-chart")) => {
+            trust::own_chart(command)?
+        }
         _ => None,
     };
     // `check-chart` reads its charts itself, because it is meant for charts that cannot be used.

@@ -1,6 +1,7 @@
 //! `taskie trust`: shows what this project could run, and stores the user's consent.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -11,9 +12,10 @@ use super::output::{is_reviewer, refuse_agents, say, tell};
 use super::place;
 use crate::chart::Chart;
 use crate::chart::embedded::{CHARTS, Choice};
+use crate::host::events::REVIEWER;
 use crate::shell::find;
 use crate::shell::settings;
-use crate::shell::trust::{self, OwnChart, Part};
+use crate::shell::trust::{self, OwnChart, Part, Subject};
 use crate::text::{shown, shown_lines};
 
 /// Asks the user about everything in the project that needs trust.
@@ -45,15 +47,23 @@ pub(super) fn run(chart: &Arc<Chart>, matches: &ArgMatches) -> Result<ExitCode, 
     let chart = own_chart.as_ref().unwrap_or(chart);
     let settings =
         settings::read(chart, &root).map_err(|why| CliError::with_help(why, "fix the file"))?;
-    let lists = [own, settings.asked];
-    if lists.iter().all(Vec::is_empty) {
+    let bases = match own.is_empty() {
+        true => Vec::new(),
+        false => trust::bases(&root),
+    };
+    let asked = [(Subject::Chart, own), (Subject::Settings, settings.asked)];
+    if asked.iter().all(|(_, list)| list.is_empty()) {
         say("This project contains nothing that needs trust.");
         return Ok(ExitCode::SUCCESS);
     }
-    for part in lists.iter().flatten() {
+    for part in asked.iter().flat_map(|(_, list)| list) {
         show(part);
     }
-    let is_trusted = |list: &Vec<Part>| list.is_empty() || trust::is_trusted(&root, list);
+    let mut lists = asked.to_vec();
+    lists.push((Subject::Bases, bases));
+    let is_trusted = |(subject, list): &(Subject, Vec<Part>)| {
+        list.is_empty() || trust::is_trusted(&root, *subject, list)
+    };
     if lists.iter().all(is_trusted) {
         say("All of this is already trusted.");
         return Ok(ExitCode::SUCCESS);
@@ -97,16 +107,33 @@ fn eprint_question() {
     let _ = write!(out, "Allow all of this on this machine? [y/N] ").and_then(|()| out.flush());
 }
 
-/// Returns the project's own chart if the user trusts it. Says so if it is ignored.
-pub(super) fn own_chart() -> Option<std::path::PathBuf> {
-    let cwd = std::env::current_dir().ok()?;
-    let root = find::project_root(&cwd, CHARTS[0].home())?;
-    match trust::own_chart(&root) {
-        OwnChart::Absent => None,
-        OwnChart::Trusted(path) => Some(path),
-        OwnChart::Ignored { why, .. } => {
+/// Commands that are about this machine and decide nothing.
+const HARMLESS: [&str; 6] = [
+    "completions",
+    "config",
+    "demo",
+    "doctor",
+    "schema",
+    "upgrade",
+];
+
+/// Returns the project's own chart if the user trusts it. Says so if it is ignored. If it has changed, a `command` that
+/// needs a chart is refused.
+pub(super) fn own_chart(command: Option<&str>) -> Result<Option<PathBuf>, CliError> {
+    let root = std::env::current_dir().ok();
+    let root = root.and_then(|cwd| find::project_root(&cwd, CHARTS[0].home()));
+    let is_harmless = command.is_none_or(|command| HARMLESS.contains(&command))
+        || std::env::var_os(REVIEWER).is_some();
+    match root.map_or(OwnChart::Absent, |root| trust::own_chart(&root)) {
+        OwnChart::Absent => Ok(None),
+        OwnChart::Trusted(path) => Ok(Some(path)),
+        OwnChart::Changed(why) if !is_harmless => {
+            let help = "`taskie trust` shows it and asks you";
+            Err(CliError::with_help(why, help))
+        }
+        OwnChart::Ignored(why) | OwnChart::Changed(why) => {
             tell(&format!("taskie: {why}"));
-            None
+            Ok(None)
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::os::file::is_writable;
 use crate::page::counted;
 use crate::shell::place::Place;
 use crate::shell::state_file::{self, Reading};
-use crate::shell::{git, settings};
+use crate::shell::{git, settings, trust};
 
 /// Checks the chart and the schema of its state. Its states are not explored; that is left to `check-chart`.
 pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
@@ -36,7 +36,7 @@ pub(super) fn chart(choice: &Choice<'_>, chart: &Arc<Chart>) -> Vec<Diagnosis> {
         }
     };
     let flaws = linted.flaws;
-    let origin = &chart.origin;
+    let origin = chart.with_bases();
     let (count, them) = match flaws.len() {
         0 => ("no findings".to_owned(), ""),
         1 => ("a finding".to_owned(), "it"),
@@ -88,6 +88,10 @@ pub(super) fn project(chart: &Chart, root: &Path) -> Vec<Diagnosis> {
             }
         }
         Err(why) => found.push(Diagnosis::problem("settings", why, "fix the file")),
+    }
+    if let Some(why) = trust::changed_bases(root) {
+        let (what, help) = why.split_once(": ").unwrap_or((&why, ""));
+        found.push(Diagnosis::warning("chart", what, help));
     }
     if let Some(flaw) = git::untrusted_locks(root, &chart.scope.home) {
         let (what, help) = flaw.split_once(". ").unwrap_or((&flaw, ""));

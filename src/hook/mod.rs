@@ -240,10 +240,14 @@ fn find_place(
         known = meant(name, session, chart.home(), chart.is_per_session()).map_err(undecided)?;
         match own_chart(named, chart.home(), known.as_ref()) {
             OwnChart::Absent => {}
-            // Where nothing was ever trusted, a stop that is not about a plan is silent. Where something was, the user
-            // counts on the chart.
-            OwnChart::Ignored { why, has_trust } if known.is_none() && !has_trust => drop(why),
-            OwnChart::Ignored { why, .. } => ignored.push(why),
+            // Where the chart was never trusted, a stop that is not about a plan is silent. Where it was, the user counts on
+            // it.
+            OwnChart::Ignored(why) if known.is_none() => drop(why),
+            OwnChart::Ignored(why) => ignored.push(why),
+            OwnChart::Changed(why) => {
+                let reply = Reply::silent(name, quiet).with_warnings(vec![why]);
+                return Err(Box::new(reply));
+            }
             OwnChart::Trusted(path) => {
                 own = path;
                 choice = Choice::File(&own);

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::find::{is_inside, user_folders};
 use super::state_file::{self, CONFIG};
-use super::trust::{self, Part};
+use super::trust::{self, Part, Subject};
 use crate::chart::Chart;
 use crate::chart::field::default_of;
 use crate::disk;
@@ -164,7 +164,7 @@ pub(crate) fn read(chart: &Chart, root: &Path) -> Result<Settings, String> {
             asked.push(part.map_err(|why| format!("{}: `{name}`: {why}", shown.display()))?);
         }
     }
-    let is_trusted = asked.is_empty() || trust::is_trusted(root, &asked);
+    let is_trusted = asked.is_empty() || trust::is_trusted(root, Subject::Settings, &asked);
     if !is_trusted {
         warnings.extend(warning(&wanted));
     }

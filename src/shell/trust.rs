@@ -6,12 +6,14 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use walkdir::WalkDir;
 
 use super::find::{is_inside, user_folder};
 use crate::chart::embedded::CHARTS;
+use crate::chart::extend::Extended;
+use crate::chart::merge;
 use crate::disk;
 use crate::hash::{self, Hash};
 
@@ -36,31 +38,98 @@ pub(crate) enum OwnChart {
     Absent,
     /// The user trusts it in its present form.
     Trusted(PathBuf),
-    /// It is ignored.
-    Ignored {
-        /// The reason, in a line for the user.
-        why: String,
-        /// The user trusts something in this project, or did.
-        has_trust: bool,
-    },
+    /// It is ignored, for this reason: the chart that is compiled in decides.
+    Ignored(String),
+    /// The user trusts it in another form, for this reason. No other chart decides in its place: a chart of one's own may
+    /// be stricter.
+    Changed(String),
+}
+
+/// What the user agrees to at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// The project's own chart.
+    Chart,
+    /// Its settings.
+    Settings,
+    /// The charts that its own chart extends and that are compiled in.
+    Bases,
+}
+
+impl Subject {
+    /// How a line of the record begins.
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Chart => "chart ",
+            Self::Settings => "settings ",
+            Self::Bases => "bases ",
+        }
+    }
 }
 
 /// Returns the project's own chart at `root`, for commands without `--chart`.
 pub(crate) fn own_chart(root: &Path) -> OwnChart {
-    let shown = Path::new(CHARTS[0].home()).join(CHART);
-    let why = match chart_parts(root) {
-        Ok(parts) if parts.is_empty() => return OwnChart::Absent,
-        Ok(parts) if is_trusted(root, &parts) => return OwnChart::Trusted(root.join(shown)),
-        Ok(_) => {
-            "ignored until you run `taskie trust`: it is this project's own chart, and it is new or has changed"
-                .to_owned()
-        }
-        Err(why) => format!("ignored: {why}"),
-    };
-    OwnChart::Ignored {
-        why: format!("{} is {why}.", shown.display()),
-        has_trust: ledger(root).is_some_and(|file| file.is_file()),
+    let path = Path::new(CHARTS[0].home()).join(CHART);
+    let shown = path.display();
+    let parts = chart_parts(root);
+    if parts
+        .as_ref()
+        .is_ok_and(|parts| is_trusted(root, Subject::Chart, parts))
+    {
+        return OwnChart::Trusted(root.join(&path));
     }
+    let was_trusted = record(root).any(|line| line.starts_with(Subject::Chart.mark()));
+    let until = "and nothing is decided until you run `taskie trust`";
+    match (parts, was_trusted) {
+        (Ok(parts), false) if parts.is_empty() => OwnChart::Absent,
+        (Ok(_), false) => OwnChart::Ignored(format!(
+            "{shown} is ignored until you run `taskie trust`: it is this project's own chart, and you have not trusted it."
+        )),
+        (Err(why), false) => OwnChart::Ignored(format!("{shown} is ignored: {why}.")),
+        (Ok(parts), true) if parts.is_empty() => OwnChart::Changed(format!(
+            "{shown}, the chart that you trusted for this project, is gone. No other chart decides in its place: restore it, \
+             or run `taskie trust --revoke`."
+        )),
+        (Ok(_), true) => OwnChart::Changed(format!(
+            "{shown} has changed since you trusted it. No other chart decides in its place, {until}."
+        )),
+        (Err(why), true) => OwnChart::Changed(format!(
+            "{shown}, which you trusted, cannot be used: {why}. No other chart decides in its place, {until}."
+        )),
+    }
+}
+
+/// Returns the charts that are compiled in and that the project's own chart extends, with this program's version.
+pub(crate) fn bases(root: &Path) -> Vec<Part> {
+    let path = root.join(CHARTS[0].home()).join(CHART);
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    let origin = path.display().to_string();
+    let bases = Extended::of(&origin, &text).bases.into_iter();
+    let shipped = bases.filter(|base| !merge::is_file(&base.file.name));
+    let parts = shipped.map(|base| Part {
+        name: base.file.name.clone(),
+        content: base.file.text.clone().into_bytes(),
+    });
+    parts.collect()
+}
+
+/// Returns a sentence if the charts that the project's own chart extends are not those of the version with which the user
+/// trusted it.
+pub(crate) fn changed_bases(root: &Path) -> Option<String> {
+    let bases = bases(root);
+    if bases.is_empty()
+        || is_trusted(root, Subject::Bases, &bases)
+        || !matches!(own_chart(root), OwnChart::Trusted(_))
+    {
+        return None;
+    }
+    let names: Vec<&str> = bases.iter().map(|base| base.name.as_str()).collect();
+    Some(format!(
+        "{}/{CHART} extends {}, which this version of taskie has changed since you trusted it: check it again with \
+         `taskie check-chart`, then run `taskie trust`.",
+        CHARTS[0].home(),
+        names.join(", ")
+    ))
 }
 
 /// Returns the project's own chart at `root`, with its templates and the files of the project that its `argv` names;
@@ -71,18 +140,61 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
     if root.join(&chart).symlink_metadata().is_err() {
         return Ok(Vec::new());
     }
-    let mut parts = vec![read(root, &chart)?];
-    let text = String::from_utf8_lossy(&parts[0].content).into_owned();
+    let mut parts = Vec::new();
+    let mut open = vec![chart];
+    let mut seen: Vec<PathBuf> = Vec::new();
+    while let Some(chart) = open.pop() {
+        if seen.contains(&chart) {
+            continue;
+        }
+        let part = read(root, &chart)?;
+        let text = String::from_utf8_lossy(&part.content).into_owned();
+        parts.push(part);
+        add_named(root, &chart, &text, &mut parts)?;
+        for (base, _) in merge::extended(&text) {
+            if merge::is_file(&base) {
+                let path = chart.parent().unwrap_or(Path::new("")).join(&base);
+                let inside = inside(&path);
+                open.push(inside.ok_or_else(|| {
+                    format!(
+                        "it extends {}, which is outside the project",
+                        path.display()
+                    )
+                })?);
+            }
+        }
+        seen.push(chart);
+    }
+    Ok(parts)
+}
+
+/// Returns a path below the project's root without `..`; `None` if it leads out of the project.
+fn inside(path: &Path) -> Option<PathBuf> {
+    let mut inside = PathBuf::new();
+    for step in path.components() {
+        match step {
+            Component::Normal(name) => inside.push(name),
+            Component::CurDir => {}
+            Component::ParentDir if inside.pop() => {}
+            _ => return None,
+        }
+    }
+    Some(inside)
+}
+
+/// Adds the templates of a chart, and the files of the project that its `argv` names.
+fn add_named(root: &Path, chart: &Path, text: &str, parts: &mut Vec<Part>) -> Result<(), String> {
+    let beside = chart.parent().unwrap_or(Path::new(""));
     // A chart with a flaw adds nothing more, because it does not run.
     let Ok(table) = text.parse::<toml::Table>() else {
-        return Ok(parts);
+        return Ok(());
     };
     let folders = match table.get("templates").and_then(toml::Value::as_array) {
         Some(folders) => folders.iter().filter_map(toml::Value::as_str).collect(),
         None => vec!["templates"],
     };
     for folder in folders {
-        let walk = WalkDir::new(root.join(home).join(folder)).sort_by_file_name();
+        let walk = WalkDir::new(root.join(beside).join(folder)).sort_by_file_name();
         for entry in walk.into_iter().flatten() {
             if entry.file_type().is_dir() {
                 continue;
@@ -106,7 +218,7 @@ pub(crate) fn chart_parts(root: &Path) -> Result<Vec<Part>, String> {
             }
         }
     }
-    Ok(parts)
+    Ok(())
 }
 
 /// Reads a file of the project. Neither the file nor any folder on the way may be a symbolic link.
@@ -131,22 +243,34 @@ pub(crate) fn read(root: &Path, path: &Path) -> Result<Part, String> {
 }
 
 /// Returns whether the user has agreed to exactly these parts of the project at `root`.
-pub(crate) fn is_trusted(root: &Path, parts: &[Part]) -> bool {
-    let hash = hash_of(parts);
-    ledger(root)
-        .and_then(|file| fs::read_to_string(file).ok())
-        .is_some_and(|text| text.lines().any(|line| line == hash))
+pub(crate) fn is_trusted(root: &Path, subject: Subject, parts: &[Part]) -> bool {
+    !parts.is_empty() && record(root).any(|other| other == line(subject, parts))
+}
+
+/// Returns the lines of the record of what the user has agreed to in the project at `root`.
+fn record(root: &Path) -> impl Iterator<Item = String> {
+    let text = ledger(root).and_then(|file| fs::read_to_string(file).ok());
+    let lines: Vec<String> = text
+        .iter()
+        .flat_map(|text| text.lines())
+        .map(str::to_owned)
+        .collect();
+    lines.into_iter()
+}
+
+fn line(subject: Subject, parts: &[Part]) -> String {
+    format!("{}{}", subject.mark(), hash_of(parts))
 }
 
 /// Records that the user has agreed to each of `lists` of the project at `root`, and to nothing else in it. Returns
 /// the file with that record.
-pub(crate) fn keep(root: &Path, lists: &[Vec<Part>]) -> Result<PathBuf, String> {
+pub(crate) fn keep(root: &Path, lists: &[(Subject, Vec<Part>)]) -> Result<PathBuf, String> {
     let file = ledger(root).ok_or(
         "there is no state directory outside the project: set XDG_STATE_HOME or HOME to an absolute path",
     )?;
     let mut text = format!("# what {} may run\n", root.display());
-    for list in lists.iter().filter(|list| !list.is_empty()) {
-        text.push_str(&hash_of(list));
+    for (subject, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
+        text.push_str(&line(*subject, list));
         text.push('\n');
     }
     let folder = file.parent().unwrap_or(Path::new("/"));

@@ -29,7 +29,9 @@ message = "{% include 'own.md' %}"
 allow   = true
 "#;
 
-const IGNORED: &str = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and it is new or has changed.";
+const IGNORED: &str = ".taskie/statechart.toml is ignored until you run `taskie trust`: it is this project's own chart, and you have not trusted it.";
+
+const CHANGED: &str = ".taskie/statechart.toml has changed since you trusted it. No other chart decides in its place, and nothing is decided until you run `taskie trust`.";
 
 fn project() -> Project {
     let project = Project::valid();
@@ -91,7 +93,7 @@ fn a_projects_own_chart_counts_once_it_is_trusted_as_it_is() {
             format!("{}\n# changed", before.as_deref().unwrap_or_default()),
         )
         .unwrap();
-        assert_eq!(project.stop().json(), ignored(), "{file}");
+        assert_eq!(project.stop().json(), allowed(CHANGED), "{file}");
         match before {
             Some(text) => fs::write(&path, text).unwrap(),
             None => fs::remove_file(&path).unwrap(),
@@ -116,7 +118,31 @@ fn every_stop_says_that_a_trusted_chart_has_changed() {
     assert_eq!(stop().all(), (0, silent(), ""));
     let chart = project.root.join(".taskie/statechart.toml");
     fs::write(chart, format!("{OWN}\n# changed")).unwrap();
-    assert_eq!(stop().json(), allowed(IGNORED));
+    assert_eq!(stop().json(), allowed(CHANGED));
+    // Nor does a command act for another chart.
+    for command in [&["next"][..], &["run", "pause"], &["status"]] {
+        let ran = project.run(command);
+        assert_eq!(ran.out(), (1, ""), "{command:?}");
+        assert!(
+            ran.stderr.contains("No other chart decides"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(project.run(&["config"]).code, 0);
+}
+
+/// Whoever removes a chart that is stricter than the built-in one does not get the built-in one.
+#[test]
+fn nothing_decides_in_place_of_a_trusted_chart_that_is_gone() {
+    let project = project();
+    trust(&project);
+    fs::remove_file(project.root.join(".taskie/statechart.toml")).unwrap();
+    let gone = ".taskie/statechart.toml, the chart that you trusted for this project, is gone. No other chart decides in its place: restore it, or run `taskie trust --revoke`.";
+    assert_eq!(project.stop().json(), allowed(gone));
+    assert_eq!(project.run(&["next"]).code, 1);
+    project.run(&["trust", "--revoke"]);
+    assert_eq!(project.stop().json(), validated());
 }
 
 #[test]
@@ -149,7 +175,7 @@ fn the_projects_files_that_argv_names_are_part_of_what_is_trusted() {
         assert!(ran.stdout.contains(&format!("── {shown} ──")), "{argv}");
         assert_eq!(project.stop().json(), own(), "{argv}");
         fs::write(&script, "#!/bin/sh\nrm -rf /\n").unwrap();
-        assert_eq!(project.stop().json(), ignored(), "{argv}");
+        assert_eq!(project.stop().json(), allowed(CHANGED), "{argv}");
     }
 }
 
@@ -244,7 +270,10 @@ fn a_chart_uses_a_thousand_files_at_most() {
     let ran = project.run(&["trust", "--yes"]);
     assert_eq!((ran.code, ran.stderr), (1, format!("taskie: {why}\n")));
     let stderr = project.stop().stderr;
-    assert!(stderr.contains(&format!("is ignored: {why}.")), "{stderr}");
+    assert!(
+        stderr.contains(&format!("cannot be used: {why}.")),
+        "{stderr}"
+    );
 }
 
 #[test]
