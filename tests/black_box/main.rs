@@ -39,6 +39,7 @@ mod layers;
 mod misspellings;
 mod mutants;
 mod next;
+mod overlays;
 mod places;
 mod plugin;
 mod postponed;

@@ -1,0 +1,369 @@
+//! Charts that extend another: the small changes in `examples/overlays`, checked and played, and what is said about them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::expected::plan_in;
+use crate::support::{Project, Reviewer, allowed, report, script};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples/overlays")
+        .join(name)
+}
+
+fn chart(name: &str) -> PathBuf {
+    folder(name).join("statechart.toml")
+}
+
+/// Each keeps what its base proves, and is as short as a change should be.
+#[test]
+fn the_examples_are_short_and_have_no_findings() {
+    for (name, most) in [
+        ("one-clean-plan", 3),
+        ("closing", 1),
+        ("approval", 25),
+        ("security-review", 25),
+    ] {
+        let text = fs::read_to_string(chart(name)).unwrap();
+        let is_code = |line: &&str| !line.is_empty() && !line.starts_with('#');
+        let count = text.lines().filter(is_code).count();
+        assert!(count <= most, "{name} has {count} lines");
+        let report = report(chart(name).to_str().unwrap(), &text, &folder(name));
+        assert_eq!(report["findings"], json!([]), "{name}");
+        let properties = report["charts"][0]["explored"]["properties"].clone();
+        let properties = properties.as_array().unwrap();
+        let is_proved = |property: &Value| property["verdict"] == "proved";
+        assert!(properties.iter().all(is_proved), "{name}: {properties:?}");
+        let is_inherited = |property: &Value| {
+            property["name"]
+                .as_str()
+                .is_some_and(|name| name.contains("a complete plan"))
+        };
+        assert!(
+            properties.iter().any(is_inherited),
+            "{name}: {properties:?}"
+        );
+    }
+}
+
+#[test]
+fn one_clean_review_is_enough_for_the_plan() {
+    let due = json!({ "phase": "new-plan", "next_phase": "plan-review", "current_task": null });
+    for (chart, next) in [
+        (chart("one-clean-plan"), "create-tasks"),
+        (PathBuf::from("taskie"), "post-plan-review"),
+    ] {
+        let project = plan_in(&due, &Reviewer::pass());
+        project.stop_with(&chart);
+        assert_eq!(project.state()["next_phase"], next, "{chart:?}");
+    }
+    // The other cycles stay as they are.
+    let project = plan_in(&json!({}), &Reviewer::pass());
+    project.stop_with(chart("one-clean-plan"));
+    assert_eq!(project.state()["next_phase"], "post-code-review");
+}
+
+#[test]
+fn a_block_of_a_template_is_replaced() {
+    let project = plan_in(&json!({ "consecutive_clean": 1 }), &Reviewer::pass());
+    let message = project.stop_with(chart("closing")).message();
+    let start = "Code review passed. Tell the team, then run /taskie:continue-plan. (Next: ";
+    assert!(message.contains(start), "{message}");
+}
+
+#[test]
+fn the_final_review_waits_for_the_user() {
+    let due = json!({
+        "phase": "code-review", "next_phase": "all-code-review", "current_task": "1",
+        "phase_iteration": 0, "consecutive_clean": 0,
+    });
+    let project = plan_in(&due, &Reviewer::pass());
+    let chart = chart("approval");
+    let waits = "The final review waits for your approval: `taskie run approve`.";
+    assert_eq!(project.stop_with(&chart).json(), allowed(waits));
+    assert!(project.calls().is_empty());
+    let chart = chart.to_str().unwrap();
+    let ran = project.run(&["--chart", chart, "run", "approve"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    project.stop_with(chart);
+    assert_eq!(project.calls().len(), 1);
+    assert_eq!(project.state()["next_phase"], "post-all-code-review");
+    // Each final review starts as all cycles do, and waits again.
+    let project = plan_in(
+        &json!({ "consecutive_clean": 1, "phase_iteration": 4, "approved": true }),
+        &Reviewer::pass(),
+    );
+    project.write("tasks.md", "| Id | Status |\n|---|---|\n| 1 | done |\n");
+    project.stop_with(chart);
+    let state = project.state();
+    assert_eq!(state["next_phase"], "all-code-review", "{state}");
+    assert_eq!(
+        (
+            &state["approved"],
+            &state["phase_iteration"],
+            &state["consecutive_clean"]
+        ),
+        (&json!(false), &json!(0), &json!(0))
+    );
+}
+
+#[test]
+fn another_reviewer_looks_at_the_security_of_each_task() {
+    let project = plan_in(&json!({ "consecutive_clean": 1 }), &Reviewer::pass());
+    let chart = chart("security-review");
+    project.stop_with(&chart);
+    assert_eq!(project.state()["next_phase"], "security-review");
+    let review = project.plan().join("task-1-security-review-1.md");
+    script(
+        project.bin.join("codex"),
+        &format!(
+            "printf '%s' \"$*\" > \"{0}\"\necho '# Review' > \"{1}\"\necho '{{\"verdict\": \"PASS\", \"findings\": []}}'",
+            project.bin.join("asked").display(),
+            review.display(),
+        ),
+    );
+    let ran = project.stop_with(&chart);
+    assert_eq!(
+        project.state()["phase"],
+        "security-review",
+        "{}",
+        ran.stdout
+    );
+    let asked = fs::read_to_string(project.bin.join("asked")).unwrap();
+    assert!(asked.contains("Look for security problems"), "{asked}");
+    assert!(
+        ran.stdout.contains("/taskie:post-code-review"),
+        "{}",
+        ran.stdout
+    );
+}
+
+/// The chart of a project, which extends the built-in one.
+fn with_own(text: &str) -> Project {
+    let project = Project::valid();
+    fs::write(project.root.join(".taskie/statechart.toml"), text).unwrap();
+    project
+}
+
+#[test]
+fn check_chart_finds_the_projects_own_chart() {
+    let project =
+        with_own("extends = [\"taskie\"]\n\n[cycle]\nexit = \"consecutive_clean >= zz\"\n");
+    let ran = project.run(&["check-chart", "--format", "concise"]);
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.stdout.starts_with(".taskie/statechart.toml:4:"),
+        "{}",
+        ran.stdout
+    );
+}
+
+/// What a change breaks is found where it stands: in the chart below.
+#[test]
+fn findings_point_into_the_file_where_the_text_stands() {
+    let project = with_own("extends = [\"taskie\"]\nremove = [\"let.planned\"]\n");
+    let ran = project.run(&["check-chart", "--format", "concise"]);
+    let own = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("statechart.toml"));
+    let own = own.unwrap();
+    let line = own
+        .lines()
+        .position(|line| line.starts_with("ready   = \"planned\""));
+    let place = format!("taskie:{}:", line.unwrap() + 1);
+    assert!(
+        ran.stdout.lines().any(|line| line.starts_with(&place)),
+        "{}",
+        ran.stdout
+    );
+    for (text, place, message) in [
+        (
+            "extends = [\"taskie\"]\nremove = [\"commands.skpi\"]\n",
+            ".taskie/statechart.toml:2:11: overrides-nothing: ",
+            "there is no place `commands.skpi` to change",
+        ),
+        (
+            "extends = [\"tasky\"]\n",
+            ".taskie/statechart.toml:1:12: unreadable: ",
+            "`tasky` cannot be extended: there is no such chart",
+        ),
+        (
+            "extends = [\"taskie\"]\n\n[[on.Stop]]\nid = \"revue\"\nguard = \"free\"\n",
+            ".taskie/statechart.toml:4:6: overrides-nothing: ",
+            "there is no entry with the id `revue` to change",
+        ),
+    ] {
+        let project = with_own(text);
+        let ran = project.run(&["check-chart", "--format", "concise"]);
+        assert!(
+            ran.stdout.starts_with(&format!("{place}{message}")),
+            "{}",
+            ran.stdout
+        );
+    }
+}
+
+#[test]
+fn the_whole_chart_is_printed_with_where_each_part_is_from() {
+    let project = with_own(
+        "extends = [\"taskie\"]\n\n[cycles.plan-review]\nexit = \"consecutive_clean >= 1\"\n",
+    );
+    let ran = project.run(&["check-chart", "--print"]);
+    assert_eq!(ran.err(), (0, ""));
+    let part =
+        "# .taskie/statechart.toml\n[cycles.plan-review]\n# taskie\nstage = \"Plan review\"\n";
+    assert!(ran.stdout.contains(part), "{}", ran.stdout);
+    let part = "# .taskie/statechart.toml\nexit = \"consecutive_clean >= 1\"\n";
+    assert!(ran.stdout.contains(part), "{}", ran.stdout);
+    // What is printed is a chart.
+    let printed = ran.stdout.replace("extends = [\"taskie\"]", "");
+    assert!(printed.parse::<toml::Table>().is_ok());
+}
+
+/// A chart of the project's own may extend another file of the project, which needs trust too.
+#[test]
+fn a_chart_extends_a_file_of_the_project() {
+    let project = with_own("extends = [\"team.toml\"]\n");
+    let team = project.root.join(".taskie/team.toml");
+    fs::write(
+        &team,
+        "extends = [\"taskie\"]\n[config.clean]\ndefault = 7\n",
+    )
+    .unwrap();
+    let ran = project.run(&["trust", "--yes"]);
+    assert!(
+        ran.stdout.contains("── .taskie/team.toml ──"),
+        "{}",
+        ran.stdout
+    );
+    let clean = |expected: i64| {
+        let ran = project.run(&["config", "--json"]);
+        let json = ran.json();
+        assert_eq!(json["settings"]["clean"]["value"], expected);
+        (json["chart"].clone(), ran.stderr)
+    };
+    let (shown, warnings) = clean(7);
+    assert!(
+        shown
+            .as_str()
+            .unwrap()
+            .ends_with("statechart.toml (extends team.toml)"),
+        "{shown}"
+    );
+    assert_eq!(warnings, "");
+    fs::write(
+        &team,
+        "extends = [\"taskie\"]\n[config.clean]\ndefault = 1\n",
+    )
+    .unwrap();
+    let message = project.stop().message();
+    assert!(
+        message.contains("has changed since you trusted it"),
+        "{message}"
+    );
+    // A file outside the project is no part of it.
+    fs::write(
+        project.root.join(".taskie/statechart.toml"),
+        "extends = [\"../../x.toml\"]\n",
+    )
+    .unwrap();
+    let ran = project.run(&["trust", "--yes"]);
+    assert!(
+        ran.stderr.contains("which is outside the project"),
+        "{}",
+        ran.stderr
+    );
+}
+
+/// A new version of taskie brings a new base: the chart still runs, and the user is asked to check it.
+#[test]
+fn a_new_version_of_the_base_is_named() {
+    let project = with_own("extends = [\"taskie\"]\n");
+    project.run(&["trust", "--yes"]);
+    let trust = project.bin.with_file_name("home/.local/state/taskie/trust");
+    let record = fs::read_dir(trust).unwrap().next().unwrap().unwrap().path();
+    let text = fs::read_to_string(&record).unwrap();
+    assert_eq!(project.run(&["config"]).stderr, "");
+    let old = text.lines().filter(|line| !line.starts_with("bases "));
+    fs::write(&record, old.collect::<Vec<_>>().join("\n")).unwrap();
+    let changed = "taskie: .taskie/statechart.toml extends taskie, which this version of taskie has changed since you \
+                   trusted it: check it again with `taskie check-chart`, then run `taskie trust`.\n";
+    assert_eq!(project.run(&["config"]).stderr, changed);
+    let doctor = project.run(&["doctor"]).stdout;
+    let doctor = doctor.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        doctor.contains("has changed since you trusted it"),
+        "{doctor}"
+    );
+    assert_eq!(project.run(&["trust", "--yes"]).code, 0);
+    assert_eq!(project.run(&["config"]).stderr, "");
+}
+
+/// The part says what the Taskie chart says.
+#[test]
+fn the_reviewers_are_those_of_taskie() {
+    let parsed = |file: &str| -> toml::Table {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        fs::read_to_string(path).unwrap().parse().unwrap()
+    };
+    let (whole, part) = (
+        parsed("statechart.toml"),
+        parsed("parts/reviewers/statechart.toml"),
+    );
+    // A chart says itself what may run, and adds to what all cycles and reviews share.
+    let own = [
+        "must_run",
+        "next_model",
+        "entry",
+        "severities",
+        "review",
+        "templates",
+    ];
+    let mut count = 0;
+    for (name, table) in &part {
+        for (key, value) in table.as_table().into_iter().flatten() {
+            if !own.contains(&key.as_str()) {
+                assert_eq!(Some(value), whole[name].get(key), "{name}.{key}");
+                count += 1;
+            }
+        }
+    }
+    assert_eq!(count, 25);
+    let template = |folder: &str| {
+        let file = format!("{folder}/review-in-words.md");
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+    };
+    assert_eq!(template("templates"), template("parts/reviewers/templates"));
+}
+
+/// A chart of one's own has the reviewers of the shipped part.
+#[test]
+fn a_chart_has_the_shipped_reviewers() {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/second-opinion/statechart.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let report = report(file.to_str().unwrap(), &text, file.parent().unwrap());
+    assert_eq!(report["findings"], json!([]));
+    let project = Project::empty();
+    project.reviewer(&Reviewer::pass());
+    let folder = project.root.join(".texts/texts/one");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("text.md"), "A text.\n").unwrap();
+    let chart = file.to_str().unwrap();
+    let ran = project.run(&["--chart", chart, "enter", "write", "--text", "one"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let ran = project.stop_with(chart);
+    assert_eq!(
+        ran.message(),
+        "The text has passed after 1 reviews.",
+        "{}",
+        ran.stdout
+    );
+    let prompt = project.calls()[0].last().unwrap().clone();
+    assert!(
+        prompt.starts_with("You are an independent reviewer."),
+        "{prompt}"
+    );
+    assert!(prompt.contains("- .texts/texts/one/text.md"), "{prompt}");
+}
