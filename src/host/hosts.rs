@@ -1,14 +1,18 @@
-//! The hosts as data: `hosts.toml` beside this file, which is read when taskie is built. No other code knows a host by its
-//! name.
+//! The hosts whose hook events taskie answers, and what differs between them. The facts are rows of a table in
+//! `table.rs`; no other code knows a host by its name.
+
+mod table;
 
 use std::env;
 
 use serde_json::Value as Json;
 
+pub use table::{DEFAULT, HOSTS};
+
 /// A program that runs hooks, and what is particular to it.
 #[derive(Debug)]
 pub struct Host {
-    /// Its name for `--host`.
+    /// Its name for `--host`, which is also the name of its program.
     pub id: &'static str,
     pub name: &'static str,
     /// Variables that only the environment of its hooks has.
@@ -17,6 +21,8 @@ pub struct Host {
     fields: &'static [&'static str],
     /// The variables that hold the session id in the environment of its tools.
     pub sessions: &'static [&'static str],
+    /// Variables that only the environment of its tools has.
+    shell: &'static [&'static str],
     /// How a text reaches the agent on an event that cannot be blocked.
     pub context: Context,
     /// What the user types before the name of a command; `PLUGIN` stands for the plugin's name.
@@ -70,7 +76,21 @@ pub enum Context {
     Top,
 }
 
-include!(concat!(env!("OUT_DIR"), "/hosts.rs"));
+/// The number of blocks in a row that every host accepts.
+pub const BLOCKS: usize = least_blocks();
+
+const fn least_blocks() -> usize {
+    let (mut least, mut index) = (usize::MAX, 0);
+    while index < HOSTS.len() {
+        if let Some(blocks) = HOSTS[index].blocks
+            && blocks < least
+        {
+            least = blocks;
+        }
+        index += 1;
+    }
+    least
+}
 
 impl Host {
     /// Returns the host of that name.
